@@ -1,0 +1,46 @@
+"""Fixtures that several stages need: real servers, and settings that touch nothing outside."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from trackrecord.settings import ENV_PREFIX, Settings, load_settings
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(ENV_PREFIX):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A short TRACKRECORD_HOME: the path of a Unix socket must fit into 103 bytes."""
+    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def redis_server(home: Path) -> Iterator[EmbeddedRedis]:
+    """A real Redis server of this test's own, at the home's default socket."""
+    with EmbeddedRedis(home / "redis", home / "redis.sock") as server:
+        yield server
+
+
+@pytest.fixture
+def settings(home: Path) -> Settings:
+    """Settings of a fresh home, as a new user has them."""
+    return load_settings(home=home)
+
+
+@pytest.fixture
+def client(redis_server: EmbeddedRedis) -> Iterator[redis.Redis]:
+    """A client of this test's Redis server."""
+    with redis_server.client() as connected:
+        yield connected

@@ -1,0 +1,40 @@
+"""Every error that trackrecord raises on purpose.
+
+An error's message is one line: what is wrong, and what to do about it.
+"""
+
+
+class TrackrecordError(Exception):
+    """Root of all errors raised by trackrecord."""
+
+
+class SettingsError(TrackrecordError):
+    """Raised when a setting is unknown, malformed or does not fit with another one."""
+
+
+class InvalidOutcome(TrackrecordError):
+    """Raised when a body is not an outcome as the wire format describes it."""
+
+
+class InvalidTime(TrackrecordError):
+    """Raised when a text cannot be read as a moment in time."""
+
+
+class ImportFormatError(TrackrecordError):
+    """Raised when recorded runs cannot be read in the format that was named."""
+
+
+class UnknownId(TrackrecordError):
+    """Raised when nothing is on record under the id that was asked for."""
+
+
+class AlreadyRunning(TrackrecordError):
+    """Raised when what may run only once at a time is running already."""
+
+
+class ServerUnavailable(TrackrecordError):
+    """Raised when Redis or the database cannot be reached."""
+
+
+class StoreBusy(ServerUnavailable):
+    """Raised when the database is locked by another process for longer than it may be."""

@@ -1,0 +1,40 @@
+"""The names of everything that trackrecord keeps in Redis."""
+
+from dataclasses import dataclass
+
+CONSUMER_GROUP = "learners"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Redis key names below one prefix.
+
+    A project's name comes from outside; it stands only at the end of a key, so that no name can
+    reach into another project's key.
+    """
+
+    prefix: str
+
+    @property
+    def outcomes(self) -> str:
+        """The stream that outcomes travel on."""
+        return f"{self.prefix}:outcomes"
+
+    @property
+    def dead(self) -> str:
+        """The stream of dead letters."""
+        return f"{self.prefix}:dead"
+
+    @property
+    def database_outage(self) -> str:
+        """Set while the database is known to be away, so that the log says so once."""
+        return f"{self.prefix}:outage:database"
+
+    @property
+    def workers(self) -> str:
+        """The sorted set of workers by the time they were last heard of."""
+        return f"{self.prefix}:workers"
+
+    def rankings(self, project: str) -> str:
+        """The cached rankings of a project."""
+        return f"{self.prefix}:rankings:{project}"

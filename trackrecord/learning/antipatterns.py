@@ -1,0 +1,46 @@
+"""Anti-patterns: a pattern that keeps failing is turned into a warning."""
+
+from dataclasses import dataclass
+
+from .checks import require, require_ratio
+from .evidence import Evidence
+from .tolerance import ratio_at_least
+
+ANTI_PREFIX = "anti-"
+
+
+@dataclass(frozen=True)
+class AntiPatternRules:
+    """When a pattern is inverted.
+
+    Attributes:
+        min_observations: raw observations below which nothing is inverted.
+        failure_share: the share of failures, raw, from which on a pattern is inverted.
+        neutral_is_failure: whether an outcome that scored neutral counts as a failure;
+            if not, it does not count at all.
+    """
+
+    min_observations: int = 3
+    failure_share: float = 0.6
+    neutral_is_failure: bool = True
+
+    def __post_init__(self) -> None:
+        require(self.min_observations >= 1, "min_observations must be at least 1")
+        require_ratio("failure_share", self.failure_share)
+        require(self.failure_share > 0, "failure_share must be above 0")
+
+    def failures(self, evidence: Evidence) -> int:
+        """The failures among the observations."""
+        return evidence.harmful + (evidence.neutral if self.neutral_is_failure else 0)
+
+    def observations(self, evidence: Evidence) -> int:
+        """The observations that count: successes and failures."""
+        return evidence.helpful + self.failures(evidence)
+
+
+def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
+    """Whether the evidence makes the pattern an anti-pattern."""
+    total = rules.observations(evidence)
+    if total < rules.min_observations:
+        return False
+    return ratio_at_least(rules.failures(evidence) / total, rules.failure_share)

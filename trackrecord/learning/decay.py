@@ -1,0 +1,54 @@
+"""Decay: old evidence weighs less, applied exactly once, when a number is read.
+
+A decayed count at time t is Σ w·2^((tᵢ−t)/h). Kept against a fixed landmark L as
+Σ w·2^((tᵢ−L)/h) it is a plain sum, so that outcomes may arrive in any order and from any worker
+("forward decay", Cormode, Shkapenyuk, Srivastava, Xu: Forward Decay, ICDE 2009).
+"""
+
+from dataclasses import dataclass
+
+from .checks import require_positive
+
+DAY = 86_400.0
+
+# A float holds 2^1023. Sums are moved to a later landmark long before they get there.
+REBASE_AFTER_HALF_LIVES = 500.0
+
+
+@dataclass(frozen=True)
+class DecayRules:
+    """How fast evidence ages.
+
+    Attributes:
+        half_life_days: days after which an outcome weighs half.
+    """
+
+    half_life_days: float = 90.0
+
+    def __post_init__(self) -> None:
+        require_positive("half_life_days", self.half_life_days)
+
+
+def decayed(value: float, age_seconds: float, half_life_days: float) -> float:
+    """value·0.5^(max(0, age)/half-life): what is left of a value of that age."""
+    return value * 2.0 ** (-max(0.0, age_seconds) / (half_life_days * DAY))
+
+
+@dataclass(frozen=True)
+class DecayBasis:
+    """What stored sums are relative to: a half-life and a landmark (seconds since the epoch)."""
+
+    half_life_days: float
+    landmark: float
+
+    def weight(self, at: float) -> float:
+        """What one outcome that ended at that moment adds to a stored sum."""
+        return 2.0 ** ((at - self.landmark) / (self.half_life_days * DAY))
+
+    def value(self, stored_sum: float, at: float) -> float:
+        """The decayed count at that moment, from a stored sum of outcomes ended by then."""
+        return stored_sum * 2.0 ** ((self.landmark - at) / (self.half_life_days * DAY))
+
+    def is_due_for_rebase(self, at: float) -> bool:
+        """Whether sums must be moved to a later landmark before this moment's weight is added."""
+        return (at - self.landmark) / (self.half_life_days * DAY) > REBASE_AFTER_HALF_LIVES

@@ -1,0 +1,191 @@
+"""An outcome on the wire: how bodies become outcomes, and which are refused.
+
+Everything that comes from outside is checked here, once; behind it an Outcome can be trusted.
+"""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from .errors import InvalidOutcome
+
+WIRE_VERSION = "1"
+DEFAULT_PROJECT = "default"
+MAX_BODY_BYTES = 1024 * 1024
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+TaskId = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+Label = Annotated[str, msgspec.Meta(max_length=256)]
+# Integers beyond 2^53 do not survive JSON in most languages, nor SQL sums for long.
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+Moment = str | float
+# Undecoded JSON that was not given.
+ABSENT = msgspec.Raw()
+
+
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
+    """One call of a tool, as the agent made it; arguments and results stay undecoded."""
+
+    tool: str | None = None
+    id: str | int | None = None
+    args: msgspec.Raw = ABSENT
+    result: msgspec.Raw = ABSENT
+    ok: bool | None = None
+    error: msgspec.Raw = ABSENT
+    duration_ms: Amount | None = None
+    timestamp: Moment | None = None
+    depends_on: tuple[str | int, ...] | None = None
+
+
+class Trigger(msgspec.Struct, frozen=True):
+    """What set the task off: an intent label or an error signature."""
+
+    signal: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+    conditions: msgspec.Raw = ABSENT
+
+
+class Process(msgspec.Struct, frozen=True):
+    """What happened on the way, counted."""
+
+    reviews: Count | None = None
+    rejections: Count | None = None
+    test_fail_loops: Count | None = None
+    hard_limit_hits: Count | None = None
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What the task cost."""
+
+    tokens_in: Count | None = None
+    tokens_out: Count | None = None
+    usd: Amount | None = None
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """How one task went.
+
+    Attributes are those of the wire format; `task_id` is set whichever name the producer used,
+    and `timestamp` is seconds since the epoch, or None for "when it was received".
+    """
+
+    success: bool
+    task_id: TaskId | None = None
+    bead_id: TaskId | None = None
+    outcome_id: Name | None = None
+    project: Name = DEFAULT_PROJECT
+    timestamp: Moment | None = None
+    duration_ms: Count | None = None
+    error_count: Count | None = None
+    retry_count: Count | None = None
+    source: Label | None = None
+    outcome_source: Literal["explicit", "evaluator", "tests", "heuristic"] = "explicit"
+    strategy: Annotated[str, msgspec.Meta(max_length=1024)] | None = None
+    description: str | None = None
+    patterns: tuple[Annotated[str, msgspec.Meta(max_length=1024)], ...] | None = None
+    trigger: Trigger | None = None
+    instruction: str | None = None
+    tool_graph: tuple[ToolCall, ...] | None = None
+    files_touched: tuple[str, ...] | None = None
+    criteria: dict[str, Literal["helpful", "harmful", "neutral"]] | None = None
+    failure_mode: Label | None = None
+    failure_details: str | None = None
+    competence_id: Label | None = None
+    memory_ids: tuple[str, ...] | None = None
+    process: Process | None = None
+    cost: Cost | None = None
+    metadata: msgspec.Raw = ABSENT
+
+    def __post_init__(self) -> None:
+        if self.task_id is None:
+            if self.bead_id is None:
+                message = "task_id is missing"
+                raise ValueError(message)
+            self.task_id = self.bead_id
+        if self.timestamp is not None:
+            self.timestamp = epoch_seconds(self.timestamp)
+        if bytes(self.metadata)[:1] not in (b"", b"{", b"n"):
+            message = "metadata must be an object"
+            raise ValueError(message)
+
+    def ended_at(self, received_at: float) -> float:
+        """When the task ended: the future is clamped to the time of receipt."""
+        if self.timestamp is None:
+            return received_at
+        assert isinstance(self.timestamp, float)  # noqa: S101 - narrows what __post_init__ set
+        return min(self.timestamp, received_at)
+
+
+def epoch_seconds(moment: Moment) -> float:
+    """Seconds since the epoch from ISO 8601 with an offset or from epoch seconds.
+
+    Raises:
+        ValueError: there is no such moment, it has no offset, or it lies before 1970.
+    """
+    if isinstance(moment, str):
+        try:
+            parsed = datetime.fromisoformat(moment)
+        except ValueError:
+            message = "timestamp must be ISO 8601 with an offset, or epoch seconds"
+            raise ValueError(message) from None
+        if parsed.tzinfo is None:
+            message = "timestamp has no offset: append Z or +00:00"
+            raise ValueError(message)
+        moment = parsed.timestamp()
+    if moment < 0:
+        message = "timestamp lies before 1970"
+        raise ValueError(message)
+    return float(moment)
+
+
+_decoder = msgspec.json.Decoder(Outcome)
+# An escaped NUL whose backslash is not itself escaped.
+_ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
+    """Decode and check one body.
+
+    Raises:
+        InvalidOutcome: the body is too large, not JSON, not an object, or a field is of the wrong
+            type or range. The message never repeats the body's content.
+    """
+    if len(body) > max_bytes:
+        message = f"body has {len(body)} bytes, {max_bytes} are allowed"
+        raise InvalidOutcome(message)
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        message = "body is not UTF-8"
+        raise InvalidOutcome(message) from None
+    if "\\u0000" in text and _ESCAPED_NUL.search(text):
+        message = "body contains a NUL character"
+        raise InvalidOutcome(message)
+    try:
+        return _decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise InvalidOutcome(str(error)) from None
+    except UnicodeDecodeError:
+        message = "body contains a lone surrogate"
+        raise InvalidOutcome(message) from None
+    except RecursionError:
+        message = "body is nested too deeply"
+        raise InvalidOutcome(message) from None
+    except msgspec.DecodeError as error:
+        raise InvalidOutcome(str(error)) from None
+
+
+def encode_body(fields: dict[str, Any]) -> bytes:
+    """One JSON object on one line; whatever JSON has no form for is written as text."""
+    return _encoder.encode(fields)
+
+
+def _as_text(value: object) -> object:
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    return str(value)
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_as_text)
