@@ -6,8 +6,6 @@ from .checks import require, require_ratio
 from .evidence import Evidence
 from .tolerance import ratio_at_least
 
-ANTI_PREFIX = "anti-"
-
 
 @dataclass(frozen=True)
 class AntiPatternRules:

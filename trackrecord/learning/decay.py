@@ -6,6 +6,7 @@ A decayed count at time t is Σ w·2^((tᵢ−t)/h). Kept against a fixed landma
 """
 
 from dataclasses import dataclass
+from math import exp2
 
 from .checks import require_positive
 
@@ -31,7 +32,7 @@ class DecayRules:
 
 def decayed(value: float, age_seconds: float, half_life_days: float) -> float:
     """value·0.5^(max(0, age)/half-life): what is left of a value of that age."""
-    return value * 2.0 ** (-max(0.0, age_seconds) / (half_life_days * DAY))
+    return value * exp2(-max(0.0, age_seconds) / (half_life_days * DAY))
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,13 @@ class DecayBasis:
 
     def weight(self, at: float) -> float:
         """What one outcome that ended at that moment adds to a stored sum."""
-        return 2.0 ** ((at - self.landmark) / (self.half_life_days * DAY))
+        return exp2((at - self.landmark) / (self.half_life_days * DAY))
 
     def value(self, stored_sum: float, at: float) -> float:
         """The decayed count at that moment, from a stored sum of outcomes ended by then."""
-        return stored_sum * 2.0 ** ((self.landmark - at) / (self.half_life_days * DAY))
+        if stored_sum == 0.0:  # all the same when; the factor may be beyond what a float holds
+            return 0.0
+        return stored_sum * exp2((self.landmark - at) / (self.half_life_days * DAY))
 
     def is_due_for_rebase(self, at: float) -> bool:
         """Whether sums must be moved to a later landmark before this moment's weight is added."""

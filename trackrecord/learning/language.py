@@ -1,0 +1,17 @@
+"""The two languages that texts are written in."""
+
+import re
+from typing import Literal
+
+Language = Literal["en", "zh"]
+
+_IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_LATIN_WORD = re.compile(r"[A-Za-z]+")
+
+
+def language_of(text: str) -> Language:
+    """Chinese when a text has at least as many ideographs as Latin words, else English."""
+    if text.isascii():
+        return "en"
+    ideographs = len(_IDEOGRAPH.findall(text))
+    return "zh" if ideographs and ideographs >= len(_LATIN_WORD.findall(text)) else "en"

@@ -1,0 +1,50 @@
+"""What agents wrote is data: it is made harmless before it stands in a text for a prompt.
+
+One line of data stays one line, opens no Markdown block of its own, carries nothing invisible and
+has a bounded length.
+"""
+
+import re
+
+ELLIPSIS = "…"
+DEFAULT_LIMIT = 200
+
+# Line ends and controls part words; so do "letters" that have no shape (fillers, blank braille).
+_PARTING = re.compile(
+    r"[\s\x00-\x1f\x7f-\x9f\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+    r"\u115f\u1160\u2800\u3164\uffa0]+"
+)
+# Zero-width characters, bidirectional controls, variation selectors, tags, lone surrogates.
+_INVISIBLE = re.compile(
+    r"[\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180d\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+_FENCE = re.compile(r"`{3,}")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# What opens a block at the start of a line: heading, list item, quote, table, rule, fence.
+_OPENERS = re.compile(
+    r"(?:(?:\#{1,6}|[-*+]|[0-9]{1,9}[.)]|(?:[-=_*]\ ?){3,})(?:\ |$)|[>|]\ ?|~{3,}\ ?)+",
+    re.VERBOSE,
+)
+
+
+def as_data(text: str, limit: int = DEFAULT_LIMIT) -> str:
+    """The text on one line, inert, and at most `limit` (≥ 1) characters long.
+
+    Controls and line ends become spaces, invisible characters vanish, fences of backticks become
+    apostrophes, the opening bracket of a tag becomes ‹, and what would open a Markdown block at
+    the start is taken away. What is cut ends in an ellipsis. Doing it twice changes nothing.
+    """
+    flat = _PARTING.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
+    flat = _FENCE.sub(lambda fence: "'" * len(fence.group()), flat)
+    flat = _TAG.sub("‹", flat)
+    opened = _OPENERS.match(flat)
+    if opened is not None:
+        flat = flat[opened.end() :]
+    return bounded(flat.strip(" "), limit)
+
+
+def bounded(text: str, limit: int) -> str:
+    """The text, cut to at most `limit` (≥ 1) characters with an ellipsis when it is longer."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS
