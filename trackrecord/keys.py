@@ -30,11 +30,6 @@ class Keys:
         """Set while the database is known to be away, so that the log says so once."""
         return f"{self.prefix}:outage:database"
 
-    @property
-    def workers(self) -> str:
-        """The sorted set of workers by the time they were last heard of."""
-        return f"{self.prefix}:workers"
-
     def rankings(self, project: str) -> str:
         """The cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"

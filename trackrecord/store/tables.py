@@ -28,6 +28,8 @@ metadata = MetaData(
 
 # SQLite gives rowids only to INTEGER keys; PostgreSQL wants 64 bits.
 Id = BigInteger().with_variant(Integer, "sqlite")
+# Compared by code point on both, so that the smallest of two texts is the same one everywhere.
+CodePointText = Text().with_variant(Text(collation="C"), "postgresql")
 
 projects = Table(
     "projects",
@@ -38,7 +40,7 @@ projects = Table(
     Column("revision", BigInteger, nullable=False, default=0),
     Column("outcomes", BigInteger, nullable=False, default=0),
     Column("successes", BigInteger, nullable=False, default=0),
-    Column("last_received_at", Double),
+    Column("last_learnt_at", Double),
 )
 
 outcomes = Table(
@@ -66,7 +68,7 @@ patterns = Table(
     Column("project_id", ForeignKey("projects.id"), nullable=False),
     Column("slug", String(160), nullable=False),
     Column("kind", String(16), nullable=False),
-    Column("content", Text, nullable=False),
+    Column("content", CodePointText, nullable=False),
     Column("helpful", BigInteger, nullable=False),
     Column("neutral", BigInteger, nullable=False),
     Column("harmful", BigInteger, nullable=False),

@@ -1,0 +1,113 @@
+"""From an outcome as it came to what it means: its score, and the patterns that it touches.
+
+Pure: the same outcome, received at the same moment, is always appraised alike. The worker does it
+once for each outcome, a rebuild once more for all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .learning.identity import slug_of
+from .learning.scoring import ScoringRules, Verdict, score_outcome
+from .learning.strategies import Recogniser
+from .outcome import Outcome
+
+STRATEGY = "strategy"
+NAMED = "named"
+
+# The same few names come again and again.
+_slug_of = lru_cache(maxsize=10_000)(slug_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One pattern that an outcome touches.
+
+    Attributes:
+        slug: its identity within the project.
+        kind: "strategy" or "named".
+        content: how it was written.
+    """
+
+    slug: str
+    kind: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Appraised:
+    """One outcome, ready to be recorded."""
+
+    project: str
+    outcome_id: str
+    task_id: str
+    received_at: float
+    ended_at: float
+    success: bool
+    raw_score: float
+    verdict: Verdict
+    touches: tuple[Touch, ...]
+    is_episode: bool
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Appraiser:
+    """Appraises outcomes by one set of rules."""
+
+    scoring: ScoringRules
+    recogniser: Recogniser
+
+    def appraise(
+        self, outcome: Outcome, body: bytes, *, received_at: float, outcome_id: str
+    ) -> Appraised:
+        """Appraise one outcome.
+
+        Args:
+            outcome: the decoded body.
+            body: the bytes it came as.
+            received_at: seconds since the epoch.
+            outcome_id: stands in where the producer gave none.
+        """
+        score = score_outcome(
+            self.scoring,
+            success=outcome.success,
+            duration_ms=outcome.duration_ms,
+            error_count=outcome.error_count,
+            retry_count=outcome.retry_count,
+        )
+        touches = {touch.slug: touch for touch in self._touches(outcome)}
+        assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
+        return Appraised(
+            project=outcome.project,
+            outcome_id=outcome.outcome_id or outcome_id,
+            task_id=outcome.task_id,
+            received_at=received_at,
+            ended_at=outcome.ended_at(received_at),
+            success=outcome.success,
+            raw_score=score.raw_score,
+            verdict=score.verdict,
+            touches=tuple(touches.values()),
+            is_episode=_is_episode(outcome),
+            body=body,
+        )
+
+    def _touches(self, outcome: Outcome) -> Iterator[Touch]:
+        for name in outcome.patterns or ():
+            slug = _slug_of(name)
+            if slug is not None:
+                yield Touch(slug, NAMED, name)
+        if outcome.description:
+            for strategy in self.recogniser.recognise(outcome.description):
+                yield Touch(strategy.slug, STRATEGY, strategy.name_en)
+        if outcome.strategy:
+            slug = _slug_of(outcome.strategy)
+            if slug is not None:
+                known = self.recogniser.by_slug(slug)
+                yield Touch(slug, STRATEGY, known.name_en if known else outcome.strategy)
+
+
+def _is_episode(outcome: Outcome) -> bool:
+    calls = outcome.tool_graph
+    return calls is not None and any(call.tool and call.tool.strip() for call in calls)

@@ -1,0 +1,156 @@
+"""The answer that an agent gets: objects, prompt text, and how far to trust them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import msgspec
+
+from ..learning.competence_texts import COMPETENCES_HEADING
+from ..learning.language import Language
+from ..learning.maturity import Maturity
+from ..learning.selection import selection_score
+from ..learning.texts import (
+    ANTI_PATTERNS_HEADING,
+    ANTI_PATTERNS_INTRODUCTION,
+    PATTERN_HEADINGS,
+    RECOMMENDED,
+)
+from ..learning.words import similarity
+from .document import RankedCompetence, RankedPattern, RankingsDocument
+from .budget import Candidate, choose_within, tokens_of
+
+_ANTI_PATTERNS = 0
+_PATTERNS = 1
+_COMPETENCES = _PATTERNS + len(RECOMMENDED)
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """What an agent gets.
+
+    Attributes:
+        project: whose experience this is.
+        patterns: recommended patterns that fitted, best first.
+        anti_patterns: warnings that fitted, surest first.
+        competences: competence records that fitted, best first.
+        prompt: the text for the prompt, "" when there is nothing to say.
+        tokens: how many tokens the text is counted as.
+        left_out: how many entries did not fit the budget or the limit.
+        age_s: seconds since the rankings were computed, None when there are none.
+        is_stale: whether Redis is away and this is what it said last.
+        problem: why the answer is empty or stale, None when all is well.
+    """
+
+    project: str
+    patterns: tuple[RankedPattern, ...] = ()
+    anti_patterns: tuple[RankedPattern, ...] = ()
+    competences: tuple[RankedCompetence, ...] = ()
+    prompt: str = ""
+    tokens: int = 0
+    left_out: int = 0
+    age_s: float | None = None
+    is_stale: bool = False
+    problem: str | None = None
+
+    @classmethod
+    def empty(cls, project: str, *, problem: str | None) -> Self:
+        """An answer that says nothing but why."""
+        return cls(project=project, problem=problem)
+
+
+def answer_from(
+    document: RankingsDocument | None,
+    *,
+    project: str,
+    problem: str | None,
+    task: str | None,
+    budget: int | None,
+    limit: int | None,
+    language: Language,
+    now: float,
+) -> Rankings:
+    """Choose from a document what fits.
+
+    Args:
+        document: the project's rankings; None gives an empty answer.
+        project: its name.
+        problem: what kept the caller from a fresh document.
+        task: the text of the task at hand, if any.
+        budget: in tokens, None for no limit.
+        limit: of each kind, None for no limit.
+        language: of the text.
+        now: seconds since the epoch.
+    """
+    if document is None:
+        return Rankings.empty(project, problem=problem)
+    competences = document.competences if not task else fitted(document.competences, task)
+    kept = (
+        document.patterns[:limit],
+        document.anti_patterns[:limit],
+        competences[:limit],
+    )
+    there_are = (
+        len(document.patterns)
+        + len(document.anti_patterns)
+        + len(competences)
+        + sum(document.beyond.values())
+    )
+    chosen = choose_within(_candidates(*kept, language), _headings(language), budget)
+    patterns, anti_patterns, taken_competences = (
+        tuple(each for each in ranked if each.id in chosen.ids) for ranked in kept
+    )
+    return Rankings(
+        project=project,
+        patterns=patterns,
+        anti_patterns=anti_patterns,
+        competences=taken_competences,
+        prompt=chosen.text,
+        tokens=tokens_of(len(chosen.text)),
+        left_out=there_are - len(chosen.ids),
+        age_s=max(0.0, now - document.computed_at),
+        is_stale=problem is not None,
+        problem=problem,
+    )
+
+
+def fitted(competences: Iterable[RankedCompetence], task: str) -> tuple[RankedCompetence, ...]:
+    """Competences ranked for a task: its similarity takes the place of the confidence."""
+    rescored = (
+        msgspec.structs.replace(each, score=_score_for(each, task)) for each in competences
+    )
+    return tuple(sorted(rescored, key=lambda each: (-each.score, each.id)))
+
+
+def _score_for(competence: RankedCompetence, task: str) -> float:
+    similar = similarity(task, competence.triggers)
+    return selection_score(
+        applicability=competence.confidence if similar is None else similar,
+        success=competence.success_rate,
+        recency=competence.recency,
+    )
+
+
+def _candidates(
+    patterns: Iterable[RankedPattern],
+    anti_patterns: Iterable[RankedPattern],
+    competences: Iterable[RankedCompetence],
+    language: Language,
+) -> Iterator[Candidate]:
+    section_of = {state.value: _PATTERNS + i for i, state in enumerate(RECOMMENDED)}
+    for each in anti_patterns:
+        yield Candidate(_ANTI_PATTERNS, each.id, each.score, each.lines[language])
+    for each in patterns:
+        yield Candidate(section_of[each.state], each.id, each.score, each.lines[language])
+    for record in competences:
+        yield Candidate(_COMPETENCES, record.id, record.score, record.lines[language])
+
+
+def _headings(language: Language) -> list[str]:
+    introduction = f"{ANTI_PATTERNS_HEADING[language]}\n\n{ANTI_PATTERNS_INTRODUCTION[language]}\n"
+    states: list[Maturity] = list(RECOMMENDED)
+    return [
+        introduction,
+        *(PATTERN_HEADINGS[language][state] + "\n" for state in states),
+        COMPETENCES_HEADING[language] + "\n",
+    ]

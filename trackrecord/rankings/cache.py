@@ -1,0 +1,69 @@
+"""The rankings cache in Redis: one hash per project, with the revision beside the document."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+
+from ..settings import Settings
+from .document import RankingsDocument, encode_document
+
+DOCUMENT = "document"
+REVISION = "revision"
+COMPUTED_AT = "computed_at"
+
+# Two workers may finish in the other order than they read: the later revision stays.
+_WRITE_UNLESS_NEWER = """
+local cached = tonumber(redis.call('HGET', KEYS[1], 'revision') or '-1')
+if cached > tonumber(ARGV[1]) then return 0 end
+redis.call('HSET', KEYS[1], 'revision', ARGV[1], 'computed_at', ARGV[2], 'document', ARGV[3])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return 1
+"""
+
+
+@dataclass(frozen=True)
+class CachedAge:
+    """How old a project's cached rankings are.
+
+    Attributes:
+        revision: the revision of the store that they show.
+        age_s: seconds since they were computed.
+    """
+
+    revision: int
+    age_s: float
+
+
+def write_document(client: redis.Redis, settings: Settings, document: RankingsDocument) -> bool:
+    """Write a project's rankings unless the cache shows a later revision."""
+    key = settings.keys.rankings(document.project)
+    arguments = [
+        document.revision,
+        repr(document.computed_at),
+        encode_document(document),
+        settings.rankings_ttl_s,
+    ]
+    return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
+
+
+def read_document(client: redis.Redis, settings: Settings, project: str) -> bytes | None:
+    """A project's cached rankings, undecoded; None when there are none."""
+    answer: Any = client.hget(settings.keys.rankings(project), DOCUMENT)
+    return answer
+
+
+def cached_ages(
+    client: redis.Redis, settings: Settings, projects: Sequence[str], *, now: float
+) -> dict[str, CachedAge]:
+    """How old the cached rankings of projects are; those without any are missing."""
+    with client.pipeline(transaction=False) as pipe:
+        for project in projects:
+            pipe.hmget(settings.keys.rankings(project), REVISION, COMPUTED_AT)
+        answers = pipe.execute()
+    return {
+        project: CachedAge(int(revision), now - float(computed_at))
+        for project, (revision, computed_at) in zip(projects, answers, strict=True)
+        if revision is not None and computed_at is not None
+    }

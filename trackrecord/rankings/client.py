@@ -1,0 +1,113 @@
+"""What an agent calls while it writes a prompt. It never breaks the agent, and it never waits long.
+
+Redis is asked once. When Redis is away, the last answer that this process saw is given again,
+marked stale; when there was none, the answer is empty and says so.
+"""
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+
+import msgspec
+import redis
+
+from ..errors import SettingsError
+from ..learning.language import Language
+from ..redis_client import agent_client
+from ..settings import Settings, load_settings
+from .answer import Rankings, answer_from
+from .cache import read_document
+from .document import RankingsDocument, decode_document
+
+DEFAULT_BUDGET = 2000
+
+
+@dataclass
+class RankingsReader:
+    """Reads rankings for one process.
+
+    Attributes:
+        settings: where Redis is, and how long to wait for it.
+    """
+
+    settings: Settings
+    _client: redis.Redis | None = None
+    _last: dict[str, RankingsDocument] = field(default_factory=dict)
+    _retry_at: float = 0.0
+
+    def read(
+        self,
+        *,
+        project: str | None = None,
+        task: str | None = None,
+        budget: int | None = DEFAULT_BUDGET,
+        limit: int | None = None,
+        lang: Language = "en",
+    ) -> Rankings:
+        """See `rankings`."""
+        name = project or self.settings.project
+        document, problem = self._document(name)
+        return answer_from(
+            document,
+            project=name,
+            problem=problem,
+            task=task,
+            budget=budget,
+            limit=limit,
+            language=lang,
+            now=time.time(),
+        )
+
+    def _document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
+        """The newest document there is, and what kept us from a fresh one."""
+        if time.monotonic() < self._retry_at:
+            return self._last.get(project), "redis is unavailable"
+        try:
+            if self._client is None:
+                self._client = agent_client(self.settings)
+            data = read_document(self._client, self.settings, project)
+        except (redis.RedisError, OSError, ValueError) as error:
+            self._retry_at = time.monotonic() + self.settings.retry_after_s
+            return self._last.get(project), f"redis is unavailable ({type(error).__name__})"
+        if data is None:
+            return None, "nothing is learnt yet"
+        try:
+            document = decode_document(data)
+        except msgspec.DecodeError:
+            return self._last.get(project), "the cache was written by another version"
+        self._last[project] = document
+        return document, None
+
+
+_lock = threading.Lock()
+_readers: dict[int, RankingsReader] = {}
+
+
+def rankings(
+    *,
+    project: str | None = None,
+    task: str | None = None,
+    budget: int | None = DEFAULT_BUDGET,
+    limit: int | None = None,
+    lang: Language = "en",
+) -> Rankings:
+    """What the fleet has learnt, ranked, within a token budget.
+
+    Never raises for what goes wrong behind it: see `Rankings.problem` and `Rankings.is_stale`.
+
+    Args:
+        project: whose experience; the settings' project when not given.
+        task: the text of the task at hand: competences are ranked by how well they fit it.
+        budget: tokens that the prompt text may take; None for no limit.
+        limit: how many patterns, warnings and competences at most, of each.
+        lang: language of the text, "en" or "zh".
+    """
+    reader = _readers.get(os.getpid())
+    if reader is None:
+        with _lock:
+            try:
+                reader = _readers[os.getpid()] = RankingsReader(load_settings())
+            except SettingsError as error:
+                return Rankings.empty(project or "default", problem=str(error))
+    return reader.read(project=project, task=task, budget=budget, limit=limit, lang=lang)

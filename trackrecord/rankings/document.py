@@ -1,0 +1,130 @@
+"""The document that a project's rankings are cached as.
+
+The worker writes it after each batch, complete with each entry's line of prompt text, so that an
+agent has nothing left to compute but what fits its budget.
+"""
+
+from typing import Any
+
+import msgspec
+
+Lines = dict[str, str]
+
+
+class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A pattern or anti-pattern as agents and the command line are shown it.
+
+    Attributes:
+        id: its slug, `anti-<slug>` for an anti-pattern.
+        content: what it says; that of an anti-pattern is the warning.
+        kind: "strategy" or "named".
+        is_negative: whether it is a warning.
+        state: its maturity.
+        multiplier: what the state multiplies the score by.
+        score: what it is ranked by among its like.
+        success_count: outcomes that scored helpful.
+        failure_count: outcomes that count as failures.
+        helpful_count: as success_count; the raw count behind decayed_helpful.
+        neutral_count: outcomes that scored neutral.
+        harmful_count: outcomes that scored harmful.
+        decayed_helpful: the helpful ones, each weighed by its age.
+        decayed_harmful: the harmful ones, each weighed by its age.
+        harmful_ratio: decayed harmful ÷ decayed total.
+        reason: why it is where it is, in one line.
+        last_validated: when helpful or harmful evidence last came, seconds since the epoch.
+        tags: what it can be found by.
+        lines: its line of prompt text by language.
+    """
+
+    id: str
+    content: str
+    kind: str
+    is_negative: bool
+    state: str
+    multiplier: float
+    score: float
+    success_count: int
+    failure_count: int
+    helpful_count: int
+    neutral_count: int
+    harmful_count: int
+    decayed_helpful: float
+    decayed_harmful: float
+    harmful_ratio: float
+    reason: str
+    last_validated: float | None
+    tags: tuple[str, ...]
+    lines: Lines
+
+
+class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A competence record as agents are shown it.
+
+    Attributes:
+        id: the record's id.
+        skill_name: `skill:<signature>`.
+        status: "active" or "contested".
+        triggers: the signals it answers to.
+        recipe: its steps, each {step, tool, args_schema, validation}.
+        success_count: successful episodes.
+        failure_count: failed ones.
+        success_rate: successes ÷ episodes.
+        confidence: how far the record itself is trusted, 0..1.
+        recency: 0..1, halved with each half-life since it was last reinforced.
+        score: (applicability + success + recency)/3, applicability being the confidence, or the
+            similarity to the task that was asked for.
+        lines: its line of prompt text by language.
+    """
+
+    id: str
+    skill_name: str
+    status: str
+    triggers: tuple[str, ...]
+    recipe: tuple[dict[str, Any], ...]
+    success_count: int
+    failure_count: int
+    success_rate: float
+    confidence: float
+    recency: float
+    score: float
+    lines: Lines
+
+
+class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything of one project that a prompt may want.
+
+    Attributes:
+        project: whose rankings these are.
+        revision: the revision of the store that they show.
+        computed_at: when, seconds since the epoch.
+        patterns: recommended patterns, best first.
+        anti_patterns: warnings, surest first.
+        competences: records, best first.
+        beyond: how many of each kind there are beyond those in the document.
+    """
+
+    project: str
+    revision: int
+    computed_at: float
+    patterns: tuple[RankedPattern, ...] = ()
+    anti_patterns: tuple[RankedPattern, ...] = ()
+    competences: tuple[RankedCompetence, ...] = ()
+    beyond: dict[str, int] = {}
+
+
+_decoder = msgspec.json.Decoder(RankingsDocument)
+_encoder = msgspec.json.Encoder()
+
+
+def encode_document(document: RankingsDocument) -> bytes:
+    """The document as it is cached."""
+    return _encoder.encode(document)
+
+
+def decode_document(data: bytes) -> RankingsDocument:
+    """The document from the cache.
+
+    Raises:
+        msgspec.DecodeError: it was written by another version.
+    """
+    return _decoder.decode(data)

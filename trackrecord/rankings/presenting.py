@@ -1,0 +1,68 @@
+"""How patterns and competence records are presented, to agents and to people alike."""
+
+from collections.abc import Callable
+
+from ..learning.language import Language
+from ..learning.maturity import Maturity
+from ..learning.standing import Standing
+from ..learning.texts import Inversion, anti_pattern_line, pattern_line, warning
+from .document import RankedPattern
+
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
+# A pattern's content in a language: strategies have a name in each.
+NameOf = Callable[[str, str, Language], str]
+
+
+def present_pattern(standing: Standing, name_of: NameOf) -> RankedPattern:
+    """A standing as it is shown: an anti-pattern as the warning that it has become.
+
+    Args:
+        standing: where the pattern stands.
+        name_of: gives (slug, content, language) its content in that language.
+    """
+    facts, evidence = standing.facts, standing.evidence
+    return RankedPattern(
+        id=standing.id,
+        content=_content(standing, name_of(facts.slug, facts.content, "en")),
+        kind=facts.kind,
+        is_negative=standing.is_inverted,
+        state=standing.state.value,
+        multiplier=standing.multiplier,
+        score=standing.failure_score if standing.is_inverted else standing.score,
+        success_count=standing.success_count,
+        failure_count=standing.failure_count,
+        helpful_count=evidence.helpful,
+        neutral_count=evidence.neutral,
+        harmful_count=evidence.harmful,
+        decayed_helpful=evidence.decayed_helpful,
+        decayed_harmful=evidence.decayed_harmful,
+        harmful_ratio=evidence.harmful_share,
+        reason=_reason(standing),
+        last_validated=facts.last_validated,
+        tags=(facts.kind,),
+        lines={
+            language: _line(standing, name_of(facts.slug, facts.content, language), language)
+            for language in LANGUAGES
+        },
+    )
+
+
+def is_recommended(standing: Standing) -> bool:
+    """Whether a pattern may be recommended: neither deprecated nor turned into a warning."""
+    return not standing.is_inverted and standing.state is not Maturity.DEPRECATED
+
+
+def _content(standing: Standing, name: str) -> str:
+    return warning(_inversion(standing, name)) if standing.is_inverted else name
+
+
+def _line(standing: Standing, name: str, language: Language) -> str:
+    if standing.is_inverted:
+        return anti_pattern_line(_inversion(standing, name), language)
+    return pattern_line(name, standing.state, standing.evidence, language)
+
+
+def _inversion(standing: Standing, name: str) -> Inversion:
+    failures = standing.failure_count
+    return Inversion(name, failures, failures + standing.success_count)

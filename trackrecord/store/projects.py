@@ -1,0 +1,64 @@
+"""Projects: whose experience is on record, and how much of it."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, and_, func, select
+
+from .tables import outcomes, projects
+
+
+@dataclass(frozen=True)
+class ProjectCounts:
+    """How much is on record.
+
+    Attributes:
+        outcomes: all of them.
+        successes: those whose task reached its goal.
+        last_learnt: when the last one was learnt, seconds since the epoch.
+    """
+
+    outcomes: int
+    successes: int
+    last_learnt: float | None
+
+
+def project_id_of(connection: Connection, project: str) -> int | None:
+    """The row of a project, None when nothing of it is on record."""
+    query = select(projects.c.id).where(projects.c.name == project)
+    return connection.execute(query).scalar()
+
+
+def project_names(connection: Connection) -> list[str]:
+    """All projects, by name."""
+    return list(connection.execute(select(projects.c.name).order_by(projects.c.name)).scalars())
+
+
+def project_revisions(connection: Connection) -> dict[str, int]:
+    """Each project's revision: it rises with every change that rankings depend on."""
+    rows = connection.execute(select(projects.c.name, projects.c.revision).order_by(projects.c.id))
+    return {row.name: row.revision for row in rows}
+
+
+def count_outcomes(
+    connection: Connection, project_id: int | None, at: float | None
+) -> ProjectCounts:
+    """Count outcomes of one project, or of all (None); as of a moment if one is given."""
+    if at is None:
+        query = select(
+            func.coalesce(func.sum(projects.c.outcomes), 0),
+            func.coalesce(func.sum(projects.c.successes), 0),
+            func.max(projects.c.last_learnt_at),
+        )
+        if project_id is not None:
+            query = query.where(projects.c.id == project_id)
+        total, successes, last = connection.execute(query).one()
+        return ProjectCounts(int(total), int(successes), last)
+    received = outcomes.c.received_at <= at
+    where = received if project_id is None else and_(outcomes.c.project_id == project_id, received)
+    total, last = connection.execute(
+        select(func.count(), func.max(outcomes.c.received_at)).where(where)
+    ).one()
+    successes = connection.execute(
+        select(func.count()).where(and_(where, outcomes.c.success))
+    ).scalar_one()
+    return ProjectCounts(total, successes, last)

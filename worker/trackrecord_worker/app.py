@@ -1,0 +1,120 @@
+"""The Celery app, made from settings: `celery -A trackrecord_worker.app worker -B`.
+
+Celery carries wake-ups only. A lost or doubled one changes nothing: the outcomes themselves travel
+on the stream, and every task looks for itself what there is to do.
+"""
+
+from typing import Any
+
+from celery import Celery
+from celery.schedules import crontab
+from celery.signals import setup_logging, task_postrun, task_prerun
+from structlog.contextvars import bind_contextvars, clear_contextvars
+
+from trackrecord.errors import SettingsError
+from trackrecord.logs import configure_logs
+from trackrecord.settings import Settings, load_settings
+
+from .stages import StagesOfProcess
+
+QUEUE = "trackrecord"
+
+# A wake-up that nobody took within its interval is one too many.
+_DRAIN_EVERY_S = 1.0
+_REFRESH_EVERY_S = 5.0
+_CLAIM_EVERY_S = 10.0
+_CATCH_UP_EVERY_S = 300.0
+
+
+def create_app(settings: Settings) -> Celery:
+    """A Celery app for these settings; its tasks find their clients in `app.stages`.
+
+    Raises:
+        SettingsError: the crontab or the time zone cannot be read.
+    """
+    app = Celery("trackrecord", include=["trackrecord_worker.tasks"], set_as_current=False)
+    broker, options = broker_of(settings)
+    app.conf.update(
+        broker_url=broker,
+        broker_transport_options=options,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        task_default_queue=QUEUE,
+        task_ignore_result=True,
+        worker_prefetch_multiplier=1,
+        worker_concurrency=settings.worker_concurrency,
+        worker_hijack_root_logger=False,
+        worker_send_task_events=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        timezone=settings.timezone,
+        enable_utc=True,
+        beat_schedule_filename=str(settings.home / "celerybeat-schedule"),
+        beat_schedule=schedule_of(settings),
+        beat_max_loop_interval=1.0,
+    )
+    app.stages = StagesOfProcess(settings, app)
+    return app
+
+
+def broker_of(settings: Settings) -> tuple[str, dict[str, Any]]:
+    """Kombu's form of the Redis URL, and the transport's options."""
+    url = settings.effective_redis_url
+    if url.startswith("unix://"):
+        url = "redis+socket://" + url.removeprefix("unix://")
+    # Its queues stay below our prefix, and an unreachable Redis is noticed.
+    return url, {
+        "global_keyprefix": f"{settings.redis_prefix}:celery:",
+        "socket_timeout": 30,
+        "socket_connect_timeout": 5,
+        "socket_keepalive": True,
+        "visibility_timeout": 3600,
+    }
+
+
+def schedule_of(settings: Settings) -> dict[str, dict[str, Any]]:
+    """What beat wakes, and when."""
+    return {
+        "drain": _every("trackrecord.drain", _DRAIN_EVERY_S),
+        "refresh": _every("trackrecord.refresh", _REFRESH_EVERY_S),
+        "claim": _every("trackrecord.claim", _CLAIM_EVERY_S),
+        "catch-up": _every("trackrecord.catch_up", _CATCH_UP_EVERY_S),
+        "consolidate": {
+            "task": "trackrecord.consolidate",
+            "schedule": crontab_of(settings.consolidation_crontab),
+        },
+    }
+
+
+def crontab_of(expression: str) -> crontab:
+    """A crontab from its five fields: minute, hour, day of month, month, day of week.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    try:
+        return crontab.from_string(expression)
+    except ValueError as error:
+        message = f"setting consolidation_crontab: {expression!r} is no crontab ({error})"
+        raise SettingsError(message) from None
+
+
+def _every(task: str, seconds: float) -> dict[str, Any]:
+    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+
+
+@setup_logging.connect
+def _configure_logs(**_signal: object) -> None:
+    configure_logs(app.stages.settings.log_level)
+
+
+@task_prerun.connect
+def _bind_task(task_id: str, **_signal: object) -> None:
+    bind_contextvars(task_id=task_id)
+
+
+@task_postrun.connect
+def _unbind_task(**_signal: object) -> None:
+    clear_contextvars()
+
+
+app = create_app(load_settings())

@@ -1,0 +1,205 @@
+"""Draining the stream: read a batch, learn it in one transaction, only then acknowledge.
+
+A crash at any point leads to a redelivery that changes nothing twice: what is committed is
+recognised by its outcome_id, what is not was never acknowledged.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from trackrecord.appraisal import Appraiser
+from trackrecord.errors import ServerUnavailable
+from trackrecord.learning.decay import DecayRules
+from trackrecord.settings import Settings
+from trackrecord.store.engine import writing
+from trackrecord.store.intake import Learnt, learn
+from trackrecord.store.transitions import TransitionRules
+
+from .arrivals import Arrived, Entry, Refused, sort_arrivals
+from .outage import DatabaseOutage
+from .stream import OutcomeStream
+
+_log = structlog.get_logger(__name__)
+
+# Beyond this many full batches in the stream, another process is woken to help.
+_LONG_BACKLOG_BATCHES = 4
+
+
+@dataclass
+class Drained:
+    """What one drain did."""
+
+    recorded: int = 0
+    duplicates: int = 0
+    refused: int = 0
+    batches: int = 0
+
+
+class Drain:
+    """Learns from the stream.
+
+    Args:
+        stream: where entries are read and acknowledged.
+        engine: the store.
+        outage: this process's state towards the database.
+        settings: sizes, times and rules.
+        appraiser: what an outcome means.
+        refresh: called with the projects that changed, after each batch.
+        wake_another: called once in a drain that finds a long backlog.
+    """
+
+    def __init__(
+        self,
+        stream: OutcomeStream,
+        engine: Engine,
+        outage: DatabaseOutage,
+        settings: Settings,
+        appraiser: Appraiser,
+        *,
+        refresh: Callable[[frozenset[str]], None],
+        wake_another: Callable[[], None],
+    ) -> None:
+        self._stream = stream
+        self._engine = engine
+        self._outage = outage
+        self._settings = settings
+        self._appraiser = appraiser
+        self._refresh = refresh
+        self._wake_another = wake_another
+        self._rules = TransitionRules(settings.maturity, settings.antipatterns)
+        self._decay: DecayRules = settings.decay
+
+    def run(self) -> Drained:
+        """Work batch by batch until the stream stays empty or the time slice is over."""
+        done = Drained()
+        if self._outage.is_pausing:
+            return done
+        self._stream.ensure_group()
+        deadline = time.monotonic() + self._settings.drain_slice_s
+        has_woken = False
+        read = self._read_own_pending
+        while time.monotonic() < deadline:
+            entries = read()
+            if entries:
+                if not self.learn_entries(entries, done):
+                    break
+                if not has_woken and len(entries) == self._settings.batch_size:
+                    has_woken = self._wake_if_long_backlog()
+            elif read == self._read_new:
+                break
+            if len(entries) < self._settings.batch_size:
+                read = self._read_new
+        return done
+
+    def take_over(self) -> Drained:
+        """Learn what silent workers left pending."""
+        done = Drained()
+        if self._outage.is_pausing:
+            return done
+        self._stream.ensure_group()
+        batches = self._stream.take_over(self._settings.claim_idle_s, self._settings.batch_size)
+        for entries in batches:
+            _log.warning("claimed", entries=len(entries))
+            if not self.learn_entries(entries, done):
+                break
+        self._stream.forget_gone_consumers()
+        return done
+
+    def _read_own_pending(self) -> list[Entry]:
+        return self._stream.read_own_pending(self._settings.batch_size)
+
+    def _read_new(self) -> list[Entry]:
+        return self._stream.read_new(self._settings.batch_size, self._settings.drain_block_s)
+
+    def _wake_if_long_backlog(self) -> bool:
+        if self._stream.length() < _LONG_BACKLOG_BATCHES * self._settings.batch_size:
+            return False
+        self._wake_another()
+        return True
+
+    def learn_entries(self, entries: Sequence[Entry], done: Drained) -> bool:
+        """Learn, acknowledge and log one batch; False when the database is away."""
+        started = time.perf_counter()
+        arrivals = sort_arrivals(
+            entries,
+            self._appraiser,
+            max_body_bytes=self._settings.max_body_bytes,
+            now=time.time(),
+        )
+        refused = arrivals.refused
+        learnt: list[Learnt] = []
+        try:
+            if arrivals.arrived:
+                self._learn(arrivals.arrived, learnt, refused)
+        except ServerUnavailable as error:
+            # What was learnt of it is committed and will be recognised; all of it stays pending.
+            self._outage.begin(str(error))
+            return False
+        self._outage.end()
+        self._stream.set_aside(refused)
+        gone = {each.entry_id for each in refused}
+        self._stream.acknowledge(each for each in arrivals.entry_ids if each not in gone)
+        self._account(learnt, refused, done, started)
+        return True
+
+    def _learn(
+        self, arrived: Sequence[Arrived], learnt: list[Learnt], refused: list[Refused]
+    ) -> None:
+        """Learn outcomes in one transaction; what the database cannot take is found and refused."""
+        try:
+            with writing(self._engine) as connection:
+                result = learn(
+                    connection,
+                    [each.outcome for each in arrived],
+                    decay=self._decay,
+                    transition_rules=self._rules,
+                    now=time.time(),
+                )
+            learnt.append(result)
+        except SQLAlchemyError as error:
+            if len(arrived) == 1:
+                reason = f"the database refuses it ({type(error).__name__})"
+                refused.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
+                return
+            # One outcome must not hold up the others: halve until it stands alone.
+            middle = len(arrived) // 2
+            self._learn(arrived[:middle], learnt, refused)
+            self._learn(arrived[middle:], learnt, refused)
+
+    def _account(
+        self,
+        learnt: Sequence[Learnt],
+        refused: Sequence[Refused],
+        done: Drained,
+        started: float,
+    ) -> None:
+        recorded = sum(each.recorded for each in learnt)
+        duplicates = sum(each.duplicates for each in learnt)
+        done.recorded += recorded
+        done.duplicates += duplicates
+        done.refused += len(refused)
+        done.batches += 1
+        changed = frozenset[str]().union(*(each.projects for each in learnt))
+        _log.info(
+            "batch_learnt",
+            recorded=recorded,
+            duplicates=duplicates,
+            refused=len(refused),
+            projects=sorted(changed)[:5],
+            milliseconds=round((time.perf_counter() - started) * 1000, 1),
+        )
+        for each in learnt:
+            for change in each.transitions:
+                _log.info(
+                    "pattern_changed",
+                    pattern=change.slug,
+                    aspect=change.aspect,
+                    before=change.before,
+                    after=change.after,
+                )
+        self._refresh(changed)

@@ -1,0 +1,82 @@
+"""Keeping the cached rankings true to the store."""
+
+import time
+from collections.abc import Iterable
+
+import redis
+import structlog
+from sqlalchemy import Engine
+
+from trackrecord.rankings.cache import cached_ages, write_document
+from trackrecord.settings import Settings
+from trackrecord.store.engine import reading
+from trackrecord.store.projects import project_revisions
+from trackrecord.store.rankings import build_document
+
+_log = structlog.get_logger(__name__)
+
+
+class RankingsRefresher:
+    """Computes rankings from the store and writes them to the cache.
+
+    Args:
+        engine: the store.
+        client: a patient Redis client.
+        settings: times and rules.
+    """
+
+    def __init__(self, engine: Engine, client: redis.Redis, settings: Settings) -> None:
+        self._engine = engine
+        self._client = client
+        self._settings = settings
+        self._due: set[str] = set()
+        self._refreshed_at: dict[str, float] = {}
+
+    def note_changes(self, projects: Iterable[str]) -> None:
+        """These projects changed; refresh those whose last refresh is long enough ago."""
+        self._due.update(projects)
+        now = time.monotonic()
+        for project in sorted(self._due):
+            last = self._refreshed_at.get(project, -1e9)
+            if now - last >= self._settings.refresh_every_s:
+                self.refresh(project)
+
+    def flush(self) -> None:
+        """Refresh what changed and was refreshed too recently to be refreshed again at once."""
+        for project in sorted(self._due):
+            self.refresh(project)
+
+    def refresh(self, project: str) -> None:
+        """Compute one project's rankings and write them to the cache."""
+        started = time.perf_counter()
+        with reading(self._engine) as connection:
+            document = build_document(connection, project, self._settings, now=time.time())
+        written = write_document(self._client, self._settings, document)
+        self._due.discard(project)
+        self._refreshed_at[project] = time.monotonic()
+        if len(self._refreshed_at) > 10_000:  # a fleet of tiny projects must not fill the memory
+            self._refreshed_at.clear()
+        _log.debug(
+            "rankings_refreshed",
+            project=project,
+            revision=document.revision,
+            written=written,
+            milliseconds=round((time.perf_counter() - started) * 1000, 1),
+        )
+
+    def refresh_stale(self) -> int:
+        """Refresh every project whose cache is missing, behind the store, or old."""
+        with reading(self._engine) as connection:
+            revisions = project_revisions(connection)
+        cached = cached_ages(self._client, self._settings, list(revisions), now=time.time())
+        refreshed = 0
+        for project, revision in revisions.items():
+            known = cached.get(project)
+            if (
+                known is None
+                or known.revision != revision
+                or known.age_s > self._settings.rankings_max_age_s
+            ):
+                self.refresh(project)
+                refreshed += 1
+        return refreshed

@@ -1,0 +1,89 @@
+"""What a worker process works with: its clients, built once in each process from the settings."""
+
+import os
+from functools import cached_property
+
+import redis
+from celery import Celery
+from sqlalchemy import Engine
+
+from trackrecord.appraisal import Appraiser
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.redis_client import worker_client
+from trackrecord.settings import Settings
+from trackrecord.store.engine import connect_store
+from trackrecord.store.migrate import migrate
+
+from .drain import Drain
+from .outage import DatabaseOutage
+from .refresh import RankingsRefresher
+from .stream import OutcomeStream
+
+DRAIN_TASK = "trackrecord.drain"
+
+
+class Stages:
+    """The stages of the flow, as one process sees them.
+
+    Args:
+        settings: validated settings.
+        app: the Celery app, to wake another process.
+    """
+
+    def __init__(self, settings: Settings, app: Celery) -> None:
+        self.settings = settings
+        self._app = app
+
+    @cached_property
+    def redis(self) -> redis.Redis:
+        """A patient Redis client."""
+        return worker_client(self.settings)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The store, migrated."""
+        engine = connect_store(
+            self.settings.effective_database_url, timeout_s=self.settings.database_timeout_s
+        )
+        migrate(engine)
+        return engine
+
+    @cached_property
+    def refresher(self) -> RankingsRefresher:
+        """Writes rankings to the cache."""
+        return RankingsRefresher(self.engine, self.redis, self.settings)
+
+    @cached_property
+    def outage(self) -> DatabaseOutage:
+        """This process's state towards the database."""
+        return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
+
+    @cached_property
+    def drain(self) -> Drain:
+        """Learns from the stream."""
+        return Drain(
+            OutcomeStream(self.redis, self.settings.keys),
+            self.engine,
+            self.outage,
+            self.settings,
+            Appraiser(self.settings.scoring, Recogniser()),
+            refresh=self.refresher.note_changes,
+            wake_another=lambda: self._app.send_task(DRAIN_TASK),
+        )
+
+
+class StagesOfProcess:
+    """Hands out the stages of the current process; a forked child builds its own."""
+
+    def __init__(self, settings: Settings, app: Celery) -> None:
+        self._settings = settings
+        self._app = app
+        self._pid = 0
+        self._stages: Stages | None = None
+
+    def get(self) -> Stages:
+        """The stages of this process."""
+        if self._stages is None or self._pid != os.getpid():
+            self._pid = os.getpid()
+            self._stages = Stages(self._settings, self._app)
+        return self._stages

@@ -1,0 +1,121 @@
+"""The stream as a worker sees it: read, acknowledge, set aside, take over.
+
+The stream is the truth. What is read stays pending in Redis until it is acknowledged, so that a
+worker that dies loses nothing; what is acknowledged is removed.
+"""
+
+import os
+import socket
+import uuid
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import redis
+
+from trackrecord.keys import CONSUMER_GROUP, Keys
+
+from .arrivals import Entry, Refused
+
+# A consumer that is gone for this long and owes nothing is forgotten.
+_FORGET_CONSUMER_AFTER_MS = 3_600_000
+
+# Looking and deleting must be one step: a consumer deleted while it reads loses its pending list.
+_FORGET_CONSUMERS = """
+local gone = 0
+for _, info in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+  local consumer = {}
+  for i = 1, #info, 2 do consumer[info[i]] = info[i + 1] end
+  if consumer['pending'] == 0 and consumer['idle'] > tonumber(ARGV[2]) then
+    redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], consumer['name'])
+    gone = gone + 1
+  end
+end
+return gone
+"""
+
+
+class OutcomeStream:
+    """The outcomes' stream, read as one consumer of the group.
+
+    Args:
+        client: a patient Redis client.
+        keys: the names of the keys.
+    """
+
+    def __init__(self, client: redis.Redis, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+        self._consumer = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+
+    def ensure_group(self) -> None:
+        """Create the stream and its consumer group when they are missing."""
+        try:
+            self._client.xgroup_create(self._keys.outcomes, CONSUMER_GROUP, id="0", mkstream=True)
+        except redis.ResponseError as error:
+            if "BUSYGROUP" not in str(error):
+                raise
+
+    def read_own_pending(self, count: int) -> list[Entry]:
+        """Entries that this consumer has read and not acknowledged, oldest first."""
+        return self._read("0", count, None)
+
+    def read_new(self, count: int, block_s: float | None) -> list[Entry]:
+        """Entries that no consumer has read; waits for the first one when asked to."""
+        return self._read(">", count, max(1, int(block_s * 1000)) if block_s else None)
+
+    def _read(self, start: str, count: int, block_ms: int | None) -> list[Entry]:
+        answer: Any = self._client.xreadgroup(
+            CONSUMER_GROUP, self._consumer, {self._keys.outcomes: start}, count, block_ms
+        )
+        return answer[0][1] if answer else []
+
+    def take_over(self, idle_s: float, count: int) -> Iterator[list[Entry]]:
+        """Entries whose consumer has been silent for that long, batch by batch; now ours."""
+        cursor: Any = "0-0"
+        while True:
+            answer: Any = self._client.xautoclaim(
+                self._keys.outcomes,
+                CONSUMER_GROUP,
+                self._consumer,
+                min_idle_time=int(idle_s * 1000),
+                start_id=cursor,
+                count=count,
+            )
+            cursor = answer[0]
+            # Redis 6.2 answers nothing at all for an entry that was deleted by hand.
+            entries = [entry for entry in answer[1] if entry[0] is not None]
+            if entries:
+                yield entries
+            if cursor == b"0-0":
+                return
+
+    def acknowledge(self, entry_ids: Iterable[bytes]) -> None:
+        """Remove entries that are learnt."""
+        ids = list(entry_ids)
+        if not ids:
+            return
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.xack(self._keys.outcomes, CONSUMER_GROUP, *ids)
+            pipe.xdel(self._keys.outcomes, *ids)
+            pipe.execute()
+
+    def set_aside(self, refused: Iterable[Refused]) -> None:
+        """Move entries to the dead letters, with the reason and all that they held."""
+        for each in refused:
+            # One step for each entry: in the stream or in the dead letters, never both or none.
+            with self._client.pipeline(transaction=True) as pipe:
+                letter = {b"reason": each.reason.encode(), b"entry_id": each.entry_id}
+                pipe.xadd(self._keys.dead, {**each.fields, **letter})
+                pipe.xack(self._keys.outcomes, CONSUMER_GROUP, each.entry_id)
+                pipe.xdel(self._keys.outcomes, each.entry_id)
+                pipe.execute()
+
+    def length(self) -> int:
+        """Entries that are waiting or pending."""
+        return int(self._client.xlen(self._keys.outcomes))
+
+    def forget_gone_consumers(self) -> int:
+        """Forget consumers that have been silent for long and owe nothing."""
+        script = self._client.register_script(_FORGET_CONSUMERS)
+        arguments = [CONSUMER_GROUP, _FORGET_CONSUMER_AFTER_MS]
+        return int(script(keys=[self._keys.outcomes], args=arguments))

@@ -1,0 +1,69 @@
+"""The tasks: thin, without payload, safe to lose and to repeat."""
+
+from collections.abc import Callable
+from functools import wraps
+
+import redis
+import structlog
+from celery import Task, shared_task
+
+from trackrecord.errors import ServerUnavailable
+from trackrecord_consolidation.job import consolidate_all
+
+from .catch_up import is_consolidation_due
+from .stages import DRAIN_TASK, Stages
+
+_log = structlog.get_logger(__name__)
+
+
+def _task(name: str) -> Callable[[Callable[[Stages], None]], Task]:
+    """A task that is handed the stages, and for which a server that is away is no error."""
+
+    def decorate(work: Callable[[Stages], None]) -> Task:
+        @wraps(work)
+        def run(task: Task) -> None:
+            stages: Stages = task.app.stages.get()
+            try:
+                work(stages)
+            except ServerUnavailable as error:
+                stages.outage.begin(str(error))
+            except (redis.ConnectionError, redis.TimeoutError) as error:
+                # What was read stays pending; the next wake-up tries again.
+                _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
+
+        return shared_task(run, name=name, bind=True)
+
+    return decorate
+
+
+@_task(DRAIN_TASK)
+def drain(stages: Stages) -> None:
+    """Learn what is waiting in the stream."""
+    stages.drain.run()
+    stages.refresher.flush()
+
+
+@_task("trackrecord.claim")
+def claim(stages: Stages) -> None:
+    """Take over what dead workers left pending."""
+    stages.drain.take_over()
+    stages.refresher.flush()
+
+
+@_task("trackrecord.refresh")
+def refresh(stages: Stages) -> None:
+    """Bring cached rankings up to the store."""
+    stages.refresher.refresh_stale()
+
+
+@_task("trackrecord.consolidate")
+def consolidate(stages: Stages) -> None:
+    """Turn repeated successes into competence records."""
+    ...
+
+
+@_task("trackrecord.catch_up")
+def catch_up(stages: Stages) -> None:
+    """Consolidate when the last due run was missed."""
+    if is_consolidation_due(stages):
+        ...
