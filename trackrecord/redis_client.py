@@ -1,0 +1,41 @@
+"""Clients of Redis: one for agents, who must never wait for it, and one for workers, who may."""
+
+import redis
+from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.retry import Retry
+
+from .settings import Settings
+
+_WORKER_CONNECT_TIMEOUT_S = 5.0
+# Far above any blocking read of ours; below it, a server that hangs would hang the worker.
+_WORKER_TIMEOUT_S = 30.0
+_WORKER_RETRIES = 3
+
+
+def agent_client(settings: Settings) -> redis.Redis:
+    """A client that gives up soon: for whoever must not be held up by an unreachable server.
+
+    It tries once: redis-py's own default would try four times with seconds in between.
+    Connections are made on first use, so that this never fails for a server that is away.
+    """
+    return redis.Redis.from_url(
+        settings.effective_redis_url,
+        socket_connect_timeout=settings.redis_connect_timeout_s,
+        socket_timeout=settings.redis_timeout_s,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+def worker_client(settings: Settings) -> redis.Redis:
+    """A client that rides out a short interruption: for workers, which have time.
+
+    A command whose connection breaks is sent again, so it may take effect twice; what workers
+    write bears that.
+    """
+    return redis.Redis.from_url(
+        settings.effective_redis_url,
+        socket_connect_timeout=_WORKER_CONNECT_TIMEOUT_S,
+        socket_timeout=_WORKER_TIMEOUT_S,
+        socket_keepalive=True,
+        retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), _WORKER_RETRIES),
+    )
