@@ -1,0 +1,111 @@
+"""Tally: what the episodes of one signature add up to."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+# (tool, argument, JSON type)
+Argument = tuple[str, str, str]
+Order = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What consolidation keeps of one recorded outcome.
+
+    Attributes:
+        order: the tools in the order in which they were used.
+        success: whether the task reached its goal.
+        ended_at: when it ended, seconds since the epoch.
+        duration_ms: how long it took, where that is known.
+        arguments: of every call; of successful episodes only.
+        signal: what set the task off.
+        conditions: the conditions of that trigger, as canonical JSON.
+        failure_mode: how it failed; of failed episodes only.
+    """
+
+    order: Order
+    success: bool
+    ended_at: float
+    duration_ms: int | None = None
+    arguments: tuple[Argument, ...] = ()
+    signal: str | None = None
+    conditions: str | None = None
+    failure_mode: str | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """Sums over the episodes of one signature; the order in which they are added never matters.
+
+    Attributes:
+        successes: successful episodes.
+        failures: failed ones.
+        latency_sum_ms: the sum of the durations that are known.
+        latency_count: how many are known.
+        last_used_at: when the last of the episodes ended.
+        orders: successful episodes by the order in which their tools were used.
+        arguments: calls in successful episodes by argument.
+        trigger_successes: successful episodes by trigger signal.
+        trigger_failures: failed ones by trigger signal.
+        conditions: episodes by trigger signal and its conditions.
+        failure_modes: failed episodes by failure mode.
+    """
+
+    successes: int = 0
+    failures: int = 0
+    latency_sum_ms: int = 0
+    latency_count: int = 0
+    last_used_at: float | None = None
+    orders: Counter[Order] = field(default_factory=Counter)
+    arguments: Counter[Argument] = field(default_factory=Counter)
+    trigger_successes: Counter[str] = field(default_factory=Counter)
+    trigger_failures: Counter[str] = field(default_factory=Counter)
+    conditions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    failure_modes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def episodes(self) -> int:
+        """All episodes, successful and failed."""
+        return self.successes + self.failures
+
+    def add(self, episode: Episode) -> None:
+        """Add one episode."""
+        if episode.success:
+            self.successes += 1
+            self.orders[episode.order] += 1
+            self.arguments.update(episode.arguments)
+        else:
+            self.failures += 1
+        self._add_duration(episode.duration_ms)
+        self._add_use(episode.ended_at)
+        if episode.signal is not None:
+            by_signal = self.trigger_successes if episode.success else self.trigger_failures
+            by_signal[episode.signal] += 1
+            if episode.conditions is not None:
+                self.conditions[episode.signal, episode.conditions] += 1
+        if episode.failure_mode is not None:
+            self.failure_modes[episode.failure_mode] += 1
+
+    def merge(self, other: "Tally") -> None:
+        """Add everything that another tally of the same signature holds."""
+        self.successes += other.successes
+        self.failures += other.failures
+        self.latency_sum_ms += other.latency_sum_ms
+        self.latency_count += other.latency_count
+        if other.last_used_at is not None:
+            self._add_use(other.last_used_at)
+        self.orders.update(other.orders)
+        self.arguments.update(other.arguments)
+        self.trigger_successes.update(other.trigger_successes)
+        self.trigger_failures.update(other.trigger_failures)
+        self.conditions.update(other.conditions)
+        self.failure_modes.update(other.failure_modes)
+
+    def _add_duration(self, duration_ms: int | None) -> None:
+        if duration_ms is not None:
+            self.latency_sum_ms += duration_ms
+            self.latency_count += 1
+
+    def _add_use(self, at: float) -> None:
+        if self.last_used_at is None or at > self.last_used_at:
+            self.last_used_at = at

@@ -1,0 +1,48 @@
+"""Words: what tool names, triggers and task texts have in common, without a language model."""
+
+import re
+from collections.abc import Iterable
+from math import sqrt
+
+_WORD = re.compile(r"[^\W_]+")
+# Han, kana and Hangul are written without spaces between words.
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+# goBuild → go Build, HTTPServer → HTTP Server
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The distinct words of a text, case folded.
+
+    snake_case and camelCase are taken apart; Chinese, Japanese and Korean runs become their
+    bigrams, which find most words of two characters without a dictionary.
+    """
+    words: set[str] = set()
+    for run in _CJK.findall(text):
+        words.update(_bigrams(run))
+    for word in _WORD.findall(_CJK.sub(" ", text)):
+        words.update(part.casefold() for part in _HUMP.split(word))
+    return frozenset(words)
+
+
+def _bigrams(run: str) -> Iterable[str]:
+    if len(run) == 1:
+        return (run,)
+    return (run[i : i + 2] for i in range(len(run) - 1))
+
+
+def similarity(task: str, phrases: Iterable[str]) -> float | None:
+    """How well a task's text fits the best of the phrases: 0 nothing in common, 1 the same words.
+
+    The measure is the cosine of the two sets of words, |A∩B|/√(|A|·|B|) (Ochiai 1957). None when
+    there is nothing to compare: the text or all the phrases have no words.
+    """
+    wanted = words_of(task)
+    if not wanted:
+        return None
+    scores = (_cosine(wanted, words) for phrase in phrases if (words := words_of(phrase)))
+    return max(scores, default=None)
+
+
+def _cosine(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / sqrt(len(a) * len(b))

@@ -1,0 +1,134 @@
+"""The tables of consolidation: from episodes to competence records."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from .tables import Id, metadata
+
+# One row for each procedure of a project: sums over its episodes, whether a record or not.
+signatures = Table(
+    "signatures",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    # Of the name, which may be longer than an index row of PostgreSQL.
+    Column("digest", LargeBinary(16), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("successes", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    Column("latency_sum_ms", BigInteger, nullable=False),
+    Column("latency_count", BigInteger, nullable=False),
+    Column("last_used_at", Double),
+    # Whether its record must still follow what was added.
+    Column("changed", Boolean, nullable=False),
+    UniqueConstraint("project_id", "digest"),
+)
+Index(
+    "ix_signatures_changed",
+    signatures.c.project_id,
+    signatures.c.id,
+    sqlite_where=signatures.c.changed,
+    postgresql_where=signatures.c.changed,
+)
+
+# What the episodes of a signature had in common, counted: orders, arguments, triggers, …
+signature_facts = Table(
+    "signature_facts",
+    metadata,
+    Column("signature_id", ForeignKey("signatures.id"), primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    # Of the text, as above.
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("successes", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    # Successes and failures; the index finds the most frequent without reading the rest.
+    Column("uses", BigInteger, nullable=False),
+    Index("ix_signature_facts_uses", "signature_id", "kind", "uses", "digest"),
+    sqlite_with_rowid=False,
+)
+
+# The episodes that consolidation has read.
+episodes = Table(
+    "episodes",
+    metadata,
+    Column("project_id", ForeignKey("projects.id"), primary_key=True),
+    Column("outcome", ForeignKey("outcomes.id"), primary_key=True),
+    # None: no procedure, for example because of too many tools.
+    Column("signature_id", ForeignKey("signatures.id")),
+    Column("success", Boolean, nullable=False),
+    Column("read_at", Double, nullable=False),
+    Index("ix_episodes_signature", "signature_id", "success", "outcome"),
+    sqlite_with_rowid=False,
+)
+
+competences = Table(
+    "competences",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
+    # None: made by hand, so that no signature's sums flow into it.
+    Column("signature_id", ForeignKey("signatures.id"), index=True),
+    Column("status", String(16), nullable=False),
+    Column("updated_at", Double, nullable=False),
+    # The whole record as JSON.
+    Column("record", Text, nullable=False),
+)
+
+# Every change of every record. It outlives the record, so it refers to none.
+competence_history = Table(
+    "competence_history",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    Column("competence_id", String(64), nullable=False),
+    Column("action", String(16), nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("rationale", Text, nullable=False),
+    # The record as it was from then on; None: it was removed, or its content was erased.
+    Column("snapshot", Text),
+    Index("ix_competence_history_of", "competence_id", "at", "id"),
+    Index("ix_competence_history_at", "project_id", "at"),
+)
+
+# One row for each run; finished_at stays empty when the run died.
+consolidation_runs = Table(
+    "consolidation_runs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
+    Column("actor", Text, nullable=False),
+    Column("started_at", Double, nullable=False),
+    Column("finished_at", Double),
+    Column("duration_ms", Double),
+    Column("episodes_read", BigInteger, nullable=False),
+    Column("signatures_touched", BigInteger, nullable=False),
+    Column("records_created", BigInteger, nullable=False),
+    Column("records_reinforced", BigInteger, nullable=False),
+    Column("records_updated", BigInteger, nullable=False),
+    # A JSON object: reason → count.
+    Column("skipped", Text, nullable=False),
+)
+
+# Who may do what only one may do at a time, and until when it is believed to be alive.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(160), primary_key=True),
+    Column("holder", String(64), nullable=False),
+    Column("until", Double, nullable=False),
+    Column("taken", Integer, nullable=False),
+)
