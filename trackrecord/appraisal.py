@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .learning.identity import slug_of
 from .learning.scoring import ScoringRules, Verdict, score_outcome
 from .learning.strategies import Recogniser
 from .outcome import Outcome
@@ -17,7 +16,7 @@ STRATEGY = "strategy"
 NAMED = "named"
 
 # The same few names come again and again.
-_slug_of = lru_cache(maxsize=10_000)(slug_of)
+_NAMES_REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +51,18 @@ class Appraised:
     body: bytes
 
 
-@dataclass(frozen=True)
 class Appraiser:
-    """Appraises outcomes by one set of rules."""
+    """Appraises outcomes by one set of rules.
 
-    scoring: ScoringRules
-    recogniser: Recogniser
+    Args:
+        scoring: what a score is made of.
+        recogniser: knows strategies in prose and by name.
+    """
+
+    def __init__(self, scoring: ScoringRules, recogniser: Recogniser) -> None:
+        self._scoring = scoring
+        self._recogniser = recogniser
+        self._slug_of = lru_cache(maxsize=_NAMES_REMEMBERED)(recogniser.slug_of)
 
     def appraise(
         self, outcome: Outcome, body: bytes, *, received_at: float, outcome_id: str
@@ -71,7 +76,7 @@ class Appraiser:
             outcome_id: stands in where the producer gave none.
         """
         score = score_outcome(
-            self.scoring,
+            self._scoring,
             success=outcome.success,
             duration_ms=outcome.duration_ms,
             error_count=outcome.error_count,
@@ -95,16 +100,16 @@ class Appraiser:
 
     def _touches(self, outcome: Outcome) -> Iterator[Touch]:
         for name in outcome.patterns or ():
-            slug = _slug_of(name)
+            slug = self._slug_of(name)
             if slug is not None:
                 yield Touch(slug, NAMED, name)
         if outcome.description:
-            for strategy in self.recogniser.recognise(outcome.description):
+            for strategy in self._recogniser.recognise(outcome.description):
                 yield Touch(strategy.slug, STRATEGY, strategy.name_en)
         if outcome.strategy:
-            slug = _slug_of(outcome.strategy)
+            slug = self._slug_of(outcome.strategy)
             if slug is not None:
-                known = self.recogniser.by_slug(slug)
+                known = self._recogniser.by_slug(slug)
                 yield Touch(slug, STRATEGY, known.name_en if known else outcome.strategy)
 
 

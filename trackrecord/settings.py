@@ -5,6 +5,7 @@ numbers of the rules), then from `trackrecord.toml`, then from the defaults belo
 module that looks at the environment.
 """
 
+import json
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -22,6 +23,7 @@ from pydantic_settings import (
 from .errors import SettingsError
 from .keys import Keys
 from .learning.antipatterns import AntiPatternRules
+from .learning.competence import CompetenceRules
 from .learning.decay import DecayRules
 from .learning.maturity import MaturityRules
 from .learning.scoring import ScoringRules
@@ -144,6 +146,7 @@ class Settings(BaseSettings):
     decay: DecayRules = DecayRules()
     maturity: MaturityRules = MaturityRules()
     antipatterns: AntiPatternRules = AntiPatternRules()
+    competence: CompetenceRules = CompetenceRules()
 
     @classmethod
     def settings_customise_sources(
@@ -200,6 +203,17 @@ class Settings(BaseSettings):
             if self.database_url.startswith(scheme):
                 return "postgresql+psycopg://" + self.database_url.removeprefix(scheme)
         return self.database_url
+
+    def as_environment(self) -> dict[str, str]:
+        """The variables that give a child process the same settings."""
+        variables = {}
+        for name, value in self.model_dump(mode="json", exclude_unset=True).items():
+            if value is not None:
+                text = json.dumps(value) if isinstance(value, dict) else str(value)
+                variables[ENV_PREFIX + name.upper()] = text
+        # A child may run in another folder or as another user: a home must not move.
+        variables[ENV_PREFIX + "HOME"] = str(self.home)
+        return variables
 
 
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each setting has a type of its own

@@ -1,0 +1,1 @@
+"""The command line: every command of docs/commands.md, for people and for scripts."""

@@ -17,8 +17,8 @@ from ..learning.texts import (
     RECOMMENDED,
 )
 from ..learning.words import similarity
-from .document import RankedCompetence, RankedPattern, RankingsDocument
 from .budget import Candidate, choose_within, tokens_of
+from .document import RankedCompetence, RankedPattern, RankingsDocument
 
 _ANTI_PATTERNS = 0
 _PATTERNS = 1
@@ -116,9 +116,7 @@ def answer_from(
 
 def fitted(competences: Iterable[RankedCompetence], task: str) -> tuple[RankedCompetence, ...]:
     """Competences ranked for a task: its similarity takes the place of the confidence."""
-    rescored = (
-        msgspec.structs.replace(each, score=_score_for(each, task)) for each in competences
-    )
+    rescored = (msgspec.structs.replace(each, score=_score_for(each, task)) for each in competences)
     return tuple(sorted(rescored, key=lambda each: (-each.score, each.id)))
 
 

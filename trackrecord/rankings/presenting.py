@@ -2,11 +2,17 @@
 
 from collections.abc import Callable
 
+import msgspec
+
+from ..learning.competence import Status
+from ..learning.competence_texts import competence_line
 from ..learning.language import Language
 from ..learning.maturity import Maturity
+from ..learning.records import Competence
+from ..learning.selection import recency, selection_score
 from ..learning.standing import Standing
 from ..learning.texts import Inversion, anti_pattern_line, pattern_line, warning
-from .document import RankedPattern
+from .document import RankedCompetence, RankedPattern
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -48,6 +54,41 @@ def present_pattern(standing: Standing, name_of: NameOf) -> RankedPattern:
     )
 
 
+def present_competence(record: Competence, *, now: float) -> RankedCompetence:
+    """A record as it is shown, scored for a moment without a task."""
+    performance = record.performance
+    fresh = recency(record.lifecycle.last_reinforced_at, record.lifecycle.half_life_days, now)
+    signals = tuple(trigger.signal for trigger in record.triggers)
+    return RankedCompetence(
+        id=record.id,
+        skill_name=record.skill_name,
+        status=record.status.value,
+        triggers=signals,
+        recipe=tuple(msgspec.to_builtins(step) for step in record.recipe),
+        success_count=performance.success_count,
+        failure_count=performance.failure_count,
+        success_rate=performance.success_rate,
+        confidence=record.confidence,
+        recency=fresh,
+        score=selection_score(
+            applicability=record.confidence, success=performance.success_rate, recency=fresh
+        ),
+        lines={language: _competence_line(record, language) for language in LANGUAGES},
+    )
+
+
+def _competence_line(record: Competence, language: Language) -> str:
+    own = [trigger.signal for trigger in record.triggers if trigger.signal != record.signature]
+    return competence_line(
+        [step.tool for step in record.recipe],
+        trigger=own[0] if own else None,
+        success_count=record.performance.success_count,
+        failure_count=record.performance.failure_count,
+        is_contested=record.status is Status.CONTESTED,
+        language=language,
+    )
+
+
 def is_recommended(standing: Standing) -> bool:
     """Whether a pattern may be recommended: neither deprecated nor turned into a warning."""
     return not standing.is_inverted and standing.state is not Maturity.DEPRECATED
@@ -60,9 +101,21 @@ def _content(standing: Standing, name: str) -> str:
 def _line(standing: Standing, name: str, language: Language) -> str:
     if standing.is_inverted:
         return anti_pattern_line(_inversion(standing, name), language)
-    return pattern_line(name, standing.state, standing.evidence, language)
+    return pattern_line(Wording(name, standing.state, standing.evidence), language)
 
 
 def _inversion(standing: Standing, name: str) -> Inversion:
     failures = standing.failure_count
     return Inversion(name, failures, failures + standing.success_count)
+
+
+def _reason(standing: Standing) -> str:
+    """One line; `explain` says more."""
+    if standing.is_inverted:
+        failures = standing.failure_count
+        return f"failed {failures} of {failures + standing.success_count} times"
+    evidence = standing.evidence
+    return (
+        f"{evidence.decayed_helpful:.2f} helpful, {evidence.decayed_harmful:.2f} harmful "
+        "after decay"
+    )

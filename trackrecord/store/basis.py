@@ -1,60 +1,76 @@
-"""The landmark and half-life that every stored sum is relative to."""
+"""The landmark and half-life that every stored sum of a project is relative to."""
 
-from sqlalchemy import Connection, insert, select, update
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, delete, select, update
 
 from ..learning.decay import DecayBasis
 from .bulk import insert_rows
-from .tables import decay_basis, patterns
-
-_ROW = 1
+from .tables import decay_bases, patterns
 
 
-def read_basis(connection: Connection) -> DecayBasis | None:
-    """The basis of the stored sums, None before the first outcome."""
-    row = connection.execute(
-        select(decay_basis.c.half_life_days, decay_basis.c.landmark)
-    ).one_or_none()
+def read_basis(connection: Connection, project_id: int) -> DecayBasis | None:
+    """The basis of a project's sums, None before its first outcome."""
+    query = select(decay_bases).where(decay_bases.c.project_id == project_id)
+    row = connection.execute(query).one_or_none()
     return DecayBasis(row.half_life_days, row.landmark) if row else None
 
 
-def basis_for_writing(connection: Connection, half_life_days: float, now: float) -> DecayBasis:
-    """The basis to add sums against; made at the first outcome, moved on when floats run short.
+def bases_for_writing(
+    connection: Connection, project_ids: Iterable[int], half_life_days: float, now: float
+) -> dict[int, DecayBasis]:
+    """What to add sums against, by project; made at the first outcome, moved when floats run short.
 
-    It is held until the transaction ends, so that no other worker moves it meanwhile. The
-    half-life is that of the stored sums: a changed setting takes effect with a rebuild.
+    It is held until the transaction ends, so that no rebuild moves it meanwhile. The half-life is
+    that of the stored sums: a changed setting takes effect with a rebuild.
     """
-    query = select(decay_basis.c.half_life_days, decay_basis.c.landmark)
-    row = connection.execute(query.with_for_update(read=True)).one_or_none()
-    if row is None:
-        insert_rows(connection, decay_basis, tuple(decay_basis.c), [(_ROW, half_life_days, now)])
-        row = connection.execute(query.with_for_update(read=True)).one()
-    basis = DecayBasis(row.half_life_days, row.landmark)
-    return _moved(connection, now) if basis.is_due_for_rebase(now) else basis
+    wanted = sorted(project_ids)
+    bases = _held(connection, wanted)
+    missing = [project_id for project_id in wanted if project_id not in bases]
+    if missing:
+        rows = [(project_id, half_life_days, now) for project_id in missing]
+        insert_rows(connection, decay_bases, tuple(decay_bases.c), rows)
+        bases = _held(connection, wanted)
+    for project_id, basis in bases.items():
+        if basis.is_due_for_rebase(now):
+            bases[project_id] = _moved(connection, project_id, now)
+    return bases
 
 
-def replace_basis(connection: Connection, basis: DecayBasis) -> None:
-    """Set the basis; every stored sum must be computed anew in the same transaction."""
-    connection.execute(decay_basis.delete())
-    connection.execute(
-        insert(decay_basis).values(
-            id=_ROW, half_life_days=basis.half_life_days, landmark=basis.landmark
-        )
+def replace_basis(connection: Connection, project_id: int, basis: DecayBasis) -> None:
+    """Set a project's basis; all its sums must be computed anew in the same transaction."""
+    connection.execute(delete(decay_bases).where(decay_bases.c.project_id == project_id))
+    row = (project_id, basis.half_life_days, basis.landmark)
+    insert_rows(connection, decay_bases, tuple(decay_bases.c), [row])
+
+
+def _held(connection: Connection, project_ids: list[int]) -> dict[int, DecayBasis]:
+    query = (
+        select(decay_bases)
+        .where(decay_bases.c.project_id.in_(project_ids))
+        .order_by(decay_bases.c.project_id)
+        .with_for_update(read=True)
     )
+    return {
+        row.project_id: DecayBasis(row.half_life_days, row.landmark)
+        for row in connection.execute(query)
+    }
 
 
-def _moved(connection: Connection, now: float) -> DecayBasis:
-    row = connection.execute(
-        select(decay_basis.c.half_life_days, decay_basis.c.landmark).with_for_update()
-    ).one()
+def _moved(connection: Connection, project_id: int, now: float) -> DecayBasis:
+    own = decay_bases.c.project_id == project_id
+    row = connection.execute(select(decay_bases).where(own).with_for_update()).one()
     old = DecayBasis(row.half_life_days, row.landmark)
     if not old.is_due_for_rebase(now):
         return old  # another worker was first
     factor = old.value(1.0, now)
     connection.execute(
-        update(patterns).values(
+        update(patterns)
+        .where(patterns.c.project_id == project_id)
+        .values(
             helpful_sum=patterns.c.helpful_sum * factor,
             harmful_sum=patterns.c.harmful_sum * factor,
         )
     )
-    connection.execute(update(decay_basis).values(landmark=now))
+    connection.execute(update(decay_bases).where(own).values(landmark=now))
     return DecayBasis(old.half_life_days, now)

@@ -1,17 +1,18 @@
 """The intake: one batch of outcomes, one transaction, each outcome counted exactly once."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, select, update
 
 from ..appraisal import Appraised
-from ..learning.decay import DecayBasis, DecayRules
-from .basis import basis_for_writing
+from ..learning.decay import DecayRules
+from .basis import bases_for_writing
 from .bulk import insert_rows
-from .tables import observations, outcomes, projects, waiting_episodes
-from .pattern_sums import PatternDelta, add_pattern_deltas
+from .deltas import Deltas, write_deltas
+from .tables import outcomes, projects, waiting_episodes
 from .transitions import Transition, TransitionRules, record_transitions
 
 
@@ -32,42 +33,6 @@ class Learnt:
     transitions: tuple[Transition, ...]
 
 
-@dataclass
-class _ProjectDelta:
-    outcomes: int = 0
-    successes: int = 0
-
-
-@dataclass
-class _Deltas:
-    """What the new outcomes of a batch add up to."""
-
-    projects: dict[int, _ProjectDelta] = field(default_factory=dict)
-    patterns: dict[tuple[int, str], PatternDelta] = field(default_factory=dict)
-    observations: list[tuple[tuple[int, str], float, int, float, str]] = field(
-        default_factory=list
-    )
-    episodes: list[tuple[int, int]] = field(default_factory=list)
-
-    def add(self, project_id: int, row_id: int, outcome: Appraised, basis: DecayBasis) -> None:
-        project = self.projects.setdefault(project_id, _ProjectDelta())
-        project.outcomes += 1
-        project.successes += outcome.success
-        if outcome.is_episode:
-            self.episodes.append((project_id, row_id))
-        if outcome.touches:
-            weight = basis.weight(outcome.ended_at)
-            for touch in outcome.touches:
-                key = (project_id, touch.slug)
-                delta = self.patterns.get(key)
-                if delta is None:
-                    delta = self.patterns[key] = PatternDelta()
-                delta.add(touch, outcome.verdict, weight, outcome.ended_at)
-                self.observations.append(
-                    (key, outcome.received_at, row_id, outcome.ended_at, outcome.verdict)
-                )
-
-
 def learn(
     connection: Connection,
     batch: Sequence[Appraised],
@@ -81,21 +46,30 @@ def learn(
     Args:
         connection: within a writing transaction; commit makes the batch learnt.
         batch: outcomes in any order; the first of several with one id counts.
-        decay: the half-life, for the very first outcome.
+        decay: the half-life, for a project's very first outcome.
         transition_rules: what a change of state is.
         now: the time of the batch, seconds since the epoch.
     """
     unique: dict[tuple[str, str], Appraised] = {}
     for outcome in batch:
         unique.setdefault((outcome.project, outcome.outcome_id), outcome)
-    basis = basis_for_writing(connection, decay.half_life_days, now)
-    project_ids = ensure_projects(connection, {project for project, _ in unique})
+    project_ids = ensure_projects(connection, {project for project, _ in unique}, now)
+    bases = bases_for_writing(connection, project_ids.values(), decay.half_life_days, now)
     recorded = _record(connection, project_ids, unique.values())
 
-    deltas = _Deltas()
+    deltas = Deltas()
     for row_id, outcome in recorded:
-        deltas.add(project_ids[outcome.project], row_id, outcome, basis)
-    transitions = _write(connection, deltas, basis, transition_rules, now)
+        project_id = project_ids[outcome.project]
+        deltas.add(project_id, row_id, outcome, bases[project_id])
+    changed = write_deltas(connection, deltas)
+    episodes = sorted(
+        (project_ids[outcome.project], row_id) for row_id, outcome in recorded if outcome.is_episode
+    )
+    insert_rows(connection, waiting_episodes, tuple(waiting_episodes.c), episodes)
+    transitions = record_transitions(
+        connection, changed.values(), transition_rules, bases=bases, now=now
+    )
+    _count(connection, project_ids, [outcome for _, outcome in recorded], now)
     return Learnt(
         recorded=len(recorded),
         duplicates=len(batch) - len(recorded),
@@ -104,7 +78,7 @@ def learn(
     )
 
 
-def ensure_projects(connection: Connection, names: Iterable[str]) -> dict[str, int]:
+def ensure_projects(connection: Connection, names: Iterable[str], now: float) -> dict[str, int]:
     """The ids of projects by name; those that are new are made."""
     wanted = sorted(set(names))
     query = select(projects.c.name, projects.c.id).where(projects.c.name.in_(wanted))
@@ -112,7 +86,10 @@ def ensure_projects(connection: Connection, names: Iterable[str]) -> dict[str, i
     missing = [name for name in wanted if name not in known]
     if missing:
         columns = (projects.c.name, projects.c.revision, projects.c.outcomes, projects.c.successes)
-        insert_rows(connection, projects, columns, [(name, 0, 0, 0) for name in missing])
+        # Revisions begin at the time of day: those of a database that was made anew must not lie
+        # below the ones that the cache still shows.
+        rows = [(name, int(now * 1000), 0, 0) for name in missing]
+        insert_rows(connection, projects, columns, rows)
         known = {row.name: row.id for row in connection.execute(query)}
     return known
 
@@ -147,34 +124,19 @@ def _record(
     )
 
 
-def _write(
-    connection: Connection,
-    deltas: _Deltas,
-    basis: DecayBasis,
-    transition_rules: TransitionRules,
-    now: float,
-) -> tuple[Transition, ...]:
-    standings = add_pattern_deltas(connection, deltas.patterns)
-    pattern_ids = {key: standing.id for key, standing in standings.items()}
-    insert_rows(
-        connection,
-        observations,
-        tuple(observations.c),
-        sorted((pattern_ids[key], *rest) for key, *rest in deltas.observations),
-    )
-    insert_rows(connection, waiting_episodes, tuple(waiting_episodes.c), sorted(deltas.episodes))
-    transitions = record_transitions(
-        connection, standings.values(), transition_rules, basis=basis, now=now
-    )
-    for project_id, delta in sorted(deltas.projects.items()):
+def _count(
+    connection: Connection, project_ids: dict[str, int], recorded: Sequence[Appraised], now: float
+) -> None:
+    outcomes_of = Counter(project_ids[each.project] for each in recorded)
+    successes_of = Counter(project_ids[each.project] for each in recorded if each.success)
+    for project_id, count in sorted(outcomes_of.items()):
         connection.execute(
             update(projects)
             .where(projects.c.id == project_id)
             .values(
                 revision=projects.c.revision + 1,
-                outcomes=projects.c.outcomes + delta.outcomes,
-                successes=projects.c.successes + delta.successes,
+                outcomes=projects.c.outcomes + count,
+                successes=projects.c.successes + successes_of[project_id],
                 last_learnt_at=now,
             )
         )
-    return transitions

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, func
+from sqlalchemy import Connection, Row, case
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..appraisal import STRATEGY, Touch
@@ -13,6 +13,7 @@ from .engine import is_sqlite
 from .tables import patterns
 
 PatternKey = tuple[int, str]
+PatternRow = Row[Any]
 
 
 @dataclass
@@ -57,7 +58,7 @@ class PatternDelta:
 
 def add_pattern_deltas(
     connection: Connection, deltas: Mapping[PatternKey, PatternDelta]
-) -> dict[PatternKey, Row[Any]]:
+) -> dict[PatternKey, PatternRow]:
     """Add deltas to the stored sums; answers each pattern's row as it then is."""
     if not deltas:
         return {}

@@ -59,7 +59,7 @@ def read_standings(
             later counts.
         slug: only this pattern.
     """
-    basis = read_basis(connection)
+    basis = read_basis(connection, project_id)
     if basis is None:
         return []
     facts = patterns.c.project_id == project_id

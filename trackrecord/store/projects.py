@@ -28,6 +28,13 @@ def project_id_of(connection: Connection, project: str) -> int | None:
     return connection.execute(query).scalar()
 
 
+def revision_of(connection: Connection, project: str) -> tuple[int, int] | None:
+    """A project's row and revision, None when nothing of it is on record."""
+    query = select(projects.c.id, projects.c.revision).where(projects.c.name == project)
+    row = connection.execute(query).one_or_none()
+    return (row.id, row.revision) if row else None
+
+
 def project_names(connection: Connection) -> list[str]:
     """All projects, by name."""
     return list(connection.execute(select(projects.c.name).order_by(projects.c.name)).scalars())

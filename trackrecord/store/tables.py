@@ -10,7 +10,6 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
-    SmallInteger,
     String,
     Table,
     Text,
@@ -72,7 +71,7 @@ patterns = Table(
     Column("helpful", BigInteger, nullable=False),
     Column("neutral", BigInteger, nullable=False),
     Column("harmful", BigInteger, nullable=False),
-    # Forward-decayed sums, relative to the landmark of decay_basis.
+    # Forward-decayed sums, relative to the landmark of decay_bases.
     Column("helpful_sum", Double, nullable=False),
     Column("harmful_sum", Double, nullable=False),
     Column("last_validated", Double),
@@ -111,11 +110,11 @@ pattern_transitions = Table(
     Column("decayed_harmful", Double, nullable=False),
 )
 
-# A single row: what every stored sum is relative to.
-decay_basis = Table(
-    "decay_basis",
+# What the sums of a project are relative to.
+decay_bases = Table(
+    "decay_bases",
     metadata,
-    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("project_id", ForeignKey("projects.id"), primary_key=True, autoincrement=False),
     Column("half_life_days", Double, nullable=False),
     Column("landmark", Double, nullable=False),
 )

@@ -3,7 +3,7 @@
 The state itself is derived from the sums whenever it is read; what is kept here is history.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,7 @@ def record_transitions(
     rows: Iterable[Row[Any]],
     rules: TransitionRules,
     *,
-    basis: DecayBasis,
+    bases: Mapping[int, DecayBasis],
     now: float,
 ) -> tuple[Transition, ...]:
     """Write down each change since a pattern's last recorded state.
@@ -77,10 +77,10 @@ def record_transitions(
         connection: within the transaction that changed the sums.
         rows: rows of the patterns table, locked by that transaction.
         rules: what decides a state.
-        basis: what the rows' sums are relative to.
+        bases: what each project's sums are relative to.
         now: the moment of the change.
     """
-    found = [change for row in rows for change in _changes(row, rules, basis, now)]
+    found = [change for row in rows for change in _changes(row, rules, bases, now)]
     if not found:
         return ()
     connection.execute(insert(pattern_transitions), [_as_row(change) for change in found])
@@ -99,9 +99,9 @@ def record_transitions(
 
 
 def _changes(
-    row: Row[Any], rules: TransitionRules, basis: DecayBasis, now: float
+    row: Row[Any], rules: TransitionRules, bases: Mapping[int, DecayBasis], now: float
 ) -> Iterator[Transition]:
-    evidence = evidence_of(row, basis, now)
+    evidence = evidence_of(row, bases[row.project_id], now)
     state = maturity_of(rules.maturity, evidence)
     if state != row.reported_maturity:
         yield Transition(

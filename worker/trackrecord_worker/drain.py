@@ -22,6 +22,7 @@ from trackrecord.store.transitions import TransitionRules
 
 from .arrivals import Arrived, Entry, Refused, sort_arrivals
 from .outage import DatabaseOutage
+from .refresh import RankingsRefresher
 from .stream import OutcomeStream
 
 _log = structlog.get_logger(__name__)
@@ -49,7 +50,7 @@ class Drain:
         outage: this process's state towards the database.
         settings: sizes, times and rules.
         appraiser: what an outcome means.
-        refresh: called with the projects that changed, after each batch.
+        refresher: keeps the rankings of the projects that change.
         wake_another: called once in a drain that finds a long backlog.
     """
 
@@ -61,7 +62,7 @@ class Drain:
         settings: Settings,
         appraiser: Appraiser,
         *,
-        refresh: Callable[[frozenset[str]], None],
+        refresher: RankingsRefresher,
         wake_another: Callable[[], None],
     ) -> None:
         self._stream = stream
@@ -69,7 +70,7 @@ class Drain:
         self._outage = outage
         self._settings = settings
         self._appraiser = appraiser
-        self._refresh = refresh
+        self._refresher = refresher
         self._wake_another = wake_another
         self._rules = TransitionRules(settings.maturity, settings.antipatterns)
         self._decay: DecayRules = settings.decay
@@ -81,20 +82,33 @@ class Drain:
             return done
         self._stream.ensure_group()
         deadline = time.monotonic() + self._settings.drain_slice_s
+        if self._learn_own_pending(done):
+            self._learn_new(done, deadline)
+            self._refresher.flush()
+        return done
+
+    def _learn_own_pending(self, done: Drained) -> bool:
+        """What this process read before and could not learn; False while the database is away."""
+        while entries := self._stream.read_own_pending(self._settings.batch_size):
+            if not self.learn_entries(entries, done):
+                return False
+        return True
+
+    def _learn_new(self, done: Drained, deadline: float) -> None:
         has_woken = False
-        read = self._read_own_pending
         while time.monotonic() < deadline:
-            entries = read()
+            refresh_in = self._refresher.next_refresh_in()
+            block_s = self._settings.drain_block_s if refresh_in is None else refresh_in
+            entries = self._stream.read_new(self._settings.batch_size, block_s)
             if entries:
                 if not self.learn_entries(entries, done):
-                    break
+                    return
                 if not has_woken and len(entries) == self._settings.batch_size:
                     has_woken = self._wake_if_long_backlog()
-            elif read == self._read_new:
-                break
-            if len(entries) < self._settings.batch_size:
-                read = self._read_new
-        return done
+            elif refresh_in is None:
+                return
+            else:
+                self._refresher.flush()
 
     def take_over(self) -> Drained:
         """Learn what silent workers left pending."""
@@ -106,15 +120,10 @@ class Drain:
         for entries in batches:
             _log.warning("claimed", entries=len(entries))
             if not self.learn_entries(entries, done):
-                break
+                return done
+        self._refresher.flush()
         self._stream.forget_gone_consumers()
         return done
-
-    def _read_own_pending(self) -> list[Entry]:
-        return self._stream.read_own_pending(self._settings.batch_size)
-
-    def _read_new(self) -> list[Entry]:
-        return self._stream.read_new(self._settings.batch_size, self._settings.drain_block_s)
 
     def _wake_if_long_backlog(self) -> bool:
         if self._stream.length() < _LONG_BACKLOG_BATCHES * self._settings.batch_size:
@@ -202,4 +211,4 @@ class Drain:
                     before=change.before,
                     after=change.after,
                 )
-        self._refresh(changed)
+        self._refresher.note_changes(changed)

@@ -7,11 +7,13 @@ import redis
 import structlog
 from sqlalchemy import Engine
 
+from trackrecord.learning.strategies import Recogniser
 from trackrecord.rankings.cache import cached_ages, write_document
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
 from trackrecord.store.projects import project_revisions
 from trackrecord.store.rankings import build_document
+from trackrecord.store.transitions import TransitionRules
 
 _log = structlog.get_logger(__name__)
 
@@ -23,10 +25,15 @@ class RankingsRefresher:
         engine: the store.
         client: a patient Redis client.
         settings: times and rules.
+        recogniser: knows strategies' names.
     """
 
-    def __init__(self, engine: Engine, client: redis.Redis, settings: Settings) -> None:
+    def __init__(
+        self, engine: Engine, client: redis.Redis, settings: Settings, recogniser: Recogniser
+    ) -> None:
         self._engine = engine
+        self._rules = TransitionRules(settings.maturity, settings.antipatterns)
+        self._recogniser = recogniser
         self._client = client
         self._settings = settings
         self._due: set[str] = set()
@@ -35,22 +42,37 @@ class RankingsRefresher:
     def note_changes(self, projects: Iterable[str]) -> None:
         """These projects changed; refresh those whose last refresh is long enough ago."""
         self._due.update(projects)
-        now = time.monotonic()
         for project in sorted(self._due):
-            last = self._refreshed_at.get(project, -1e9)
-            if now - last >= self._settings.refresh_every_s:
+            if self._wait_for(project) <= 0:
                 self.refresh(project)
 
+    def next_refresh_in(self) -> float | None:
+        """Seconds until a changed project may be refreshed; None when none has changed."""
+        return min((max(0.0, self._wait_for(each)) for each in self._due), default=None)
+
     def flush(self) -> None:
-        """Refresh what changed and was refreshed too recently to be refreshed again at once."""
+        """Refresh all that has changed, however short ago it was refreshed."""
         for project in sorted(self._due):
             self.refresh(project)
+
+    def _wait_for(self, project: str) -> float:
+        last = self._refreshed_at.get(project)
+        if last is None:
+            return 0.0
+        return last + self._settings.refresh_every_s - time.monotonic()
 
     def refresh(self, project: str) -> None:
         """Compute one project's rankings and write them to the cache."""
         started = time.perf_counter()
         with reading(self._engine) as connection:
-            document = build_document(connection, project, self._settings, now=time.time())
+            document = build_document(
+                connection,
+                project,
+                rules=self._rules,
+                recogniser=self._recogniser,
+                most=self._settings.rankings_max,
+                now=time.time(),
+            )
         written = write_document(self._client, self._settings, document)
         self._due.discard(project)
         self._refreshed_at[project] = time.monotonic()

@@ -49,9 +49,14 @@ class Stages:
         return engine
 
     @cached_property
+    def recogniser(self) -> Recogniser:
+        """Knows strategies."""
+        return Recogniser()
+
+    @cached_property
     def refresher(self) -> RankingsRefresher:
         """Writes rankings to the cache."""
-        return RankingsRefresher(self.engine, self.redis, self.settings)
+        return RankingsRefresher(self.engine, self.redis, self.settings, self.recogniser)
 
     @cached_property
     def outage(self) -> DatabaseOutage:
@@ -66,8 +71,8 @@ class Stages:
             self.engine,
             self.outage,
             self.settings,
-            Appraiser(self.settings.scoring, Recogniser()),
-            refresh=self.refresher.note_changes,
+            Appraiser(self.settings.scoring, self.recogniser),
+            refresher=self.refresher,
             wake_another=lambda: self._app.send_task(DRAIN_TASK),
         )
 

@@ -8,7 +8,6 @@ import structlog
 from celery import Task, shared_task
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord_consolidation.job import consolidate_all
 
 from .catch_up import is_consolidation_due
 from .stages import DRAIN_TASK, Stages
@@ -40,14 +39,12 @@ def _task(name: str) -> Callable[[Callable[[Stages], None]], Task]:
 def drain(stages: Stages) -> None:
     """Learn what is waiting in the stream."""
     stages.drain.run()
-    stages.refresher.flush()
 
 
 @_task("trackrecord.claim")
 def claim(stages: Stages) -> None:
     """Take over what dead workers left pending."""
     stages.drain.take_over()
-    stages.refresher.flush()
 
 
 @_task("trackrecord.refresh")
@@ -59,7 +56,6 @@ def refresh(stages: Stages) -> None:
 @_task("trackrecord.consolidate")
 def consolidate(stages: Stages) -> None:
     """Turn repeated successes into competence records."""
-    ...
 
 
 @_task("trackrecord.catch_up")

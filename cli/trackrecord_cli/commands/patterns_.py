@@ -1,0 +1,180 @@
+"""`trackrecord patterns`: where patterns stand."""
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+import click
+import msgspec
+from rich.text import Text
+from sqlalchemy import Connection
+
+from trackrecord.errors import UnknownId
+from trackrecord.learning.identity import pattern_id_of
+from trackrecord.learning.standing import Standing
+from trackrecord.moments import iso
+from trackrecord.rankings.document import RankedPattern
+from trackrecord.rankings.presenting import present_pattern
+from trackrecord.settings import Settings
+from trackrecord.store.engine import reading
+from trackrecord.store.patterns import read_changes, read_examples, read_standings
+from trackrecord.store.projects import project_id_of
+
+from ..access import open_store, rules_of, settings_for
+from ..options import at_option, json_option, project_option
+from ..screen import console, print_json, print_table
+
+_COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
+
+
+@click.group("patterns")
+def command() -> None:
+    """What helps and what hurts, as the fleet has learnt it."""
+
+
+@command.command("list")
+@project_option
+@at_option
+@json_option
+@click.option("--anti", "only_anti", is_flag=True, help="Only anti-patterns.")
+def list_patterns(project: str | None, at: float | None, *, as_json: bool, only_anti: bool) -> None:
+    """All patterns, best first, warnings last."""
+    settings, project = settings_for(project)
+    with open_store(settings) as engine, reading(engine) as connection:
+        shown = [
+            present_pattern(standing)
+            for standing in standings(connection, settings, project, at)
+            if standing.is_inverted or not only_anti
+        ]
+    shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
+    if as_json:
+        print_json([as_document(each) for each in shown])
+        return
+    if not shown:
+        click.echo(f"no patterns on record for project {project!r}")
+        return
+    print_table(
+        ("id", "state", "score", "helpful", "neutral", "harmful", "content"),
+        (
+            (
+                each.id,
+                _state(each),
+                each.score,
+                each.helpful_count,
+                each.neutral_count,
+                each.harmful_count,
+                each.content,
+            )
+            for each in shown
+        ),
+    )
+
+
+@command.command("show")
+@click.argument("pattern_id", metavar="ID")
+@project_option
+@at_option
+@json_option
+def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
+    """One pattern: its numbers, its newest examples, its changes of state."""
+    settings, project = settings_for(project)
+    with open_store(settings) as engine, reading(engine) as connection:
+        standing = find_standing(connection, settings, project, pattern_id, at)
+        project_id = project_id_of(connection, project)
+        assert project_id is not None  # noqa: S101 - the standing was found in it
+        slug = standing.facts.slug
+        examples = read_examples(connection, project_id, slug, at=at)
+        changes = read_changes(connection, project_id, slug, at=at)
+    document = as_document(present_pattern(standing)) | {
+        "examples": [{**asdict(each), "ended_at": iso(each.ended_at)} for each in examples],
+        "history": [
+            {
+                "at": iso(change.at),
+                "aspect": change.aspect,
+                "before": change.before,
+                "after": change.after,
+                **asdict(change.evidence),
+            }
+            for change in changes
+        ],
+    }
+    if as_json:
+        print_json(document)
+        return
+    _print_pattern(document)
+
+
+def standings(
+    connection: Connection, settings: Settings, project: str, at: float | None
+) -> list[Standing]:
+    """Where all patterns of a project stand; none for a project that is not on record."""
+    project_id = project_id_of(connection, project)
+    if project_id is None:
+        return []
+    return read_standings(connection, project_id, rules_of(settings), now=time.time(), at=at)
+
+
+def find_standing(
+    connection: Connection, settings: Settings, project: str, pattern_id: str, at: float | None
+) -> Standing:
+    """Where one pattern stands; its own id and that of its anti-pattern both name it.
+
+    Raises:
+        UnknownId: there is no such pattern in the project.
+    """
+    project_id = project_id_of(connection, project)
+    slug = pattern_id_of(pattern_id)
+    found = (
+        read_standings(
+            connection, project_id, rules_of(settings), now=time.time(), at=at, slug=slug
+        )
+        if project_id is not None
+        else []
+    )
+    if not found:
+        message = f"no pattern {pattern_id!r} in project {project!r}; `patterns list` shows all"
+        raise UnknownId(message)
+    return found[0]
+
+
+def as_document(pattern: RankedPattern) -> dict[str, Any]:
+    """A pattern as JSON shows it."""
+    document = msgspec.structs.asdict(pattern)
+    del document["lines"]
+    document["last_validated"] = iso(pattern.last_validated)
+    return document
+
+
+def _state(pattern: RankedPattern) -> Text:
+    if pattern.is_negative:
+        return Text("anti-pattern", style="bold red")
+    return Text(pattern.state, style=_COLOURS[pattern.state])
+
+
+def _print_pattern(document: dict[str, Any]) -> None:
+    out = console()
+    examples, history = document.pop("examples"), document.pop("history")
+    print_table(("field", "value"), document.items())
+    if examples:
+        out.print("newest examples")
+        print_table(
+            ("task", "verdict", "success", "ended"),
+            ((e["task_id"], e["verdict"], e["success"], e["ended_at"]) for e in examples),
+        )
+    if history:
+        out.print("history")
+        print_table(
+            ("at", "aspect", "before", "after", "helpful", "neutral", "harmful"),
+            (
+                (
+                    h["at"],
+                    h["aspect"],
+                    h["before"],
+                    h["after"],
+                    h["helpful"],
+                    h["neutral"],
+                    h["harmful"],
+                )
+                for h in history
+            ),
+        )

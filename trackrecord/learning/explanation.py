@@ -1,0 +1,119 @@
+"""Explaining a pattern's standing: its numbers, the rule that decided, and what would change it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from .antipatterns import AntiPatternRules, is_inverted
+from .evidence import Evidence
+from .maturity import Maturity, MaturityRules, maturity_of
+from .percent import percent
+from .standing import Standing
+
+# Further reports that are looked ahead; what needs more is called far away.
+_LOOK_AHEAD = 10_000
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why something stands where it stands.
+
+    Attributes:
+        because: the rules that decided, each with the numbers it saw.
+        to_change: what it would take to stand elsewhere.
+    """
+
+    because: tuple[str, ...]
+    to_change: tuple[str, ...]
+
+
+def explain_pattern(
+    maturity: MaturityRules, antipatterns: AntiPatternRules, standing: Standing
+) -> Explanation:
+    """Explain a pattern's state and whether it is inverted."""
+    return Explanation(
+        because=(
+            _why_state(maturity, standing.evidence, standing.state),
+            _why_score(standing),
+            _why_inverted(antipatterns, standing),
+        ),
+        to_change=tuple(_ways_out(maturity, antipatterns, standing)),
+    )
+
+
+def _why_state(rules: MaturityRules, evidence: Evidence, state: Maturity) -> str:
+    helpful, harmful = evidence.decayed_helpful, evidence.decayed_harmful
+    total, share = evidence.decayed_total, percent(evidence.harmful_share, 1.0)
+    numbers = f"{helpful:.2f} helpful and {harmful:.2f} harmful after decay ({share}% harmful)"
+    if state is Maturity.CANDIDATE:
+        return f"candidate: {total:.2f} reports after decay, fewer than {rules.min_evidence:g}"
+    if state is Maturity.DEPRECATED:
+        return f"deprecated: {numbers}, above {percent(rules.deprecated_above, 1.0)}%"
+    if state is Maturity.PROVEN:
+        return (
+            f"proven: {numbers}; at least {rules.proven_from:g} helpful "
+            f"and below {percent(rules.proven_below, 1.0)}% harmful"
+        )
+    return (
+        f"established: {numbers}; proven needs {rules.proven_from:g} helpful "
+        f"and below {percent(rules.proven_below, 1.0)}% harmful"
+    )
+
+
+def _why_score(standing: Standing) -> str:
+    base = standing.score / standing.multiplier if standing.multiplier else 0.0
+    if not standing.multiplier:
+        return f"score 0: {standing.state} multiplies by 0"
+    return (
+        f"score {standing.score:.3f}: cautious success rate {base:.3f} "
+        f"(lower end of Wilson's 95% interval) times {standing.multiplier:g} for {standing.state}"
+    )
+
+
+def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
+    failures = standing.failure_count
+    total = failures + standing.success_count
+    neutral = "neutral counts as failure" if rules.neutral_is_failure else "neutral is ignored"
+    seen = f"failed {failures} of {total} times, undecayed ({neutral})"
+    threshold = f"{percent(rules.failure_share, 1.0)}% of at least {rules.min_observations}"
+    return (
+        f"anti-pattern: {seen}, which reaches {threshold}"
+        if standing.is_inverted
+        else f"no anti-pattern: {seen}; inverted from {threshold}"
+    )
+
+
+def _ways_out(
+    maturity: MaturityRules, antipatterns: AntiPatternRules, standing: Standing
+) -> Iterator[str]:
+    for verdict, add in (("helpful", _plus_helpful), ("harmful", _plus_harmful)):
+        for count in range(1, _LOOK_AHEAD):
+            evidence = add(standing.evidence, count)
+            state = maturity_of(maturity, evidence)
+            if state is not standing.state:
+                yield f"{_outcomes(count, verdict)} would make it {state}"
+                break
+        for count in range(1, _LOOK_AHEAD):
+            if is_inverted(antipatterns, add(standing.evidence, count)) != standing.is_inverted:
+                what = "lift the" if standing.is_inverted else "make it an"
+                yield f"{_outcomes(count, verdict)} would {what} anti-pattern"
+                break
+
+
+def _plus_helpful(evidence: Evidence, count: int) -> Evidence:
+    return replace(
+        evidence,
+        helpful=evidence.helpful + count,
+        decayed_helpful=evidence.decayed_helpful + count,
+    )
+
+
+def _plus_harmful(evidence: Evidence, count: int) -> Evidence:
+    return replace(
+        evidence,
+        harmful=evidence.harmful + count,
+        decayed_harmful=evidence.decayed_harmful + count,
+    )
+
+
+def _outcomes(count: int, verdict: str) -> str:
+    return f"{count} more {verdict} outcome{'' if count == 1 else 's'} now"

@@ -1,0 +1,79 @@
+"""Building the rankings of a project from the store."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from ..learning.standing import Standing
+from ..learning.strategies import Recogniser
+from ..rankings.document import RankedCompetence, RankedPattern, RankingsDocument
+from ..rankings.presenting import is_recommended, present_competence, present_pattern
+from .competences import read_competences
+from .patterns import read_standings
+from .projects import revision_of
+from .transitions import TransitionRules
+
+_Ranked = TypeVar("_Ranked", RankedPattern, RankedCompetence)
+
+
+def build_document(
+    connection: Connection,
+    project: str,
+    *,
+    rules: TransitionRules,
+    recogniser: Recogniser,
+    most: int,
+    now: float,
+    at: float | None = None,
+) -> RankingsDocument:
+    """Rank all that a project has learnt.
+
+    Args:
+        connection: a reading transaction.
+        project: whose experience.
+        rules: what decides a pattern's state.
+        recogniser: knows strategies' names in both languages.
+        most: how many of each kind to keep.
+        now: the present, seconds since the epoch.
+        at: a past moment to answer for.
+    """
+    found = revision_of(connection, project)
+    if found is None:
+        return RankingsDocument(project=project, revision=0, computed_at=now)
+    project_id, revision = found
+    standings = read_standings(connection, project_id, rules, now=now, at=at)
+    records = [
+        record
+        for record in read_competences(connection, project_id, at=at)
+        if record.status.is_selectable
+    ]
+    patterns = _ranked(_presented(filter(is_recommended, standings), recogniser))
+    anti_patterns = _ranked(
+        _presented((each for each in standings if each.is_inverted), recogniser)
+    )
+    moment = now if at is None else at
+    competences = _ranked(
+        [present_competence(record, now=moment) for record in records]
+    )
+    return RankingsDocument(
+        project=project,
+        revision=revision,
+        computed_at=now,
+        patterns=tuple(patterns[:most]),
+        anti_patterns=tuple(anti_patterns[:most]),
+        competences=tuple(competences[:most]),
+        beyond={
+            "patterns": max(0, len(patterns) - most),
+            "anti_patterns": max(0, len(anti_patterns) - most),
+            "competences": max(0, len(competences) - most),
+        },
+    )
+
+
+def _presented(standings: Iterable[Standing], recogniser: Recogniser) -> list[RankedPattern]:
+    return [present_pattern(each, recogniser.name_of) for each in standings]
+
+
+def _ranked(entries: Sequence[_Ranked]) -> list[_Ranked]:
+    return sorted(entries, key=lambda each: (-each.score, each.id))
