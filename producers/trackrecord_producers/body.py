@@ -1,0 +1,64 @@
+"""From what the agent says to the bytes that travel: completed, written as JSON, checked."""
+
+import re
+import time
+from typing import Any
+
+import msgspec
+
+from trackrecord.errors import InvalidOutcome
+from trackrecord.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
+
+from .ids import new_id
+
+_QUOTED = re.compile(r"'.*'", re.DOTALL)
+
+
+def build_body(
+    fields: dict[str, Any], *, project: str | None = None, max_bytes: int = MAX_BODY_BYTES
+) -> tuple[str, bytes]:
+    """Complete an outcome and write it as one line of JSON.
+
+    The body is checked by the code that the worker uses, so that what leaves here is learnt.
+
+    Args:
+        fields: fields of the wire format; outcome_id, timestamp and project are filled in when
+            they are missing or None. The dict is changed in place.
+        project: the project of an outcome that names none; None leaves it unsaid.
+        max_bytes: the largest body that is allowed.
+
+    Returns:
+        The outcome's id and its body.
+
+    Raises:
+        InvalidOutcome: it is no outcome; the message repeats nothing of its content.
+    """
+    if fields.get("outcome_id") is None:
+        fields["outcome_id"] = new_id()
+    if fields.get("timestamp") is None:
+        fields["timestamp"] = time.time()
+    if fields.get("project") is None:
+        if project is None:
+            fields.pop("project", None)
+        else:
+            fields["project"] = project
+    try:
+        body = encode_body(fields)
+    except Exception as error:  # noqa: BLE001 - the agent's own objects write themselves here
+        message = f"a field cannot be written as JSON ({type(error).__name__})"
+        raise InvalidOutcome(message) from None
+    try:
+        decode_outcome(body, max_bytes=max_bytes)
+    except InvalidOutcome as error:
+        raise InvalidOutcome(_without_content(str(error))) from None
+    return fields["outcome_id"], body
+
+
+def with_project(body: bytes, project: str) -> bytes:
+    """A body that names no project, with one."""
+    return b'{"project":' + msgspec.json.encode(project) + b"," + body[1:]
+
+
+def _without_content(reason: str) -> str:
+    # The decoder quotes a value that is not one of those allowed.
+    return _QUOTED.sub("", reason) if reason.startswith("Invalid enum value") else reason

@@ -1,0 +1,143 @@
+"""Where outcomes go from memory: to Redis, or to the spool while Redis is away.
+
+Imported by the writing thread only: what it needs takes a quarter of a second to import.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import redis
+
+from trackrecord.errors import ServerUnavailable
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import Settings
+
+from .append import append, outcome_entry
+from .body import with_project
+from .bounded_queue import Waiting
+from .drops import Drops
+from .forward import forwarding
+from .notices import Notices
+from .outage import Outage
+from .spool import SpoolWriter
+from .tally import Tally
+
+
+class Delivery:
+    """Brings outcomes out of this process; used by one thread.
+
+    Args:
+        settings: validated settings.
+        drops: counts what is lost.
+        notices: says what is wrong.
+        tally: counts what is not lost.
+        wake: called from another thread when there is something to do in `forward`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        drops: Drops,
+        notices: Notices,
+        tally: Tally,
+        wake: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._drops = drops
+        self._notices = notices
+        self._tally = tally
+        self._client = agent_client(settings)
+        self._spool = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
+        self._outage = Outage(self._redis_answers, settings.retry_after_s, wake)
+        self._forwarding: Iterator[int] | None = None
+        # Others may have left something in the spool: look once, after the first success.
+        self._look_into_spool = False
+        self._sent_before = False
+
+    def deliver(self, items: Sequence[Waiting]) -> None:
+        """Send outcomes, or spool them, or count them as dropped."""
+        bodies = self._ready(items)
+        if bodies and not self._sent(bodies):
+            self._spool_bodies(bodies)
+
+    def spool(self, items: Sequence[Waiting]) -> None:
+        """Write outcomes to the spool without trying Redis; what finds no room is dropped."""
+        bodies = self._ready(items)
+        if bodies:
+            self._spool_bodies(bodies)
+
+    def forward(self) -> bool:
+        """Bring what is in the spool forward, by one pipelined write.
+
+        Returns:
+            Whether there is more to do at once.
+        """
+        if self._outage.lasts:
+            return False
+        if self._forwarding is None:
+            if not self._look_into_spool:
+                return False
+            self._look_into_spool = False
+            self._spool.close()
+            self._forwarding = forwarding(self._settings, self._client)
+        try:
+            step = next(self._forwarding, None)
+        except ServerUnavailable as error:
+            self._redis_is_away(error)
+            return False
+        if step is None:
+            self._forwarding = None
+            return False
+        self._tally.forwarded += step
+        return True
+
+    def _sent(self, bodies: Sequence[bytes]) -> bool:
+        if self._outage.lasts:
+            return False
+        try:
+            append(self._client, self._settings.keys.outcomes, list(map(outcome_entry, bodies)))
+        except ServerUnavailable as error:
+            self._redis_is_away(error)
+            return False
+        self._tally.sent += len(bodies)
+        if not self._sent_before:
+            self._sent_before = self._look_into_spool = True
+        return True
+
+    def _spool_bodies(self, bodies: Sequence[bytes]) -> None:
+        appended = self._spool.append(bodies)
+        self._look_into_spool = True
+        self._tally.spooled += appended.written
+        self._drops.count("spool_full", appended.too_many)
+        self._drops.count("spool_error", appended.failed, detail=appended.problem)
+
+    def _redis_is_away(self, error: ServerUnavailable) -> None:
+        self._forwarding = None
+        self._look_into_spool = True
+        self._notices.say("redis_away", f"{error}; until then outcomes wait in the spool")
+        self._outage.begin()
+
+    def _redis_answers(self) -> bool:
+        try:
+            return bool(self._client.ping())
+        except (redis.RedisError, OSError):
+            return False
+
+    def _ready(self, items: Sequence[Waiting]) -> list[bytes]:
+        """Bodies as they travel: with their project, and none too large."""
+        project = self._settings.project
+        bodies = [
+            item.body if item.names_project else with_project(item.body, project) for item in items
+        ]
+        largest = self._settings.max_body_bytes
+        fitting = [body for body in bodies if len(body) <= largest]
+        self._drops.count(
+            "invalid", len(bodies) - len(fitting), detail=f"more than {largest} bytes"
+        )
+        return fitting
+
+    def close(self) -> None:
+        """Give up the connection and the spool's file."""
+        self._outage.give_up()
+        self._forwarding = None
+        self._spool.close()
+        self._client.close()

@@ -1,0 +1,49 @@
+"""What must not be going on while this process forks.
+
+A child gets a copy of memory but only of the thread that forked. A lock that the other thread held
+stays held in the child for ever, and an import that it was in the middle of never ends there: an
+agent that forks and then imports redis itself would hang.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# An import takes a fraction of a second; a fork that waits longer than this would hurt the agent.
+_PATIENCE_S = 5.0
+
+
+class _Guard:
+    """The lock that a fork takes first."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.held = False
+
+    def before_fork(self) -> None:
+        self.held = self.lock.acquire(timeout=_PATIENCE_S)
+
+    def after_fork_in_parent(self) -> None:
+        if self.held:
+            self.lock.release()
+
+    def after_fork_in_child(self) -> None:
+        self.lock = threading.RLock()
+
+
+_guard = _Guard()
+
+
+@contextmanager
+def not_while_forking() -> Iterator[None]:
+    """Keeps this process from forking while the block runs."""
+    with _guard.lock:
+        yield
+
+
+os.register_at_fork(
+    before=_guard.before_fork,
+    after_in_parent=_guard.after_fork_in_parent,
+    after_in_child=_guard.after_fork_in_child,
+)

@@ -1,0 +1,106 @@
+"""What an agent calls: one publisher for the process, made on first use."""
+
+from typing import Any
+
+from trackrecord.errors import InvalidOutcome, SettingsError
+
+from .body import build_body
+from .publisher import Publisher
+from .tally import Stats
+
+_publisher = Publisher()
+
+
+def publish(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa: ANN401
+    """Report how a task went, and go on: never raises, never waits.
+
+    The outcome is checked and put into a bounded queue; a background thread brings it to Redis, or
+    to a spool on disk while Redis is away. A child process made by fork publishes on its own.
+
+    Args:
+        task_id: the task or subtask.
+        success: whether it reached its goal.
+        **fields: any other field of the wire format. `outcome_id`, `timestamp` and `project` are
+            filled in when they are missing; a timestamp may be a datetime with a time zone.
+
+    Returns:
+        The outcome's id, or None when it was dropped; `dropped` counts why, and a line in the log
+        of "trackrecord" says what to do.
+    """
+    fields["task_id"] = task_id
+    fields["success"] = success
+    return _publisher.publish(fields)
+
+
+def publish_fields(fields: dict[str, Any]) -> str | None:
+    """As `publish`, for fields that are in a dict already; it is changed in place."""
+    return _publisher.publish(fields)
+
+
+def flush(timeout: float = 2.0) -> bool:
+    """Wait until all that was published before is with Redis or in the spool, or was dropped.
+
+    Args:
+        timeout: seconds to wait at most.
+
+    Returns:
+        Whether that came to pass in time.
+    """
+    return _publisher.flush(timeout)
+
+
+def spool(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa: ANN401
+    """Write an outcome to the spool at once, for a process that ends right after, as a hook does.
+
+    Touches no network and starts no thread; never raises. A worker, or any agent that gets through
+    to Redis, forwards it. Takes the time of reading the settings and of one write.
+
+    Args:
+        task_id: the task or subtask.
+        success: whether it reached its goal.
+        **fields: as for `publish`.
+
+    Returns:
+        The outcome's id, or None when it was dropped; `dropped` counts why.
+    """
+    fields["task_id"] = task_id
+    fields["success"] = success
+    try:
+        return _spool(fields)
+    except SettingsError as error:
+        _publisher.drops.count("bad_settings", detail=str(error))
+    except InvalidOutcome as error:
+        _publisher.drops.count("invalid", detail=str(error))
+    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+        _publisher.drops.count("internal_error", detail=type(error).__name__)
+    return None
+
+
+def _spool(fields: dict[str, Any]) -> str | None:
+    # Takes a tenth of a second to import, and only this way of publishing needs it at once.
+    from trackrecord.settings import load_settings
+
+    from .spool import SpoolWriter
+
+    settings = load_settings()
+    outcome_id, body = build_body(
+        fields, project=settings.project, max_bytes=settings.max_body_bytes
+    )
+    writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
+    try:
+        appended = writer.append([body])
+    finally:
+        writer.close()
+    _publisher.drops.count("spool_full", appended.too_many)
+    _publisher.drops.count("spool_error", appended.failed, detail=appended.problem)
+    return outcome_id if appended.written else None
+
+
+def dropped() -> dict[str, int]:
+    """How many outcomes this process lost, for each reason that occurred."""
+    return _publisher.stats().dropped
+
+
+def stats() -> Stats:
+    """How publishing goes in this process: accepted, waiting, sent, spooled, dropped."""
+    return _publisher.stats()

@@ -1,0 +1,240 @@
+"""The publisher: takes outcomes from the agent at once, and brings them out in the background.
+
+Only the standard library and msgspec are imported before the first outcome is accepted; settings
+and the Redis client are the writing thread's business.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from trackrecord.errors import InvalidOutcome, SettingsError
+from trackrecord.outcome import MAX_BODY_BYTES
+
+from . import exit_hooks
+from .body import build_body
+from .bounded_queue import BoundedQueue, Waiting
+from .drops import Drops
+from .forking import not_while_forking
+from .notices import Notices
+from .tally import Stats, Tally
+
+if TYPE_CHECKING:
+    from trackrecord.settings import Settings
+
+    from .delivery import Delivery
+
+# What holds until the settings are known, a fraction of a second after the first outcome: the
+# settings' own defaults, and for a body the most that they allow, which is checked again later.
+_QUEUE_MAX = 10_000
+_QUEUE_MAX_BYTES = 64 * 1024 * 1024
+_MAX_BODY_BYTES = 64 * MAX_BODY_BYTES
+_FLUSH_TIMEOUT_S = 2.0
+
+_BATCH_BYTES = 4 * 1024 * 1024
+# Outcomes that follow each other closely travel together, and wake the writer once.
+_LINGER_S = 0.01
+
+
+def _load_settings() -> Settings:
+    from trackrecord.settings import load_settings
+
+    return load_settings()
+
+
+class Publisher:
+    """Publishes outcomes for one process and, after a fork, for each child on its own.
+
+    Args:
+        load: gives the settings; called once, by the writing thread.
+    """
+
+    def __init__(self, load: Callable[[], Settings] = _load_settings) -> None:
+        self._load = load
+        self._begin()
+        _publishers.add(self)
+
+    def _begin(self) -> None:
+        """Start from nothing: in a new process there is no thread, and the queue is not ours."""
+        self._notices = Notices()
+        self._drops = Drops(self._notices)
+        self._tally = Tally()
+        self._queue = BoundedQueue(_QUEUE_MAX, _QUEUE_MAX_BYTES)
+        self._lock = threading.RLock()
+        self._thread: threading.Thread | None = None
+        self._settings: Settings | None = None
+        self._max_body_bytes = _MAX_BODY_BYTES
+        self._refused = ""
+        self._leaving = False
+
+    @property
+    def drops(self) -> Drops:
+        """What was lost in this process."""
+        return self._drops
+
+    def publish(self, fields: dict[str, Any]) -> str | None:
+        """Accept one outcome; never raises, and never waits for what goes wrong behind it.
+
+        Args:
+            fields: fields of the wire format; changed in place.
+
+        Returns:
+            The outcome's id, or None when it was dropped; `stats` says why.
+        """
+        try:
+            return self._accept(fields)
+        except InvalidOutcome as error:
+            self._drops.count("invalid", detail=str(error))
+        except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+            self._drops.count("internal_error", detail=type(error).__name__)
+        return None
+
+    def _accept(self, fields: dict[str, Any]) -> str | None:
+        if self._refused:
+            self._drops.count("bad_settings", detail=self._refused)
+            return None
+        names_project = fields.get("project") is not None
+        outcome_id, body = build_body(fields, max_bytes=self._max_body_bytes)
+        if not self._queue.put(Waiting(body, names_project)):
+            self._drops.count("queue_full")
+            return None
+        if self._thread is None or self._leaving:
+            self._bring_out()
+        return outcome_id
+
+    def _bring_out(self) -> None:
+        """Somebody must: a thread, or nobody any more when the process is about to end."""
+        if self._leaving:
+            self._spool_rest()
+            return
+        with self._lock:
+            if self._thread is not None:
+                return
+            thread = threading.Thread(target=self._run, name="trackrecord-publisher", daemon=True)
+            self._thread = thread
+        exit_hooks.register(self.close)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            self._thread = None
+            self._notices.say("no_thread", f"outcomes wait for a thread to be started: {error}")
+
+    def _run(self) -> None:
+        try:
+            delivery = self._delivery()
+        except Exception as error:  # noqa: BLE001 - also an import that fails
+            self._refuse(error)
+            return
+        while not self._leaving:
+            try:
+                self._turn(delivery)
+            except Exception as error:  # noqa: BLE001 - the thread must outlive its mistakes
+                self._drops.count("internal_error", detail=type(error).__name__)
+                time.sleep(_LINGER_S)
+        delivery.close()
+
+    def _turn(self, delivery: Delivery) -> None:
+        """One round of the writing thread: a batch, a step of the spool, or a rest."""
+        batch_size = self._settings.publish_batch if self._settings else 1
+        batch = self._queue.take(batch_size, _BATCH_BYTES)
+        if batch:
+            try:
+                delivery.deliver(batch)
+            except Exception as error:  # noqa: BLE001 - counted, and the next batch is tried
+                self._drops.count("internal_error", len(batch), detail=type(error).__name__)
+            finally:
+                self._queue.done()
+        if not delivery.forward() and not batch:
+            self._queue.wait(None)
+            self._queue.wait(_LINGER_S)
+
+    def _delivery(self) -> Delivery:
+        # A child forked in the middle of an import could never import the same again.
+        with not_while_forking():
+            from .delivery import Delivery
+        settings = self._known_settings()
+        return Delivery(settings, self._drops, self._notices, self._tally, self._queue.hurry)
+
+    def _known_settings(self) -> Settings:
+        with not_while_forking():
+            settings = self._settings or self._load()
+        self._settings = settings
+        self._queue.limit(settings.queue_max, settings.queue_max_bytes)
+        self._max_body_bytes = settings.max_body_bytes
+        return settings
+
+    def _refuse(self, error: Exception) -> None:
+        """Without settings there is nowhere to go: drop what waits and all that comes."""
+        detail = str(error) if isinstance(error, SettingsError) else type(error).__name__
+        self._refused = detail
+        self._drops.count("bad_settings", len(self._queue.seize()), detail=detail)
+
+    def flush(self, timeout_s: float = _FLUSH_TIMEOUT_S) -> bool:
+        """Wait until all that was published before is with Redis or in the spool, or was dropped.
+
+        Returns:
+            Whether that came to pass in time.
+        """
+        if threading.current_thread() is self._thread:
+            return False
+        return self._queue.wait_until_done(timeout_s)
+
+    def close(self) -> None:
+        """Bring everything out before the process ends; never raises.
+
+        Waits for Redis as long as the settings say, then writes the rest to the spool. An outcome
+        that is published later goes straight to the spool.
+        """
+        try:
+            timeout_s = self._settings.flush_timeout_s if self._settings else _FLUSH_TIMEOUT_S
+            done = self._thread is not None and self.flush(timeout_s)
+            self._leaving = True
+            if not done or len(self._queue):
+                self._spool_rest()
+            self._queue.hurry()
+        except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+            self._drops.count("internal_error", detail=type(error).__name__)
+
+    def _spool_rest(self) -> None:
+        """Write all that waits to the spool, in this thread.
+
+        What the writing thread has in its hand goes too: sent twice is harmless, lost is not.
+        """
+        rest = self._queue.seize()
+        if not rest:
+            return
+        try:
+            delivery = self._delivery()
+        except Exception as error:  # noqa: BLE001 - also an import that fails
+            self._refuse(error)
+            self._drops.count("bad_settings", len(rest), detail=self._refused)
+            return
+        delivery.spool(rest)
+        delivery.close()
+
+    def stats(self) -> Stats:
+        """How publishing goes in this process."""
+        return Stats(
+            published=self._queue.accepted,
+            waiting=len(self._queue),
+            sent=self._tally.sent,
+            spooled=self._tally.spooled,
+            forwarded=self._tally.forwarded,
+            dropped=self._drops.by_reason(),
+        )
+
+
+_publishers: weakref.WeakSet[Publisher] = weakref.WeakSet()
+
+
+def _begin_in_child() -> None:
+    for publisher in list(_publishers):
+        publisher._begin()
+
+
+os.register_at_fork(after_in_child=_begin_in_child)
