@@ -1,0 +1,1 @@
+"""The consolidation: from the episodes that agents report to competence records."""

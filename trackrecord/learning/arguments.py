@@ -16,7 +16,8 @@ def argument_types(args: msgspec.Raw) -> list[tuple[str, str]]:
     """The names and JSON types of one call's arguments, from their undecoded JSON.
 
     Arguments may be an object, or a text that holds one, as OpenAI's function calls carry them;
-    anything else has no names. The first 32 names count, of those that have at most 128 characters.
+    anything else has no names. The first 32 names count, of those that have at most 128 characters
+    and no NUL, which PostgreSQL does not store.
     """
     named = _decoded(args)
     if isinstance(named, str):
@@ -24,7 +25,9 @@ def argument_types(args: msgspec.Raw) -> list[tuple[str, str]]:
     if not isinstance(named, dict):
         return []
     return [
-        (name, _TYPES[type(value)]) for name, value in named.items() if len(name) <= MAX_NAME_CHARS
+        (name, _TYPES[type(value)])
+        for name, value in named.items()
+        if len(name) <= MAX_NAME_CHARS and "\0" not in name
     ][:MAX_NAMES]
 
 

@@ -7,7 +7,6 @@ from sqlalchemy import (
     Double,
     ForeignKey,
     Index,
-    Integer,
     LargeBinary,
     String,
     Table,
@@ -130,5 +129,4 @@ leases = Table(
     Column("name", String(160), primary_key=True),
     Column("holder", String(64), nullable=False),
     Column("until", Double, nullable=False),
-    Column("taken", Integer, nullable=False),
 )

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Select, delete, func, select, update
 
 from .bulk import insert_rows
 from .competence_tables import episodes
+from .holding import held
 from .tables import outcomes, waiting_episodes
 
 # Bodies may have a megabyte each: no more than this many are in memory at once.
@@ -67,9 +68,7 @@ def waiting(
         .order_by(table.outcome)
         .limit(limit)
     )
-    if connection.get_execution_options().get("writes", False):
-        query = query.with_for_update(of=waiting_episodes, skip_locked=True)
-    return _stream(connection, query)
+    return _stream(connection, held(connection, query, waiting_episodes, skip_held=True))
 
 
 def mark_read(

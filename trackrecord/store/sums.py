@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Column, Connection, Table, bindparam, case, cast, func, select
+from sqlalchemy import Connection, Table, bindparam, case, cast, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
-from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy.sql.elements import ColumnElement, KeyedColumnElement
 
 from .engine import is_sqlite
 
-Columns = ReadOnlyColumnCollection[str, Column[Any]]
+Columns = ReadOnlyColumnCollection[str, KeyedColumnElement[Any]]
 # From the columns of the table and those of the new row: what each column becomes.
 Combine = Callable[[Columns, Columns], Mapping[str, Any]]
 

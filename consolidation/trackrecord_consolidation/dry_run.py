@@ -1,0 +1,71 @@
+"""Dry run: what a run would change, from the same folding and the same rules, only reading."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import Connection, Engine
+
+from trackrecord.learning.tally import Tally
+from trackrecord.store.engine import reading
+from trackrecord.store.episodes import last_waiting, waiting
+from trackrecord.store.holding import as_of_one_moment
+from trackrecord.store.signatures import StoredSignature, changed_signatures, stored_signatures
+
+from .folding import fold
+from .following import Follower
+from .report import Progress
+
+# Signatures that are decided on at once.
+_AT_ONCE = 500
+# A signature that is not on record yet has no row.
+_NO_ROW = 0
+
+
+def rehearse(
+    engine: Engine, follower: Follower, progress: Progress, *, episodes_at_once: int
+) -> None:
+    """Count what a run would change now; nothing is written and nobody is kept waiting."""
+    with reading(engine) as connection:
+        as_of_one_moment(connection)
+        tallies = _fold_all(connection, follower, progress, episodes_at_once)
+        for signatures in _touched(connection, follower.project_id, tallies):
+            follower.decide(connection, signatures, progress)
+
+
+def _fold_all(
+    connection: Connection, follower: Follower, progress: Progress, episodes_at_once: int
+) -> dict[str, Tally]:
+    tallies: dict[str, Tally] = {}
+    last = last_waiting(connection, follower.project_id)
+    done = 0
+    while last is not None and done < last:
+        rows = waiting(
+            connection, follower.project_id, after=done, upto=last, limit=episodes_at_once
+        )
+        folded = fold(follower.rules, rows)
+        progress.add_folded(folded)
+        for name, tally in folded.tallies.items():
+            tallies.setdefault(name, Tally()).merge(tally)
+        done = folded.read[-1].outcome if folded.read else last
+    return tallies
+
+
+def _touched(
+    connection: Connection, project_id: int, tallies: dict[str, Tally]
+) -> Iterator[list[StoredSignature]]:
+    """Signatures as a run would leave them: those with new episodes, and those left over."""
+    names = sorted(tallies)
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        stored = {each.name: each for each in stored_signatures(connection, project_id, some)}
+        yield [_with(stored.get(name), name, tallies[name]) for name in some]
+    after = 0
+    while changed := changed_signatures(connection, project_id, limit=_AT_ONCE, after=after):
+        after = changed[-1].id
+        yield [each for each in changed if each.name not in tallies]
+
+
+def _with(stored: StoredSignature | None, name: str, tally: Tally) -> StoredSignature:
+    if stored is None:
+        return StoredSignature(_NO_ROW, name, tally)
+    stored.tally.merge(tally)
+    return stored

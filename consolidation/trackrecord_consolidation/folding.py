@@ -1,0 +1,91 @@
+"""Folding: from recorded outcomes to what the episodes of each signature add up to."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from trackrecord.errors import InvalidOutcome
+from trackrecord.learning.arguments import argument_types
+from trackrecord.learning.competence import CompetenceRules
+from trackrecord.learning.episodes import NoProcedure, procedure_of, signature_of
+from trackrecord.learning.tally import Argument, Episode, Order, Tally
+from trackrecord.learning.triggers import canonical_conditions
+from trackrecord.outcome import Outcome, ToolCall, decode_outcome
+from trackrecord.store.episodes import EpisodeRow, ReadEpisode
+
+UNREADABLE = "unreadable outcome"
+
+
+@dataclass
+class Folded:
+    """What a chunk of episodes adds up to.
+
+    Attributes:
+        tallies: the sums, by signature.
+        read: what each episode was made of.
+        skipped: episodes that are no procedure, by reason.
+    """
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    read: list[ReadEpisode] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def fold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
+    """Add up episodes, in any order."""
+    folded = Folded()
+    for row in rows:
+        episode = _episode(rules, row)
+        if not isinstance(episode, Episode):
+            folded.skipped[episode] += 1
+            folded.read.append(ReadEpisode(row.outcome, None, row.success))
+            continue
+        signature = signature_of(episode.order)
+        tally = folded.tallies.get(signature)
+        if tally is None:
+            tally = folded.tallies[signature] = Tally()
+        tally.add(episode)
+        folded.read.append(ReadEpisode(row.outcome, signature, row.success))
+    return folded
+
+
+def _episode(rules: CompetenceRules, row: EpisodeRow) -> Episode | str:
+    """The episode, or why the outcome is none."""
+    try:
+        # It was small enough when it was recorded, whatever the limit is now.
+        outcome = decode_outcome(row.body, max_bytes=len(row.body))
+    except InvalidOutcome:
+        return UNREADABLE
+    calls = outcome.tool_graph or ()
+    order = procedure_of(rules, calls)
+    if isinstance(order, NoProcedure):
+        return order.value
+    return _episode_of(row, outcome, order, calls)
+
+
+def _episode_of(
+    row: EpisodeRow, outcome: Outcome, order: Order, calls: Sequence[ToolCall]
+) -> Episode:
+    trigger = outcome.trigger
+    signal = trigger.signal.strip() if trigger else ""
+    return Episode(
+        order=order,
+        success=row.success,
+        ended_at=row.ended_at,
+        duration_ms=outcome.duration_ms,
+        arguments=_arguments(calls) if row.success else (),
+        signal=signal or None,
+        conditions=canonical_conditions(trigger.conditions) if trigger and signal else None,
+        failure_mode=None if row.success else (outcome.failure_mode or "").strip() or None,
+    )
+
+
+def _arguments(calls: Sequence[ToolCall]) -> tuple[Argument, ...]:
+    return tuple(
+        [
+            (tool, name, json_type)
+            for call in calls
+            if call.tool and (tool := call.tool.strip())
+            for name, json_type in argument_types(call.args)
+        ]
+    )

@@ -1,0 +1,126 @@
+"""The report of a run: what it read and what it changed."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from trackrecord.learning.following import Action, Change
+
+from .folding import Folded
+
+
+@dataclass(frozen=True)
+class RecordChange:
+    """One line of a report: what became of a record, and why."""
+
+    action: Action
+    competence_id: str
+    skill_name: str
+    rationale: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReport:
+    """What one run did; of a dry run: what it would have done.
+
+    Attributes:
+        project: whose episodes were read.
+        actor: who started it.
+        dry_run: whether nothing was written.
+        started_at: when, seconds since the epoch.
+        finished_at: when it was done.
+        duration_ms: how long it took.
+        episodes_read: episodes that were new.
+        signatures_touched: procedures that they belong to.
+        created: records that are new.
+        reinforced: records with new successes.
+        updated: records that changed in another way.
+        skipped: what changed no record, or no active one, by reason.
+        changes: every change of a record.
+    """
+
+    project: str
+    actor: str
+    dry_run: bool
+    started_at: float
+    finished_at: float
+    duration_ms: float
+    episodes_read: int
+    signatures_touched: int
+    created: int
+    reinforced: int
+    updated: int
+    skipped: dict[str, int]
+    changes: tuple[RecordChange, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was nothing new."""
+        return not self.episodes_read and not self.changes
+
+
+@dataclass
+class Progress:
+    """The counts of a run under way."""
+
+    episodes_read: int = 0
+    signatures: set[str] = field(default_factory=set)
+    actions: Counter[Action] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    changes: list[RecordChange] = field(default_factory=list)
+
+    def add_folded(self, folded: Folded) -> None:
+        """Count episodes that were read."""
+        self.episodes_read += len(folded.read)
+        self.signatures.update(folded.tallies)
+        self.skipped.update(folded.skipped)
+
+    def add_changes(self, changes: Iterable[Change]) -> None:
+        """Count changes of records."""
+        for change in changes:
+            record = change.record
+            self.actions[change.action] += 1
+            self.changes.append(
+                RecordChange(change.action, record.id, record.skill_name, change.rationale)
+            )
+            if change.action is Action.COUNTED:
+                self.skipped[f"{record.status}, evidence counted"] += 1
+
+    @property
+    def updated(self) -> int:
+        """Records that changed otherwise than by creation or reinforcement."""
+        return (
+            self.actions[Action.UPDATED]
+            + self.actions[Action.COUNTED]
+            + self.actions[Action.REMOVED]
+        )
+
+    def columns(self) -> dict[str, float | None]:
+        """The counts as the columns of the stored report."""
+        return {
+            "episodes_read": self.episodes_read,
+            "signatures_touched": len(self.signatures),
+            "records_created": self.actions[Action.CREATED],
+            "records_reinforced": self.actions[Action.REINFORCED],
+            "records_updated": self.updated,
+        }
+
+    def report(
+        self, *, project: str, actor: str, dry_run: bool, started_at: float, duration_s: float
+    ) -> RunReport:
+        """The report of the run, which is over now."""
+        return RunReport(
+            project=project,
+            actor=actor,
+            dry_run=dry_run,
+            started_at=started_at,
+            finished_at=started_at + duration_s,
+            duration_ms=duration_s * 1000,
+            episodes_read=self.episodes_read,
+            signatures_touched=len(self.signatures),
+            created=self.actions[Action.CREATED],
+            reinforced=self.actions[Action.REINFORCED],
+            updated=self.updated,
+            skipped=dict(sorted(self.skipped.items())),
+            changes=tuple(self.changes),
+        )

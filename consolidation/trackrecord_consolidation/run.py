@@ -1,0 +1,205 @@
+"""The nightly job: what agents reported since the last run becomes competence records."""
+
+import time
+from contextlib import suppress
+
+import structlog
+from sqlalchemy import Connection, Engine
+
+from trackrecord.errors import AlreadyRunning, ServerUnavailable
+from trackrecord.learning.competence import CompetenceRules
+from trackrecord.store.consolidation_runs import note_run, open_run
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.episodes import last_waiting, mark_read, waiting
+from trackrecord.store.projects import project_id_of, project_names
+from trackrecord.store.signatures import add_tallies
+
+from .dry_run import rehearse
+from .folding import fold
+from .following import Follower
+from .report import Progress, RunReport
+from .turn import Turn
+
+log = structlog.get_logger()
+
+# Episodes, and signatures, per transaction.
+EPISODES = 5000
+SIGNATURES = 500
+# Many times what one transaction takes.
+TURN_S = 60.0
+
+
+def consolidate(
+    engine: Engine,
+    rules: CompetenceRules,
+    project: str,
+    *,
+    now: float,
+    actor: str,
+    dry_run: bool = False,
+    episodes_at_once: int = EPISODES,
+    turn_s: float = TURN_S,
+) -> RunReport:
+    """Read the episodes of a project that are new, and bring its records up to date.
+
+    The work is cut into transactions. Each leaves nothing half done: a run that dies anywhere is
+    finished by the next one.
+
+    Args:
+        engine: of the store.
+        rules: the numbers.
+        project: the project's name; one of which nothing is on record has nothing new.
+        now: the time of the run, seconds since the epoch.
+        actor: who started it, for the history.
+        dry_run: say what would change, and write nothing.
+        episodes_at_once: how many episodes are read in one transaction.
+        turn_s: after how long without a sign of life a run counts as dead.
+
+    Raises:
+        AlreadyRunning: another run is at work on the project.
+        ServerUnavailable: the database cannot be reached; the next run does the rest.
+    """
+    started = time.perf_counter()
+    progress = Progress()
+    with reading(engine) as connection:
+        project_id = project_id_of(connection, project)
+    if project_id is not None:
+        follower = Follower(
+            rules=rules, project=project, project_id=project_id, actor=actor, now=now
+        )
+        if dry_run:
+            rehearse(engine, follower, progress, episodes_at_once=episodes_at_once)
+        else:
+            run = _Run(engine, follower, Turn(project, turn_s), progress, episodes_at_once)
+            run.work(started)
+    report = progress.report(
+        project=project,
+        actor=actor,
+        dry_run=dry_run,
+        started_at=now,
+        duration_s=time.perf_counter() - started,
+    )
+    _log(report)
+    return report
+
+
+def consolidate_all(
+    engine: Engine, rules: CompetenceRules, *, now: float, actor: str, dry_run: bool = False
+) -> list[RunReport]:
+    """Consolidate every project, one after the other; what is being consolidated is left out.
+
+    Raises:
+        ServerUnavailable: the database cannot be reached; the next run does the rest.
+    """
+    with reading(engine) as connection:
+        names = project_names(connection)
+    reports = []
+    for name in names:
+        try:
+            reports.append(consolidate(engine, rules, name, now=now, actor=actor, dry_run=dry_run))
+        except AlreadyRunning as error:
+            log.info("consolidation skipped", project=name, reason=str(error))
+    return reports
+
+
+class _Run:
+    """One run under way."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        follower: Follower,
+        turn: Turn,
+        progress: Progress,
+        episodes_at_once: int,
+    ) -> None:
+        self._engine = engine
+        self._follower = follower
+        self._project_id = follower.project_id
+        self._turn = turn
+        self._progress = progress
+        self._episodes_at_once = episodes_at_once
+
+    def work(self, started: float) -> None:
+        """Do everything there is to do.
+
+        Args:
+            started: when the run started, by the performance counter.
+        """
+        with writing(self._engine) as connection:
+            self._turn.take(connection)
+            run_id = open_run(
+                connection, self._project_id, actor=self._follower.actor, now=self._follower.now
+            )
+        try:
+            self._fold_waiting(run_id)
+            while self._follow_some(run_id):
+                pass
+            self._finish(run_id, started)
+        except BaseException:
+            # As well as it goes: the turn ends by itself, too.
+            with suppress(ServerUnavailable), writing(self._engine) as connection:
+                self._turn.give_back(connection)
+            raise
+
+    def _fold_waiting(self, run_id: int) -> None:
+        with reading(self._engine) as connection:
+            last = last_waiting(connection, self._project_id)
+        done = 0
+        # What arrives during the run is left to the next one, else a run may never end.
+        while last is not None and done < last:
+            with writing(self._engine) as connection:
+                self._turn.keep(connection)
+                done = self._fold_some(connection, after=done, upto=last)
+                self._note(connection, run_id)
+
+    def _fold_some(self, connection: Connection, *, after: int, upto: int) -> int:
+        """Fold some episodes; answers the row up to which none is left for this run."""
+        rules = self._follower.rules
+        rows = waiting(
+            connection, self._project_id, after=after, upto=upto, limit=self._episodes_at_once
+        )
+        folded = fold(rules, rows)
+        if not folded.read:
+            return upto
+        ids = add_tallies(connection, self._project_id, folded.tallies)
+        mark_read(connection, self._project_id, folded.read, ids, self._follower.now)
+        self._progress.add_folded(folded)
+        return folded.read[-1].outcome
+
+    def _follow_some(self, run_id: int) -> bool:
+        with writing(self._engine) as connection:
+            self._turn.keep(connection)
+            found = self._follower.follow_changed(connection, self._progress, limit=SIGNATURES)
+            self._note(connection, run_id)
+        return found
+
+    def _note(self, connection: Connection, run_id: int) -> None:
+        progress = self._progress
+        note_run(connection, run_id, skipped=progress.skipped, columns=progress.columns())
+
+    def _finish(self, run_id: int, started: float) -> None:
+        duration_s = time.perf_counter() - started
+        over = {
+            "finished_at": self._follower.now + duration_s,
+            "duration_ms": duration_s * 1000,
+        }
+        with writing(self._engine) as connection:
+            self._turn.keep(connection)
+            note_run(connection, run_id, skipped=self._progress.skipped, columns=over)
+            self._turn.give_back(connection)
+
+
+def _log(report: RunReport) -> None:
+    log.info(
+        "consolidated",
+        project=report.project,
+        dry_run=report.dry_run,
+        episodes=report.episodes_read,
+        signatures=report.signatures_touched,
+        created=report.created,
+        reinforced=report.reinforced,
+        updated=report.updated,
+        skipped=report.skipped,
+        ms=round(report.duration_ms, 1),
+    )

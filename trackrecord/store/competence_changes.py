@@ -1,0 +1,102 @@
+"""Changes of competence records: each is written once, together with its line of history."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+from sqlalchemy import Connection, delete, update
+
+from ..learning.following import Action, Change
+from .bulk import insert_rows
+from .competence_tables import competence_history, competences
+from .sums import add_rows
+from .tables import projects
+
+_encoder = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True)
+class SignedChange:
+    """A change of a signature's record.
+
+    Attributes:
+        signature_id: the row of the signature; None for a record made by hand.
+        change: what becomes of the record, and why.
+    """
+
+    signature_id: int | None
+    change: Change
+
+
+def write_changes(
+    connection: Connection,
+    project_id: int,
+    changes: Sequence[SignedChange],
+    *,
+    actor: str,
+    now: float,
+) -> None:
+    """Write records and their history; the project's rankings are out of date then."""
+    if not changes:
+        return
+    removed = [each.change.record.id for each in changes if _removes(each)]
+    kept = [each for each in changes if not _removes(each)]
+    snapshots = {
+        each.change.record.id: _encoder.encode(each.change.record).decode() for each in kept
+    }
+    add_rows(
+        connection,
+        competences,
+        [_row(project_id, each, snapshots) for each in kept],
+        key=("id",),
+        combine=lambda _table, new: {
+            name: new[name] for name in ("status", "updated_at", "record")
+        },
+    )
+    connection.execute(delete(competences).where(competences.c.id.in_(removed)))
+    _write_history(connection, project_id, changes, snapshots, actor, now)
+    connection.execute(
+        update(projects).where(projects.c.id == project_id).values(revision=projects.c.revision + 1)
+    )
+
+
+def _removes(each: SignedChange) -> bool:
+    return each.change.action is Action.REMOVED
+
+
+def _row(project_id: int, each: SignedChange, snapshots: dict[str, str]) -> dict[str, object]:
+    record = each.change.record
+    return {
+        "id": record.id,
+        "project_id": project_id,
+        "signature_id": each.signature_id,
+        "status": record.status.value,
+        "updated_at": record.updated_at,
+        "record": snapshots[record.id],
+    }
+
+
+_HISTORY = tuple(column for column in competence_history.c if column.name != "id")
+
+
+def _write_history(
+    connection: Connection,
+    project_id: int,
+    changes: Sequence[SignedChange],
+    snapshots: dict[str, str],
+    actor: str,
+    now: float,
+) -> None:
+    rows = [
+        (
+            project_id,
+            change.record.id,
+            change.action.value,
+            actor,
+            now,
+            change.rationale,
+            snapshots.get(change.record.id),
+        )
+        for change in (each.change for each in changes)
+    ]
+    insert_rows(connection, competence_history, _HISTORY, rows)

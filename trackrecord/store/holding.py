@@ -1,0 +1,35 @@
+"""Holding: rows that are read in order to be changed."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Select, Table, text
+
+from .engine import is_sqlite
+
+
+def held(
+    connection: Connection, query: Select[Any], table: Table, *, skip_held: bool = False
+) -> Select[Any]:
+    """The query, such that its rows of a table are held until the transaction ends.
+
+    A transaction that only reads holds nothing. SQLite needs no holding: a writing transaction is
+    alone there.
+
+    Args:
+        connection: where the query will be executed.
+        query: a query that reads from the table.
+        table: whose rows are held.
+        skip_held: leave out what another transaction holds, instead of waiting for it.
+    """
+    if not connection.get_execution_options().get("writes", False):
+        return query
+    return query.with_for_update(of=table, skip_locked=skip_held)
+
+
+def as_of_one_moment(connection: Connection) -> None:
+    """Let a transaction that has read nothing yet see the store as it is now until it ends.
+
+    On SQLite every transaction does.
+    """
+    if not is_sqlite(connection):
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
