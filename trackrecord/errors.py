@@ -36,5 +36,9 @@ class ServerUnavailable(TrackrecordError):
     """Raised when Redis or the database cannot be reached."""
 
 
-class StoreBusy(ServerUnavailable):
+class StoreUnavailable(ServerUnavailable):
+    """Raised when the database cannot be reached or cannot be written to."""
+
+
+class StoreBusy(StoreUnavailable):
     """Raised when the database is locked by another process for longer than it may be."""

@@ -12,7 +12,7 @@ from trackrecord.outcome import DEFAULT_PROJECT
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class Moment(click.ParamType):
+class Moment(click.ParamType[float]):
     """A moment in time: ISO 8601, or seconds since the epoch."""
 
     name = "time"
@@ -32,7 +32,7 @@ class Moment(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class ProjectName(click.ParamType):
+class ProjectName(click.ParamType[str]):
     """A project's name: 1 to 128 characters."""
 
     name = "name"

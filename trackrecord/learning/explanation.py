@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from .antipatterns import AntiPatternRules, is_inverted
+from .competence import CompetenceRules, salience_now
 from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, maturity_of
 from .percent import percent
+from .records import Competence
 from .standing import Standing
 
 # Further reports that are looked ahead; what needs more is called far away.
@@ -117,3 +119,24 @@ def _plus_harmful(evidence: Evidence, count: int) -> Evidence:
 
 def _outcomes(count: int, verdict: str) -> str:
     return f"{count} more {verdict} outcome{'' if count == 1 else 's'} now"
+
+
+def explain_competence(rules: CompetenceRules, record: Competence, *, now: float) -> Explanation:
+    """Explain a competence record: its performance, its salience now, and its status."""
+    performance = record.performance
+    episodes = performance.success_count + performance.failure_count
+    left = salience_now(record.salience, record.lifecycle, now)
+    because = (
+        f"on record: {performance.success_count} of {episodes} episodes with exactly the tools "
+        f"{record.signature} succeeded; {rules.min_successes} successes make a record",
+        f"success rate {performance.success_rate:.4f}: successes ÷ episodes",
+        f"salience {left:.3f} now: {record.salience:.3f} stored, halved every "
+        f"{record.lifecycle.half_life_days:g} days since it was last reinforced",
+        f"status {record.status}",
+    )
+    to_change = (
+        f"the next consolidation that finds a new success adds "
+        f"{record.lifecycle.reinforcement_gain:g} to the stored salience (at most 1) "
+        "and starts its ageing anew",
+    )
+    return Explanation(because, to_change)

@@ -84,27 +84,24 @@ def answer_from(
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
-    competences = document.competences if not task else fitted(document.competences, task)
-    kept = (
-        document.patterns[:limit],
-        document.anti_patterns[:limit],
-        competences[:limit],
-    )
     there_are = (
         len(document.patterns)
         + len(document.anti_patterns)
-        + len(competences)
+        + len(document.competences)
         + sum(document.beyond.values())
     )
-    chosen = choose_within(_candidates(*kept, language), _headings(language), budget)
-    patterns, anti_patterns, taken_competences = (
-        tuple(each for each in ranked if each.id in chosen.ids) for ranked in kept
+    patterns = document.patterns[:limit]
+    anti_patterns = document.anti_patterns[:limit]
+    competences = document.competences if not task else fitted(document.competences, task)
+    competences = competences[:limit]
+    chosen = choose_within(
+        _candidates(patterns, anti_patterns, competences, language), _headings(language), budget
     )
     return Rankings(
         project=project,
-        patterns=patterns,
-        anti_patterns=anti_patterns,
-        competences=taken_competences,
+        patterns=tuple(each for each in patterns if each.id in chosen.ids),
+        anti_patterns=tuple(each for each in anti_patterns if each.id in chosen.ids),
+        competences=tuple(each for each in competences if each.id in chosen.ids),
         prompt=chosen.text,
         tokens=tokens_of(len(chosen.text)),
         left_out=there_are - len(chosen.ids),

@@ -39,7 +39,7 @@ class CachedAge:
 def write_document(client: redis.Redis, settings: Settings, document: RankingsDocument) -> bool:
     """Write a project's rankings unless the cache shows a later revision."""
     key = settings.keys.rankings(document.project)
-    arguments = [
+    arguments: list[Any] = [
         document.revision,
         repr(document.computed_at),
         encode_document(document),
@@ -50,7 +50,7 @@ def write_document(client: redis.Redis, settings: Settings, document: RankingsDo
 
 def read_document(client: redis.Redis, settings: Settings, project: str) -> bytes | None:
     """A project's cached rankings, undecoded; None when there are none."""
-    answer: Any = client.hget(settings.keys.rankings(project), DOCUMENT)
+    answer: bytes | None = client.hget(settings.keys.rankings(project), DOCUMENT)  # type: ignore[assignment] # as it comes without decode_responses
     return answer
 
 

@@ -101,7 +101,7 @@ def _content(standing: Standing, name: str) -> str:
 def _line(standing: Standing, name: str, language: Language) -> str:
     if standing.is_inverted:
         return anti_pattern_line(_inversion(standing, name), language)
-    return pattern_line(Wording(name, standing.state, standing.evidence), language)
+    return pattern_line(Recommendation(name, standing.state, standing.evidence), language)
 
 
 def _inversion(standing: Standing, name: str) -> Inversion:

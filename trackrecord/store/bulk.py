@@ -82,7 +82,7 @@ def _insert_on_postgresql(
 ) -> list[tuple[Any, ...]]:
     types = [column.type.compile(connection.dialect) for column in columns]
     arrays = ", ".join(f"%b::{kind}[]" for kind in types)
-    statement = f"{head} SELECT * FROM unnest({arrays}) {tail}"
+    statement = f"{head} SELECT * FROM unnest({arrays}) {tail}"  # noqa: S608 - our own names only
     values = tuple([row[index] for row in rows] for index in range(len(columns)))
     result = connection.exec_driver_sql(statement, values)
     return [tuple(row) for row in result] if fetch else []

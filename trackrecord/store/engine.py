@@ -10,7 +10,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from ..errors import ServerUnavailable, StoreBusy
+from ..errors import StoreBusy, StoreUnavailable
 
 
 def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
@@ -64,7 +64,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
     """One transaction that only reads.
 
     Raises:
-        ServerUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
+        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
     with _explained(), engine.connect() as connection, connection.begin():
         yield connection
@@ -75,7 +75,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes: commits at the end, rolls everything back on an error.
 
     Raises:
-        ServerUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
+        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
     with _explained(), engine.connect() as connection:
         connection = connection.execution_options(writes=True)
@@ -94,11 +94,11 @@ def _explained() -> Iterator[None]:
 _BUSY = ("database is locked", "database table is locked", "lock timeout", "deadlock detected")
 
 
-def _explanation(error: DBAPIError) -> ServerUnavailable:
+def _explanation(error: DBAPIError) -> StoreUnavailable:
     reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no answer"
     if any(sign in str(error.orig) for sign in _BUSY):
         return StoreBusy(f"the database is locked by another process ({reason})")
-    return ServerUnavailable(
+    return StoreUnavailable(
         f"the database cannot be used ({reason}); check TRACKRECORD_DATABASE_URL"
     )
 

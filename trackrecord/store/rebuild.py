@@ -88,7 +88,7 @@ def _chunks(connection: Connection, project_id: int) -> Iterator[list[Row[Any]]]
             .order_by(outcomes.c.id)
             .limit(_CHUNK)
         )
-        rows = list(connection.execute(query))
+        rows: list[Row[Any]] = list(connection.execute(query))
         if not rows:
             return
         yield rows

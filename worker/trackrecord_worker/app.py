@@ -7,23 +7,16 @@ on the stream, and every task looks for itself what there is to do.
 from typing import Any
 
 from celery import Celery
-from celery.schedules import crontab
 from celery.signals import setup_logging, task_postrun, task_prerun
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
-from trackrecord.errors import SettingsError
 from trackrecord.logs import configure_logs
 from trackrecord.settings import Settings, load_settings
 
+from .schedule import beat_schedule
 from .stages import StagesOfProcess
 
 QUEUE = "trackrecord"
-
-# A wake-up that nobody took within its interval is one too many.
-_DRAIN_EVERY_S = 1.0
-_REFRESH_EVERY_S = 5.0
-_CLAIM_EVERY_S = 10.0
-_CATCH_UP_EVERY_S = 300.0
 
 
 def create_app(settings: Settings) -> Celery:
@@ -49,7 +42,7 @@ def create_app(settings: Settings) -> Celery:
         timezone=settings.timezone,
         enable_utc=True,
         beat_schedule_filename=str(settings.home / "celerybeat-schedule"),
-        beat_schedule=schedule_of(settings),
+        beat_schedule=beat_schedule(settings),
         beat_max_loop_interval=1.0,
     )
     app.stages = StagesOfProcess(settings, app)
@@ -69,37 +62,6 @@ def broker_of(settings: Settings) -> tuple[str, dict[str, Any]]:
         "socket_keepalive": True,
         "visibility_timeout": 3600,
     }
-
-
-def schedule_of(settings: Settings) -> dict[str, dict[str, Any]]:
-    """What beat wakes, and when."""
-    return {
-        "drain": _every("trackrecord.drain", _DRAIN_EVERY_S),
-        "refresh": _every("trackrecord.refresh", _REFRESH_EVERY_S),
-        "claim": _every("trackrecord.claim", _CLAIM_EVERY_S),
-        "catch-up": _every("trackrecord.catch_up", _CATCH_UP_EVERY_S),
-        "consolidate": {
-            "task": "trackrecord.consolidate",
-            "schedule": crontab_of(settings.consolidation_crontab),
-        },
-    }
-
-
-def crontab_of(expression: str) -> crontab:
-    """A crontab from its five fields: minute, hour, day of month, month, day of week.
-
-    Raises:
-        SettingsError: it cannot be read.
-    """
-    try:
-        return crontab.from_string(expression)
-    except ValueError as error:
-        message = f"setting consolidation_crontab: {expression!r} is no crontab ({error})"
-        raise SettingsError(message) from None
-
-
-def _every(task: str, seconds: float) -> dict[str, Any]:
-    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
 
 
 @setup_logging.connect

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.appraisal import Appraiser
-from trackrecord.errors import ServerUnavailable
+from trackrecord.errors import StoreUnavailable
 from trackrecord.learning.decay import DecayRules
 from trackrecord.settings import Settings
 from trackrecord.store.engine import writing
@@ -145,7 +145,7 @@ class Drain:
         try:
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused)
-        except ServerUnavailable as error:
+        except StoreUnavailable as error:
             # What was learnt of it is committed and will be recognised; all of it stays pending.
             self._outage.begin(str(error))
             return False

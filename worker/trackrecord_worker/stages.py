@@ -5,6 +5,7 @@ from functools import cached_property
 
 import redis
 from celery import Celery
+from celery.schedules import crontab
 from sqlalchemy import Engine
 
 from trackrecord.appraisal import Appraiser
@@ -17,6 +18,7 @@ from trackrecord.store.migrate import migrate
 from .drain import Drain
 from .outage import DatabaseOutage
 from .refresh import RankingsRefresher
+from .schedule import parse_crontab
 from .stream import OutcomeStream
 
 DRAIN_TASK = "trackrecord.drain"
@@ -75,6 +77,11 @@ class Stages:
             refresher=self.refresher,
             wake_another=lambda: self._app.send_task(DRAIN_TASK),
         )
+
+    @cached_property
+    def schedule(self) -> crontab:
+        """When consolidation is due."""
+        return parse_crontab(self.settings.consolidation_crontab, self._app)
 
 
 class StagesOfProcess:

@@ -104,8 +104,9 @@ class OutcomeStream:
         for each in refused:
             # One step for each entry: in the stream or in the dead letters, never both or none.
             with self._client.pipeline(transaction=True) as pipe:
-                letter = {b"reason": each.reason.encode(), b"entry_id": each.entry_id}
-                pipe.xadd(self._keys.dead, {**each.fields, **letter})
+                letter: dict[Any, Any] = dict(each.fields)
+                letter |= {b"reason": each.reason.encode(), b"entry_id": each.entry_id}
+                pipe.xadd(self._keys.dead, letter)
                 pipe.xack(self._keys.outcomes, CONSUMER_GROUP, each.entry_id)
                 pipe.xdel(self._keys.outcomes, each.entry_id)
                 pipe.execute()
@@ -117,5 +118,5 @@ class OutcomeStream:
     def forget_gone_consumers(self) -> int:
         """Forget consumers that have been silent for long and owe nothing."""
         script = self._client.register_script(_FORGET_CONSUMERS)
-        arguments = [CONSUMER_GROUP, _FORGET_CONSUMER_AFTER_MS]
+        arguments: list[Any] = [CONSUMER_GROUP, _FORGET_CONSUMER_AFTER_MS]
         return int(script(keys=[self._keys.outcomes], args=arguments))

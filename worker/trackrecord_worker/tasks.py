@@ -1,5 +1,6 @@
 """The tasks: thin, without payload, safe to lose and to repeat."""
 
+import time
 from collections.abc import Callable
 from functools import wraps
 
@@ -7,9 +8,12 @@ import redis
 import structlog
 from celery import Task, shared_task
 
-from trackrecord.errors import ServerUnavailable
+from trackrecord.errors import ServerUnavailable, StoreUnavailable
+from trackrecord.store.engine import reading
+from trackrecord_consolidation.run import consolidate_all
+from trackrecord_producers.forward import forward_spool
 
-from .catch_up import is_consolidation_due
+from .schedule import is_consolidation_due
 from .stages import DRAIN_TASK, Stages
 
 _log = structlog.get_logger(__name__)
@@ -24,9 +28,9 @@ def _task(name: str) -> Callable[[Callable[[Stages], None]], Task]:
             stages: Stages = task.app.stages.get()
             try:
                 work(stages)
-            except ServerUnavailable as error:
+            except StoreUnavailable as error:
                 stages.outage.begin(str(error))
-            except (redis.ConnectionError, redis.TimeoutError) as error:
+            except (ServerUnavailable, redis.ConnectionError, redis.TimeoutError) as error:
                 # What was read stays pending; the next wake-up tries again.
                 _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
 
@@ -47,6 +51,12 @@ def claim(stages: Stages) -> None:
     stages.drain.take_over()
 
 
+@_task("trackrecord.forward")
+def forward(stages: Stages) -> None:
+    """Forward what producers on this machine have spooled."""
+    forward_spool(stages.settings, stages.redis)
+
+
 @_task("trackrecord.refresh")
 def refresh(stages: Stages) -> None:
     """Bring cached rankings up to the store."""
@@ -56,10 +66,14 @@ def refresh(stages: Stages) -> None:
 @_task("trackrecord.consolidate")
 def consolidate(stages: Stages) -> None:
     """Turn repeated successes into competence records."""
+    consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
+    stages.refresher.refresh_stale()
 
 
 @_task("trackrecord.catch_up")
 def catch_up(stages: Stages) -> None:
-    """Consolidate when the last due run was missed."""
-    if is_consolidation_due(stages):
-        ...
+    """Consolidate when the run that was due last did not take place."""
+    with reading(stages.engine) as connection:
+        due = is_consolidation_due(connection, stages.schedule)
+    if due:
+        consolidate(stages)

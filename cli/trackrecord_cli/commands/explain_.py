@@ -1,0 +1,57 @@
+"""`trackrecord explain`: why something stands where it stands."""
+
+import click
+from sqlalchemy import Connection
+
+from trackrecord.errors import UnknownId
+from trackrecord.learning.explanation import Explanation, explain_pattern
+from trackrecord.rankings.presenting import present_pattern
+from trackrecord.settings import Settings
+from trackrecord.store.engine import reading
+
+from ..access import open_store, recogniser, settings_for
+from ..options import at_option, json_option, project_option
+from ..screen import console, print_json
+from .competences_ import explain_record
+from .patterns_ import as_document, find_standing
+
+
+@click.command("explain")
+@click.argument("some_id", metavar="ID")
+@project_option
+@at_option
+@json_option
+def command(some_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
+    """Why a pattern or a competence stands where it stands.
+
+    Its numbers, the rule that decided, and what it would take to change.
+    """
+    settings, project = settings_for(project)
+    with open_store(settings) as engine, reading(engine) as connection:
+        numbers, explanation = _explain(connection, settings, project, some_id, at)
+    if as_json:
+        print_json({"id": some_id, "numbers": numbers, **_as_dict(explanation)})
+        return
+    out = console()
+    out.print(f"{some_id}", style="bold", markup=False)
+    for line in explanation.because:
+        out.print(f"  {line}", markup=False)
+    if explanation.to_change:
+        out.print("what would change it:", style="bold")
+        for line in explanation.to_change:
+            out.print(f"  {line}", markup=False)
+
+
+def _explain(
+    connection: Connection, settings: Settings, project: str, some_id: str, at: float | None
+) -> tuple[dict[str, object], Explanation]:
+    try:
+        standing = find_standing(connection, settings, project, some_id, at)
+    except UnknownId:
+        return explain_record(connection, settings, project, some_id, at)
+    numbers = as_document(present_pattern(standing, recogniser().name_of))
+    return numbers, explain_pattern(settings.maturity, settings.antipatterns, standing)
+
+
+def _as_dict(explanation: Explanation) -> dict[str, list[str]]:
+    return {"because": list(explanation.because), "to_change": list(explanation.to_change)}

@@ -1,0 +1,103 @@
+"""`trackrecord rankings`: what an agent would get."""
+
+import time
+from typing import Any
+
+import click
+import msgspec
+
+from trackrecord.learning.language import Language
+from trackrecord.rankings.answer import Rankings, answer_from
+from trackrecord.rankings.client import DEFAULT_BUDGET, RankingsReader
+from trackrecord.settings import Settings
+from trackrecord.store.engine import reading
+from trackrecord.store.rankings import build_document
+
+from ..access import open_redis, open_store, recogniser, rules_of, settings_for
+from ..options import at_option, json_option, project_option
+from ..screen import console, print_json, print_table
+
+
+@click.command("rankings")
+@project_option
+@at_option
+@json_option
+@click.option("--task", help="Text of the task at hand: competences are ranked by how they fit.")
+@click.option("--budget", type=int, default=DEFAULT_BUDGET, show_default=True, help="In tokens.")
+@click.option("--limit", type=click.IntRange(min=0), help="At most so many of each kind.")
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "prompt"]),
+    default="table",
+    show_default=True,
+    help="prompt: the text itself.",
+)
+def command(
+    project: str | None,
+    at: float | None,
+    task: str | None,
+    budget: int,
+    limit: int | None,
+    lang: Language,
+    form: str,
+    *,
+    as_json: bool,
+) -> None:
+    """What an agent would get: from the cache, or computed for a moment with --at."""
+    settings, project = settings_for(project)
+    wanted: dict[str, Any] = {"task": task, "budget": budget, "limit": limit}
+    if at is None:
+        with open_redis(settings):
+            answer = RankingsReader(settings).read(project=project, lang=lang, **wanted)
+    else:
+        answer = _answer_at(settings, project, at, lang, wanted)
+    if as_json:
+        print_json(as_document(answer))
+    elif form == "prompt":
+        click.echo(answer.prompt)
+    else:
+        _print(answer)
+
+
+def as_document(answer: Rankings) -> dict[str, Any]:
+    """The answer as JSON shows it; the lines stand in the prompt already."""
+    document: dict[str, Any] = msgspec.to_builtins(answer)
+    for kind in ("patterns", "anti_patterns", "competences"):
+        for entry in document[kind]:
+            del entry["lines"]
+    return document
+
+
+def _answer_at(
+    settings: Settings, project: str, at: float, language: Language, wanted: dict[str, Any]
+) -> Rankings:
+    now = time.time()
+    with open_store(settings) as engine, reading(engine) as connection:
+        document = build_document(
+            connection,
+            project,
+            rules=rules_of(settings),
+            recogniser=recogniser(),
+            most=settings.rankings_max,
+            now=now,
+            at=at,
+        )
+    return answer_from(
+        document, project=project, problem=None, language=language, now=now, **wanted
+    )
+
+
+def _print(answer: Rankings) -> None:
+    rows = [("avoid", each.score, each.id, each.content) for each in answer.anti_patterns]
+    rows += [(each.state, each.score, each.id, each.content) for each in answer.patterns]
+    rows += [
+        ("competence", each.score, each.id, each.lines["en"].removeprefix("- "))
+        for each in answer.competences
+    ]
+    if rows:
+        print_table(("what", "score", "id", "content"), rows)
+    age = "never computed" if answer.age_s is None else f"{answer.age_s:.1f} s old"
+    note = f"{age}, {answer.tokens} tokens, {answer.left_out} left out"
+    console().print(note + (f"; {answer.problem}" if answer.problem else ""))

@@ -1,0 +1,60 @@
+"""`trackrecord rebuild`: compute every statistic anew."""
+
+import time
+
+import click
+
+from trackrecord.appraisal import Appraiser
+from trackrecord.errors import UnknownId
+from trackrecord.store.engine import writing
+from trackrecord.store.projects import project_id_of
+from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord_consolidation.refold import refold
+
+from ..access import open_store, recogniser, rules_of, settings_for
+from ..options import json_option, project_option
+from ..screen import print_json
+
+
+@click.command("rebuild")
+@project_option
+@json_option
+def command(project: str | None, *, as_json: bool) -> None:
+    """Compute every statistic of a project anew from the recorded outcomes.
+
+    Needed after a half-life or a threshold of scoring was changed; harmless otherwise. New
+    outcomes of the project wait in the stream meanwhile.
+    """
+    settings, project = settings_for(project)
+    started = time.perf_counter()
+    now = time.time()
+    with open_store(settings) as engine, writing(engine) as connection:
+        project_id = project_id_of(connection, project)
+        if project_id is None:
+            message = f"nothing is on record for project {project!r}"
+            raise UnknownId(message)
+        rebuilt = rebuild_patterns(
+            connection,
+            project_id,
+            Appraiser(settings.scoring, recogniser()),
+            decay=settings.decay,
+            transition_rules=rules_of(settings),
+            now=now,
+        )
+        episodes = refold(
+            connection, settings.competence, project, project_id, now=now
+        ).episodes_read
+    document = {
+        "project": project,
+        "outcomes": rebuilt.outcomes,
+        "patterns": rebuilt.patterns,
+        "episodes": episodes,
+        "duration_ms": round((time.perf_counter() - started) * 1000),
+    }
+    if as_json:
+        print_json(document)
+    else:
+        click.echo(
+            f"{rebuilt.outcomes} outcomes, {rebuilt.patterns} patterns and {episodes} episodes "
+            f"computed anew in {document['duration_ms']} ms"
+        )

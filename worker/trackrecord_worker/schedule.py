@@ -1,0 +1,69 @@
+"""What beat wakes and when, and whether a nightly run was missed."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from celery import Celery
+from celery.schedules import crontab
+from sqlalchemy import Connection
+
+from trackrecord.errors import SettingsError
+from trackrecord.settings import Settings
+from trackrecord.store.status import oldest_waiting_episode, read_store_status
+
+_DRAIN_EVERY_S = 1.0
+_FORWARD_EVERY_S = 2.0
+_REFRESH_EVERY_S = 5.0
+_CLAIM_EVERY_S = 10.0
+_CATCH_UP_EVERY_S = 300.0
+
+
+def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
+    """The schedule in beat's form."""
+    return {
+        "drain": _every("trackrecord.drain", _DRAIN_EVERY_S),
+        "forward": _every("trackrecord.forward", _FORWARD_EVERY_S),
+        "refresh": _every("trackrecord.refresh", _REFRESH_EVERY_S),
+        "claim": _every("trackrecord.claim", _CLAIM_EVERY_S),
+        "catch-up": _every("trackrecord.catch_up", _CATCH_UP_EVERY_S),
+        "consolidate": {
+            "task": "trackrecord.consolidate",
+            "schedule": parse_crontab(settings.consolidation_crontab),
+        },
+    }
+
+
+def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
+    """A crontab from its five fields: minute, hour, day of month, month, day of week.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    fields = expression.split()
+    names = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
+    try:
+        if len(fields) != len(names):
+            message = f"five fields are needed, not {len(fields)}"
+            raise ValueError(message)
+        return crontab(**dict(zip(names, fields, strict=True)), app=app)
+    except ValueError as error:
+        message = f"setting consolidation_crontab: {expression!r} is no crontab ({error})"
+        raise SettingsError(message) from None
+
+
+def is_consolidation_due(connection: Connection, schedule: crontab) -> bool:
+    """Whether a run was due since the last one, or, before the first, since there are episodes.
+
+    Beat remembers what it missed in a file that can be lost; the runs on record cannot.
+    """
+    oldest = oldest_waiting_episode(connection)
+    if oldest is None:
+        return False
+    last = read_store_status(connection, None).last_consolidation
+    since = datetime.fromtimestamp(oldest if last is None else last, UTC)
+    return bool(schedule.is_due(since).is_due)
+
+
+def _every(task: str, seconds: float) -> dict[str, Any]:
+    # A wake-up that nobody took within its interval is one too many.
+    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
