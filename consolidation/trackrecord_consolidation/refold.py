@@ -12,7 +12,7 @@ from .following import Follower
 from .report import Progress
 from .turn import Turn
 
-EPISODES = 5000
+EPISODES = 10_000
 SIGNATURES = 500
 TURN_S = 60.0
 

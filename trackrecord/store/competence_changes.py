@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, delete, update
@@ -9,7 +10,7 @@ from sqlalchemy import Connection, delete, update
 from ..learning.following import Action, Change
 from .bulk import insert_rows
 from .competence_tables import competence_history, competences
-from .sums import add_rows
+from .sums import Columns, add_rows
 from .tables import projects
 
 _encoder = msgspec.json.Encoder()
@@ -44,15 +45,8 @@ def write_changes(
     snapshots = {
         each.change.record.id: _encoder.encode(each.change.record).decode() for each in kept
     }
-    add_rows(
-        connection,
-        competences,
-        [_row(project_id, each, snapshots) for each in kept],
-        key=("id",),
-        combine=lambda _table, new: {
-            name: new[name] for name in ("status", "updated_at", "record")
-        },
-    )
+    rows = sorted(_row(project_id, each, snapshots) for each in kept)
+    add_rows(connection, competences, _COLUMNS, rows, key=_COLUMNS[:1], combine=_replaced)
     connection.execute(delete(competences).where(competences.c.id.in_(removed)))
     _write_history(connection, project_id, changes, snapshots, actor, now)
     connection.execute(
@@ -64,16 +58,23 @@ def _removes(each: SignedChange) -> bool:
     return each.change.action is Action.REMOVED
 
 
-def _row(project_id: int, each: SignedChange, snapshots: dict[str, str]) -> dict[str, object]:
+_COLUMNS = tuple(column.name for column in competences.c)
+
+
+def _row(project_id: int, each: SignedChange, snapshots: dict[str, str]) -> tuple[Any, ...]:
     record = each.change.record
-    return {
-        "id": record.id,
-        "project_id": project_id,
-        "signature_id": each.signature_id,
-        "status": record.status.value,
-        "updated_at": record.updated_at,
-        "record": snapshots[record.id],
-    }
+    return (
+        record.id,
+        project_id,
+        each.signature_id,
+        record.status.value,
+        record.updated_at,
+        snapshots[record.id],
+    )
+
+
+def _replaced(_table: Columns, new: Columns) -> dict[str, Any]:
+    return {name: new[name] for name in ("status", "updated_at", "record")}
 
 
 _HISTORY = tuple(column for column in competence_history.c if column.name != "id")

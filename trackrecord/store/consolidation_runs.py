@@ -89,9 +89,20 @@ def read_runs(
 ) -> list[StoredRun]:
     """The reports of the last runs, the newest first; of a project or of all, as of a moment."""
     table = consolidation_runs.c
-    columns = [column for column in table if column.name not in ("id", "project_id", "skipped")]
     query = (
-        select(projects.c.name, *columns, table.skipped)
+        select(
+            projects.c.name.label("project"),
+            table.actor,
+            table.started_at,
+            table.finished_at,
+            table.duration_ms,
+            table.episodes_read,
+            table.signatures_touched,
+            table.records_created,
+            table.records_reinforced,
+            table.records_updated,
+            table.skipped,
+        )
         .join(projects, projects.c.id == table.project_id)
         .order_by(table.started_at.desc(), table.id.desc())
         .limit(limit)
@@ -101,6 +112,6 @@ def read_runs(
     if at is not None:
         query = query.where(table.started_at <= at)
     return [
-        StoredRun(*row[:-1], msgspec.json.decode(row[-1], type=dict[str, int]))
-        for row in connection.execute(query)
+        StoredRun(**{**row, "skipped": msgspec.json.decode(row["skipped"])})
+        for row in connection.execute(query).mappings()
     ]

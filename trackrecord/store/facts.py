@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import CompoundSelect, Connection, select, union_all
+from sqlalchemy import CompoundSelect, Connection, bindparam, select, union_all
 
 from ..learning.tally import Tally
 from .competence_tables import signature_facts
 from .digests import digest_of
-from .sums import add_rows
+from .sums import Columns, add_rows
 
 
 class FactKind(StrEnum):
@@ -52,36 +53,37 @@ class FactLimits:
 def add_facts(connection: Connection, tallies: Mapping[int, Tally]) -> None:
     """Add the facts of tallies to those on record, by the row of their signature."""
     rows = [
-        (signature_id, kind.value, digest_of(text), text, successes, failures)
+        (signature_id, kind.value, digest_of(text), text, successes, failures, successes + failures)
         for signature_id, tally in tallies.items()
         for kind, text, successes, failures in _facts_of(tally)
     ]
-    names = ("signature_id", "kind", "digest", "text", "successes", "failures")
-    add_rows(
-        connection,
-        signature_facts,
-        [{**dict(zip(names, row, strict=True)), "uses": row[4] + row[5]} for row in sorted(rows)],
-        key=("signature_id", "kind", "digest"),
-        combine=lambda table, new: {
-            name: table[name] + new[name] for name in ("successes", "failures", "uses")
-        },
-    )
+    add_rows(connection, signature_facts, _COLUMNS, sorted(rows), key=_COLUMNS[:3], combine=_added)
+
+
+_COLUMNS = tuple(column.name for column in signature_facts.c)
+
+
+def _added(table: Columns, new: Columns) -> dict[str, Any]:
+    return {name: table[name] + new[name] for name in ("successes", "failures", "uses")}
 
 
 def read_facts(connection: Connection, tallies: Mapping[int, Tally], limits: FactLimits) -> None:
     """Add the facts on record to tallies, by the row of their signature."""
+    query = _query(limits)
     for signature_id, tally in tallies.items():
-        for row in connection.execute(_query(signature_id, limits)):
-            _fill[row.kind](tally, row.text, row.successes, row.failures)
+        for kind, text, successes, failures in connection.execute(query, {"of": signature_id}):
+            _fill[kind](tally, text, successes, failures)
 
 
-def _query(signature_id: int, limits: FactLimits) -> CompoundSelect[Any]:
+@lru_cache(maxsize=8)
+def _query(limits: FactLimits) -> CompoundSelect[Any]:
+    # Built once: building it takes far longer than executing it.
     table = signature_facts.c
     return union_all(
         *(
             select(
                 select(table.kind, table.text, table.successes, table.failures)
-                .where(table.signature_id == signature_id, table.kind == kind.value)
+                .where(table.signature_id == bindparam("of"), table.kind == kind.value)
                 .order_by(table.uses.desc(), table.digest.desc())
                 .limit(limit)
                 .subquery()

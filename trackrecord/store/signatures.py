@@ -30,26 +30,28 @@ def add_tallies(
     Returns:
         The row of each signature.
     """
-    rows = [_row(project_id, name, tally) for name, tally in tallies.items()]
-    rows.sort(key=lambda row: row["digest"])
-    add_rows(connection, signatures, rows, key=("project_id", "digest"), combine=_added)
+    rows = sorted(_row(project_id, name, tally) for name, tally in tallies.items())
+    add_rows(connection, signatures, _COLUMNS, rows, key=_COLUMNS[:2], combine=_added)
     ids = {each.name: each.id for each in stored_signatures(connection, project_id, tallies)}
     add_facts(connection, {ids[name]: tally for name, tally in tallies.items()})
     return ids
 
 
-def _row(project_id: int, name: str, tally: Tally) -> dict[str, Any]:
-    return {
-        "project_id": project_id,
-        "digest": digest_of(name),
-        "name": name,
-        "successes": tally.successes,
-        "failures": tally.failures,
-        "latency_sum_ms": tally.latency_sum_ms,
-        "latency_count": tally.latency_count,
-        "last_used_at": tally.last_used_at,
-        "changed": True,
-    }
+_COLUMNS = tuple(column.name for column in signatures.c if column.name != "id")
+
+
+def _row(project_id: int, name: str, tally: Tally) -> tuple[Any, ...]:
+    return (
+        project_id,
+        digest_of(name),
+        name,
+        tally.successes,
+        tally.failures,
+        tally.latency_sum_ms,
+        tally.latency_count,
+        tally.last_used_at,
+        True,
+    )
 
 
 def _added(table: Columns, new: Columns) -> dict[str, Any]:
