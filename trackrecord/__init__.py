@@ -1,0 +1,65 @@
+"""A track record for a fleet of AI agents: what helps, what hurts, which procedures succeed.
+
+What an agent needs is here:
+
+    import trackrecord
+
+    trackrecord.publish(task_id="build-4711", success=True, strategy="file-based")
+
+    with trackrecord.attempt("build-4711") as attempt:
+        attempt.tool("grep", ok=True)
+
+    trackrecord.rankings(task="fix the build")
+
+Names are imported when they are first used: an agent that only publishes pays for nothing else.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trackrecord_producers.attempt import Attempt, attempt, current_attempt
+    from trackrecord_producers.publish import dropped, flush, publish, spool, stats
+    from trackrecord_producers.tally import Stats
+
+    from .rankings.client import rankings
+
+__all__ = [
+    "Attempt",
+    "Stats",
+    "attempt",
+    "current_attempt",
+    "dropped",
+    "flush",
+    "publish",
+    "rankings",
+    "spool",
+    "stats",
+]
+
+_HOMES = {
+    "Attempt": "trackrecord_producers.attempt",
+    "Stats": "trackrecord_producers.tally",
+    "attempt": "trackrecord_producers.attempt",
+    "current_attempt": "trackrecord_producers.attempt",
+    "dropped": "trackrecord_producers.publish",
+    "flush": "trackrecord_producers.publish",
+    "publish": "trackrecord_producers.publish",
+    "rankings": "trackrecord.rankings.client",
+    "spool": "trackrecord_producers.publish",
+    "stats": "trackrecord_producers.publish",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

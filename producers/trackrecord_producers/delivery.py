@@ -12,13 +12,11 @@ from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 
 from .append import append, outcome_entry
-from .body import with_project
 from .bounded_queue import Waiting
-from .drops import Drops
 from .forward import forwarding
 from .notices import Notices
 from .outage import Outage
-from .spool import SpoolWriter
+from .spooling import Spooling
 from .tally import Tally
 
 
@@ -27,26 +25,25 @@ class Delivery:
 
     Args:
         settings: validated settings.
-        drops: counts what is lost.
+        spooling: where they go while Redis is away.
         notices: says what is wrong.
-        tally: counts what is not lost.
+        tally: counts what went where.
         wake: called from another thread when there is something to do in `forward`.
     """
 
     def __init__(
         self,
         settings: Settings,
-        drops: Drops,
+        spooling: Spooling,
         notices: Notices,
         tally: Tally,
         wake: Callable[[], None],
     ) -> None:
         self._settings = settings
-        self._drops = drops
+        self._spooling = spooling
         self._notices = notices
         self._tally = tally
         self._client = agent_client(settings)
-        self._spool = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
         self._outage = Outage(self._redis_answers, settings.retry_after_s, wake)
         self._forwarding: Iterator[int] | None = None
         # Others may have left something in the spool: look once, after the first success.
@@ -55,15 +52,10 @@ class Delivery:
 
     def deliver(self, items: Sequence[Waiting]) -> None:
         """Send outcomes, or spool them, or count them as dropped."""
-        bodies = self._ready(items)
+        bodies = self._spooling.ready(items)
         if bodies and not self._sent(bodies):
-            self._spool_bodies(bodies)
-
-    def spool(self, items: Sequence[Waiting]) -> None:
-        """Write outcomes to the spool without trying Redis; what finds no room is dropped."""
-        bodies = self._ready(items)
-        if bodies:
-            self._spool_bodies(bodies)
+            self._look_into_spool = True
+            self._spooling.spool(bodies)
 
     def forward(self) -> bool:
         """Bring what is in the spool forward, by one pipelined write.
@@ -77,7 +69,7 @@ class Delivery:
             if not self._look_into_spool:
                 return False
             self._look_into_spool = False
-            self._spool.close()
+            self._spooling.close()
             self._forwarding = forwarding(self._settings, self._client)
         try:
             step = next(self._forwarding, None)
@@ -103,13 +95,6 @@ class Delivery:
             self._sent_before = self._look_into_spool = True
         return True
 
-    def _spool_bodies(self, bodies: Sequence[bytes]) -> None:
-        appended = self._spool.append(bodies)
-        self._look_into_spool = True
-        self._tally.spooled += appended.written
-        self._drops.count("spool_full", appended.too_many)
-        self._drops.count("spool_error", appended.failed, detail=appended.problem)
-
     def _redis_is_away(self, error: ServerUnavailable) -> None:
         self._forwarding = None
         self._look_into_spool = True
@@ -122,22 +107,9 @@ class Delivery:
         except (redis.RedisError, OSError):
             return False
 
-    def _ready(self, items: Sequence[Waiting]) -> list[bytes]:
-        """Bodies as they travel: with their project, and none too large."""
-        project = self._settings.project
-        bodies = [
-            item.body if item.names_project else with_project(item.body, project) for item in items
-        ]
-        largest = self._settings.max_body_bytes
-        fitting = [body for body in bodies if len(body) <= largest]
-        self._drops.count(
-            "invalid", len(bodies) - len(fitting), detail=f"more than {largest} bytes"
-        )
-        return fitting
-
     def close(self) -> None:
         """Give up the connection and the spool's file."""
         self._outage.give_up()
         self._forwarding = None
-        self._spool.close()
+        self._spooling.close()
         self._client.close()

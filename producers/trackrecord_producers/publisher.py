@@ -6,6 +6,8 @@ and the Redis client are the writing thread's business.
 
 from __future__ import annotations
 
+# Redis's client imports this one, which cannot be imported any more once the program is ending.
+import concurrent.futures.thread  # noqa: F401
 import os
 import threading
 import time
@@ -19,7 +21,7 @@ from trackrecord.outcome import MAX_BODY_BYTES
 from . import exit_hooks
 from .body import build_body
 from .bounded_queue import BoundedQueue, Waiting
-from .drops import Drops
+from .drops import Drops, Reason
 from .forking import not_while_forking
 from .notices import Notices
 from .tally import Stats, Tally
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from trackrecord.settings import Settings
 
     from .delivery import Delivery
+    from .spooling import Spooling
 
 # What holds until the settings are known, a fraction of a second after the first outcome: the
 # settings' own defaults, and for a body the most that they allow, which is checked again later.
@@ -69,7 +72,7 @@ class Publisher:
         self._thread: threading.Thread | None = None
         self._settings: Settings | None = None
         self._max_body_bytes = _MAX_BODY_BYTES
-        self._refused = ""
+        self._refused: tuple[Reason, str] | None = None
         self._leaving = False
 
     @property
@@ -96,7 +99,8 @@ class Publisher:
 
     def _accept(self, fields: dict[str, Any]) -> str | None:
         if self._refused:
-            self._drops.count("bad_settings", detail=self._refused)
+            reason, detail = self._refused
+            self._drops.count(reason, detail=detail)
             return None
         names_project = fields.get("project") is not None
         outcome_id, body = build_body(fields, max_bytes=self._max_body_bytes)
@@ -157,22 +161,28 @@ class Publisher:
         # A child forked in the middle of an import could never import the same again.
         with not_while_forking():
             from .delivery import Delivery
+        spooling = self._spooling()
         settings = self._known_settings()
-        return Delivery(settings, self._drops, self._notices, self._tally, self._queue.hurry)
+        return Delivery(settings, spooling, self._notices, self._tally, self._queue.hurry)
+
+    def _spooling(self) -> Spooling:
+        with not_while_forking():
+            from .spooling import Spooling
+        return Spooling(self._known_settings(), self._drops, self._tally)
 
     def _known_settings(self) -> Settings:
-        with not_while_forking():
-            settings = self._settings or self._load()
-        self._settings = settings
-        self._queue.limit(settings.queue_max, settings.queue_max_bytes)
-        self._max_body_bytes = settings.max_body_bytes
-        return settings
+        if self._settings is None:
+            with not_while_forking():
+                settings = self._load()
+            self._queue.limit(settings.queue_max, settings.queue_max_bytes)
+            self._max_body_bytes = settings.max_body_bytes
+            self._settings = settings
+        return self._settings
 
     def _refuse(self, error: Exception) -> None:
         """Without settings there is nowhere to go: drop what waits and all that comes."""
-        detail = str(error) if isinstance(error, SettingsError) else type(error).__name__
-        self._refused = detail
-        self._drops.count("bad_settings", len(self._queue.seize()), detail=detail)
+        self._refused = reason, detail = _reason(error)
+        self._drops.count(reason, len(self._queue.seize()), detail=detail)
 
     def flush(self, timeout_s: float = _FLUSH_TIMEOUT_S) -> bool:
         """Wait until all that was published before is with Redis or in the spool, or was dropped.
@@ -209,13 +219,13 @@ class Publisher:
         if not rest:
             return
         try:
-            delivery = self._delivery()
+            spooling = self._spooling()
         except Exception as error:  # noqa: BLE001 - also an import that fails
-            self._refuse(error)
-            self._drops.count("bad_settings", len(rest), detail=self._refused)
+            reason, detail = _reason(error)
+            self._drops.count(reason, len(rest), detail=detail)
             return
-        delivery.spool(rest)
-        delivery.close()
+        spooling.spool(spooling.ready(rest))
+        spooling.close()
 
     def stats(self) -> Stats:
         """How publishing goes in this process."""
@@ -227,6 +237,13 @@ class Publisher:
             forwarded=self._tally.forwarded,
             dropped=self._drops.by_reason(),
         )
+
+
+def _reason(error: Exception) -> tuple[Reason, str]:
+    """Why nothing can be brought out, and what of it may be said."""
+    if isinstance(error, SettingsError):
+        return "bad_settings", str(error)
+    return "internal_error", type(error).__name__
 
 
 _publishers: weakref.WeakSet[Publisher] = weakref.WeakSet()
