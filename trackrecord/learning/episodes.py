@@ -109,17 +109,17 @@ def _sorted_positions(waits_for: list[set[int]], followers: list[list[int]]) -> 
     ready = [position for position, count in enumerate(missing) if count == 0]
     heapify(ready)
     done = [False] * len(missing)
-    for first_left in range(len(missing)):
-        if not done[first_left]:
-            # Nothing else is ready: either its turn has come, or it breaks a circle.
-            heappush(ready, first_left)
+    left = iter(range(len(missing)))
+    while True:
         while ready:
             position = heappop(ready)
-            if done[position]:
-                continue
             done[position] = True
             yield position
             for follower in followers[position]:
                 missing[follower] -= 1
-                if missing[follower] == 0:
+                if missing[follower] == 0 and not done[follower]:
                     heappush(ready, follower)
+        in_circle = next((position for position in left if not done[position]), None)
+        if in_circle is None:
+            return
+        ready.append(in_circle)

@@ -1,0 +1,141 @@
+"""Episodes: signatures, and the order in which tools were really used."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.competence import CompetenceRules
+from trackrecord.learning.episodes import NoProcedure, procedure_of, signature_of
+from trackrecord.outcome import ToolCall
+
+RULES = CompetenceRules()
+NAMES = st.text("ab+\\ ", min_size=1, max_size=4).filter(str.strip).map(str.strip)
+
+
+def calls(*names: str | None) -> list[ToolCall]:
+    return [ToolCall(tool=name) for name in names]
+
+
+def signature(*names: str | None, rules: CompetenceRules = RULES) -> str:
+    order = procedure_of(rules, calls(*names))
+    assert not isinstance(order, NoProcedure)
+    return signature_of(order)
+
+
+@pytest.mark.parametrize(
+    "names", [("go_test", "go_build", "lint"), ("lint", "go_test", "go_build", "lint")]
+)
+def test_order_and_repeats_do_not_matter(names: tuple[str, ...]) -> None:
+    """The signature is the sorted distinct names."""
+    assert signature(*names) == "go_build+go_test+lint"
+
+
+def test_names_are_stripped_and_keep_their_case() -> None:
+    """Blank names are dropped."""
+    assert signature(" Edit ", "", None, "   ", "edit") == "Edit+edit"
+
+
+@pytest.mark.parametrize("names", [(), ("",), (None, "  ")])
+def test_no_named_tool_is_no_procedure(names: tuple[str | None, ...]) -> None:
+    """There is no episode then."""
+    assert procedure_of(RULES, calls(*names)) is NoProcedure.NO_TOOLS
+
+
+def test_repeats_are_kept_when_a_setting_says_so() -> None:
+    """Each use counts."""
+    rules = CompetenceRules(keep_repeats=True)
+    assert signature("b", "a", "b", rules=rules) == "a+b+b"
+    assert procedure_of(rules, calls("b", "a", "b")) == ("b", "a", "b")
+
+
+def test_a_plus_inside_a_name_is_escaped() -> None:
+    """`a+b` and `a`, `b` stay apart."""
+    assert signature("a+b") == "a\\+b"
+    assert signature("a", "b") == "a+b"
+    assert signature("a\\", "b") == "a\\\\+b"
+
+
+@given(st.frozensets(NAMES, min_size=1), st.frozensets(NAMES, min_size=1))
+def test_different_sets_never_share_a_signature(one: frozenset[str], other: frozenset[str]) -> None:
+    """The signature is injective."""
+    assert (signature(*one) == signature(*other)) == (one == other)
+
+
+def test_too_many_tools_are_no_procedure() -> None:
+    """The bound is on distinct tools."""
+    assert isinstance(procedure_of(RULES, calls(*(f"t{n}" for n in range(64)), "t0")), tuple)
+    many = procedure_of(RULES, calls(*(f"t{n}" for n in range(65))))
+    assert many is NoProcedure.TOO_MANY_TOOLS
+
+
+def test_an_endless_name_is_no_procedure() -> None:
+    """Nobody calls a tool that."""
+    assert procedure_of(RULES, calls("x" * 257)) is NoProcedure.LONG_NAME
+
+
+def test_dependencies_come_first() -> None:
+    """What depends on nothing keeps its position; ids may be numbers or texts."""
+    graph = [
+        ToolCall(tool="deploy", id="d", depends_on=("t", 7)),
+        ToolCall(tool="lint"),
+        ToolCall(tool="build", id=7),
+        ToolCall(tool="test", id="t", depends_on=("7",)),
+    ]
+    assert procedure_of(RULES, graph) == ("lint", "build", "test", "deploy")
+
+
+def test_a_blank_call_still_carries_dependencies() -> None:
+    """An unnamed call in between does not cut the chain."""
+    graph = [
+        ToolCall(tool="last", depends_on=("b",)),
+        ToolCall(tool="", id="b", depends_on=("a",)),
+        ToolCall(tool="first", id="a"),
+    ]
+    assert procedure_of(RULES, graph) == ("first", "last")
+
+
+def test_circles_and_unknown_ids_are_survived() -> None:
+    """A circle is broken at its first call."""
+    graph = [
+        ToolCall(tool="a", id="a", depends_on=("b", "nowhere")),
+        ToolCall(tool="b", id="b", depends_on=("a", "b")),
+        ToolCall(tool="c", id="a", depends_on=()),
+    ]
+    assert procedure_of(RULES, graph) == ("c", "a", "b")
+
+
+GRAPHS = st.lists(
+    st.builds(
+        ToolCall,
+        tool=st.sampled_from("abcdef"),
+        id=st.sampled_from([1, 2, 3, "1", "x", None]),
+        depends_on=st.none()
+        | st.lists(st.sampled_from([1, 2, 3, "x", "?"]), max_size=3).map(tuple),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(GRAPHS)
+def test_every_graph_has_an_order(graph: list[ToolCall]) -> None:
+    """No call is lost, whatever the dependencies."""
+    order = procedure_of(RULES, graph)
+    assert not isinstance(order, NoProcedure)
+    assert sorted(order) == sorted({call.tool for call in graph if call.tool})
+
+
+def test_a_long_circle_takes_no_time() -> None:
+    """As many calls as a body has room for."""
+    many = 20_000
+    graph = [ToolCall(tool="t", id=n, depends_on=(n ^ 1,)) for n in range(many)]
+    assert procedure_of(RULES, graph) == ("t",)
+
+
+def test_msgspec_calls_are_calls() -> None:
+    """What the wire format decodes to is what the rules take."""
+    decoded = msgspec.json.decode(
+        b'[{"tool":"a","args":{"x":1},"depends_on":[1]}]', type=list[ToolCall]
+    )
+    assert procedure_of(RULES, decoded) == ("a",)
