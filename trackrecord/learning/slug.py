@@ -1,0 +1,51 @@
+"""Slugs: names without letter case, punctuation and width of characters."""
+
+import re
+import unicodedata
+from hashlib import sha256
+from typing import Final
+
+ANTI_PREFIX: Final = "anti-"
+# The longest id, an anti-pattern's prefix included.
+MAX_ID_LENGTH: Final = 128
+MAX_SLUG_LENGTH: Final = MAX_ID_LENGTH - len(ANTI_PREFIX)
+
+_ESCAPED_ANTI_PREFIX = "anti_"
+_DIGEST_LENGTH = 32
+_SEPARATORS = re.compile(r"[^a-z0-9]+")
+
+
+def slug_of_words(name: str) -> str | None:
+    """The slug of a name as it is written, or None when it holds neither a letter nor a digit.
+
+    Letters, digits and combining marks of any script stay, in runs joined by single hyphens. Names
+    that differ in letter case, in full- and half-width forms or in punctuation are the same. A slug
+    is its own slug. One that would be too long is cut, and a digest of the whole keeps it apart
+    from others that begin alike; lengths are counted in characters.
+    """
+    words = _SEPARATORS.sub("-", name.lower()) if name.isascii() else _words(name)
+    slug = words.strip("-")
+    if not slug:
+        return None
+    if slug.startswith(ANTI_PREFIX):
+        slug = _ESCAPED_ANTI_PREFIX + slug.removeprefix(ANTI_PREFIX)
+    return slug if len(slug) <= MAX_SLUG_LENGTH else _shortened(slug)
+
+
+def _words(name: str) -> str:
+    # Folding may leave what NFKC would still compose, and composing what would still fold.
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    folded = unicodedata.normalize("NFKC", folded).casefold()
+    spaced = "".join(character if _is_part_of_word(character) else " " for character in folded)
+    return "-".join(spaced.split())
+
+
+def _is_part_of_word(character: str) -> bool:
+    # Marks carry the vowels of many scripts; without them different words would be one.
+    return character.isalnum() or unicodedata.category(character).startswith("M")
+
+
+def _shortened(slug: str) -> str:
+    digest = sha256(slug.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
+    head = slug[: MAX_SLUG_LENGTH - _DIGEST_LENGTH - 1].rstrip("-")
+    return f"{head}-{digest}"
