@@ -63,10 +63,10 @@ signature_facts = Table(
 episodes = Table(
     "episodes",
     metadata,
-    Column("project_id", ForeignKey("projects.id"), primary_key=True),
-    Column("outcome", ForeignKey("outcomes.id"), primary_key=True),
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
     # None: no procedure, for example because of too many tools.
-    Column("signature_id", ForeignKey("signatures.id")),
+    Column("signature_id", Id),
     Column("success", Boolean, nullable=False),
     Column("read_at", Double, nullable=False),
     Index("ix_episodes_signature", "signature_id", "success", "outcome"),

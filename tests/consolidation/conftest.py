@@ -1,0 +1,26 @@
+"""A store of both dialects, and a fleet that reports to it."""
+
+from collections.abc import Iterator
+
+import pytest
+from fleet import Fleet
+from sqlalchemy import Engine
+
+from trackrecord.store.competence_tables import metadata
+from trackrecord.store.engine import connect_store, writing
+
+
+@pytest.fixture
+def engine(store_url: str) -> Iterator[Engine]:
+    """An engine of an empty store."""
+    engine = connect_store(store_url, timeout_s=20.0)
+    with writing(engine) as connection:
+        metadata.create_all(connection)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def fleet(engine: Engine) -> Fleet:
+    """The agents of the default project."""
+    return Fleet(engine)

@@ -1,0 +1,254 @@
+"""Consolidation: what becomes a record, and what new episodes do to it."""
+
+from dataclasses import replace
+
+import pytest
+from fleet import Fleet, graph
+from sqlalchemy import Engine, select
+
+from trackrecord.learning.competence import CompetenceRules, Status
+from trackrecord.learning.following import Action, Change
+from trackrecord.learning.records import Trigger
+from trackrecord.store.competence_changes import SignedChange, write_changes
+from trackrecord.store.competence_tables import competences, consolidation_runs
+from trackrecord.store.competences import count_competences, read_history, read_provenance
+from trackrecord.store.consolidation_runs import read_runs
+from trackrecord.store.engine import reading, writing
+from trackrecord_consolidation.run import consolidate, consolidate_all
+
+SIGNATURE = "go_build+go_test+lint"
+
+
+def test_two_successes_in_any_order(fleet: Fleet) -> None:
+    """One record, rate 1.0, two derived_from."""
+    one = fleet.report("go_test", "go_build", "lint")
+    other = fleet.report("lint", "go_build", "go_test", "lint")
+    report = fleet.consolidate()
+    assert (report.episodes_read, report.signatures_touched, report.created) == (2, 1, 1)
+    (record,) = fleet.records().values()
+    assert record.signature == SIGNATURE
+    assert record.performance.success_rate == 1.0
+    with reading(fleet.engine) as connection:
+        provenance = read_provenance(connection, fleet.project_id, SIGNATURE)
+    assert (provenance.count, provenance.outcome_ids) == (2, (one, other))
+
+
+def test_one_success_is_ignored(fleet: Fleet) -> None:
+    """And so is one success beside a failure; the report says why."""
+    fleet.report("a")
+    fleet.report("b")
+    fleet.report("b", success=False)
+    assert fleet.consolidate().skipped == {"too few successes": 2}
+    assert fleet.records() == {}
+    assert fleet.revision == 0
+
+
+def test_failures_are_counted(fleet: Fleet) -> None:
+    """No record claims what its own episodes contradict."""
+    fleet.report("a", duration_ms=10)
+    fleet.report("a", duration_ms=30)
+    fleet.report("a", success=False, failure_mode=" timeout ")
+    fleet.consolidate()
+    record = fleet.records()["a"]
+    assert record.performance.success_rate == pytest.approx(0.6667, abs=1e-4)
+    assert record.performance.avg_latency_ms == 20
+    assert record.failure_modes == ("timeout",)
+
+
+def test_blank_names_are_no_episode(fleet: Fleet) -> None:
+    """What waits without being one is skipped, with its reason."""
+    fleet.report(" ", "")
+    fleet.report(*(f"t{n}" for n in range(65)))
+    assert fleet.consolidate().skipped == {"no named tool": 1, "too many tools": 1}
+    assert fleet.state()["waiting"] == []
+
+
+def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
+    """As the episodes had them, by frequency; never an argument's value."""
+    calls = [{"tool": "edit", "args": {"path": "secret.txt", "line": 7}}, {"tool": "go_test"}]
+    for conditions in ({"os": "linux"}, {"os": "mac"}, {"os": "mac"}):
+        trigger = {"signal": "test fails", "conditions": conditions}
+        fleet.report_bodies([(True, {"tool_graph": calls, "trigger": trigger})])
+    fleet.report_bodies(
+        [(False, {"tool_graph": calls, "trigger": {"signal": "test fails"}, "failure_mode": "x"})]
+    )
+    fleet.report_bodies([(True, {"tool_graph": calls, "trigger": {"signal": "a bug"}})])
+    fleet.consolidate()
+    (record,) = fleet.records().values()
+    assert record.triggers == (
+        Trigger("test fails", {"os": "mac"}, 3, 1),
+        Trigger("a bug", None, 1, 0),
+    )
+    assert record.recipe[0].args_schema == {"line": "number", "path": "string"}
+    assert record.recipe[0].validation == ("go_test",)
+    assert "secret" not in str(fleet.state())
+
+
+def test_nothing_new_changes_nothing(fleet: Fleet) -> None:
+    """No salience is added, and the report says so."""
+    fleet.report("a")
+    fleet.report("a")
+    fleet.consolidate(now=100.0)
+    before, revision = fleet.state(), fleet.revision
+    report = fleet.consolidate(now=200.0)
+    assert report.is_empty
+    assert (fleet.state(), fleet.revision) == (before, revision)
+
+
+def test_new_successes_reinforce(fleet: Fleet) -> None:
+    """Counts, provenance and recipe follow; salience rises by the gain, once, at most to 1."""
+    fleet.rules = CompetenceRules(salience=0.5)
+    fleet.report("a", "b")
+    fleet.report("b", "a")
+    fleet.consolidate(now=100.0)
+    assert [step.tool for step in fleet.records()["a+b"].recipe] == ["a", "b"]
+    fleet.report("b", "a")
+    fleet.report("b", "a")
+    report = fleet.consolidate(now=200.0)
+    assert report.reinforced == 1
+    record = fleet.records()["a+b"]
+    assert record.performance.success_count == 4
+    assert record.salience == pytest.approx(0.6)
+    assert record.lifecycle.last_reinforced_at == 200.0
+    assert [step.tool for step in record.recipe] == ["b", "a"]
+    assert fleet.revision == 2
+
+
+def test_new_failures_only_count(fleet: Fleet) -> None:
+    """The record is updated, not reinforced."""
+    fleet.report("a")
+    fleet.report("a")
+    fleet.consolidate(now=100.0)
+    fleet.report("a", success=False)
+    report = fleet.consolidate(now=200.0)
+    assert (report.reinforced, report.updated) == (0, 1)
+    assert fleet.records()["a"].lifecycle.last_reinforced_at == 100.0
+
+
+def test_a_retracted_record_stays_retracted(fleet: Fleet) -> None:
+    """New evidence is counted, and reported as such."""
+    fleet.report("a")
+    fleet.report("a")
+    fleet.consolidate(now=100.0)
+    retract(fleet, "a")
+    fleet.report("a")
+    report = fleet.consolidate(now=200.0)
+    assert (report.reinforced, report.skipped) == (0, {"retracted, evidence counted": 1})
+    record = fleet.records()["a"]
+    assert (record.status, record.performance.success_count) == (Status.RETRACTED, 3)
+
+
+def retract(fleet: Fleet, signature: str) -> None:
+    record = replace(fleet.records()[signature], status=Status.RETRACTED, updated_at=150.0)
+    change = Change(Action.UPDATED, record, "no longer wanted")
+    with writing(fleet.engine) as connection:
+        row = connection.execute(select(competences.c.signature_id)).scalar_one()
+        write_changes(
+            connection, fleet.project_id, [SignedChange(row, change)], actor="me", now=150.0
+        )
+
+
+def test_history_has_every_change_once(fleet: Fleet) -> None:
+    """With actor and rationale; the past is answered from it."""
+    fleet.report("a")
+    fleet.report("a")
+    fleet.consolidate(now=100.0)
+    fleet.consolidate(now=150.0)
+    fleet.report("a")
+    fleet.consolidate(now=200.0)
+    record_id = fleet.records()["a"].id
+    with reading(fleet.engine) as connection:
+        history = read_history(connection, fleet.project_id, record_id)
+        past = read_provenance(connection, fleet.project_id, "a", at=150.0)
+        counted = count_competences(connection, fleet.project_id, at=99.0)
+    assert [(each.action, each.actor, each.at) for each in history] == [
+        ("created", "test", 100.0),
+        ("reinforced", "test", 200.0),
+    ]
+    assert history[0].rationale == "2 of 2 episodes succeeded"
+    assert fleet.records(at=199.0)["a"].performance.success_count == 2
+    assert fleet.records(at=200.0) == fleet.records()
+    assert fleet.records(at=99.0) == {}
+    assert (past.count, counted) == (2, 0)
+
+
+def test_a_dry_run_says_what_would_change(fleet: Fleet) -> None:
+    """The same as the run then does; nothing is written."""
+    fleet.report("a")
+    fleet.report("a")
+    fleet.consolidate(now=100.0)
+    for tools in (("a",), ("b", "c"), ("c", "b"), ("d",), (" ",)):
+        fleet.report(*tools)
+    before = fleet.state()
+    rehearsed = fleet.consolidate(now=200.0, dry_run=True, episodes_at_once=2)
+    assert fleet.state() == before
+    done = fleet.consolidate(now=200.0)
+    assert replace(done, dry_run=True, duration_ms=0, finished_at=0) == replace(
+        rehearsed, duration_ms=0, finished_at=0, changes=done.changes
+    )
+    assert sorted(map(str, rehearsed.changes)) == sorted(map(str, done.changes))
+
+
+def test_a_run_leaves_a_report(fleet: Fleet) -> None:
+    """A dry run leaves none."""
+    fleet.report("a")
+    fleet.report("a")
+    fleet.report("b")
+    fleet.consolidate(dry_run=True)
+    fleet.consolidate(now=100.0)
+    with reading(fleet.engine) as connection:
+        (run,) = read_runs(connection, fleet.project_id)
+        assert read_runs(connection, at=99.0) == []
+    assert (run.project, run.actor, run.started_at) == ("default", "test", 100.0)
+    assert (run.episodes_read, run.signatures_touched, run.records_created) == (3, 2, 1)
+    assert run.skipped == {"too few successes": 1}
+    assert run.finished_at is not None
+    assert run.finished_at >= run.started_at
+
+
+def test_projects_stay_apart(engine: Engine) -> None:
+    """One success in each of two projects is no record in either."""
+    one, other = Fleet(engine, "one"), Fleet(engine, "other")
+    one.report("a")
+    other.report("a")
+    reports = consolidate_all(engine, CompetenceRules(), now=1.0, actor="test")
+    assert [(report.project, report.episodes_read) for report in reports] == [
+        ("one", 1),
+        ("other", 1),
+    ]
+    assert one.records() == other.records() == {}
+
+
+def test_an_unknown_project_has_nothing_new(engine: Engine) -> None:
+    """Before the first outcome there is nothing to say; nothing is written either."""
+    assert consolidate(engine, CompetenceRules(), "new", now=1.0, actor="test").is_empty
+    with reading(engine) as connection:
+        assert connection.execute(select(consolidation_runs)).all() == []
+
+
+def test_odd_bodies(fleet: Fleet) -> None:
+    """Neither long names nor odd arguments stop a run."""
+    long = "x" * 200
+    odd = [
+        {"tool": f"{long}{n}", "args": args}
+        for n, args in enumerate((None, 7, [1], "{", '{"a\\u0000":1}'))
+    ]
+    body = {"tool_graph": odd, "trigger": {"signal": "s" * 1024, "conditions": {"k": "v" * 5000}}}
+    fleet.report_bodies([(True, body), (True, body)])
+    fleet.report_bodies([(True, {"tool_graph": graph(*(f"{long}{n}" for n in range(64)))})] * 2)
+    assert fleet.consolidate().created == 2
+
+
+def test_few_episodes_at_once_come_to_the_same(engine: Engine) -> None:
+    """How the work is cut does not matter."""
+    fleets = [Fleet(engine, "whole"), Fleet(engine, "cut")]
+    for fleet in fleets:
+        for n in range(20):
+            fleet.report(*"abc"[: n % 3 + 1], success=n % 4 > 0, trigger={"signal": f"s{n % 2}"})
+    fleets[0].consolidate()
+    fleets[1].consolidate(episodes_at_once=3)
+    whole, cut = (fleet.records() for fleet in fleets)
+    blank = {"id": "", "project": ""}
+    assert {name: replace(each, **blank) for name, each in whole.items()} == {
+        name: replace(each, **blank) for name, each in cut.items()
+    }

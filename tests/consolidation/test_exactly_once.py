@@ -1,0 +1,217 @@
+"""Every episode counts exactly once: whoever dies, and however many run at once."""
+
+import random
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from fleet import Fleet, graph
+from sqlalchemy import Connection, Engine, event, text
+
+from trackrecord.errors import AlreadyRunning
+from trackrecord.learning.competence import CompetenceRules
+from trackrecord.store.engine import connect_store, writing
+from trackrecord_consolidation.run import consolidate
+from trackrecord_consolidation.turn import Turn
+
+KILLED_RUN = Path(__file__).parent / "killed_run.py"
+
+
+def report_some(fleet: Fleet) -> None:
+    chance = random.Random(7)
+    fleet.report_bodies(
+        [
+            (
+                chance.random() < 0.7,
+                {
+                    "outcome_id": f"some-{n}",
+                    "tool_graph": graph(*chance.sample("abcd", chance.randint(1, 3))),
+                    "trigger": {"signal": chance.choice(["x", "y"])},
+                    "duration_ms": n,
+                },
+            )
+            for n in range(14)
+        ]
+    )
+
+
+def start_over(fleet: Fleet) -> None:
+    """The state of the store before the first run."""
+    with writing(fleet.engine) as connection:
+        for table in (
+            "waiting_episodes", "episodes", "signature_facts", "competences", "signatures",
+            "competence_history", "consolidation_runs", "leases", "outcomes",
+        ):  # fmt: skip
+            connection.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - the names above
+    report_some(fleet)
+
+
+def without_rows(state: dict[str, list[object]]) -> dict[str, list[object]]:
+    """The state without the numbers of the outcomes' rows, which start anew with the fleet."""
+    episodes = [each[1:] for each in state["episodes"]]  # type: ignore[index]
+    return {**state, "episodes": sorted(episodes)}  # type: ignore[type-var]
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(300)
+def test_killed_anywhere_the_next_run_finishes(fleet: Fleet, store_url: str) -> None:
+    """SIGKILL before any statement or commit: the next run's result is that of a whole run."""
+    report_some(fleet)
+    fleet.consolidate(episodes_at_once=4)
+    whole = without_rows(fleet.state())
+    assert whole["competences"]
+    killed, number = 0, 1
+    while True:
+        start_over(fleet)
+        fleet.engine.dispose()
+        command = [sys.executable, str(KILLED_RUN), store_url, str(number)]
+        done = subprocess.run(command, check=False, capture_output=True, timeout=60)
+        if done.returncode == 0:
+            break
+        assert done.returncode == -9, done.stderr.decode()
+        killed += 1
+        time.sleep(0.02)  # longer than the dead run's turn
+        fleet.consolidate(episodes_at_once=4)
+        assert without_rows(fleet.state()) == whole, f"killed at step {number}"
+        number += 3
+    assert killed > 10
+
+
+def test_an_error_rolls_its_transaction_back(fleet: Fleet) -> None:
+    """At whichever statement or commit it strikes; the turn is given back."""
+    report_some(fleet)
+    fleet.consolidate(episodes_at_once=4)
+    whole = without_rows(fleet.state())
+    start_over(fleet)
+    failures = 0
+    for number in range(1, 200):
+        if not _fails_at(fleet, number):
+            break
+        failures += 1
+        if number % 5 == 0:
+            fleet.consolidate(episodes_at_once=4)
+            assert without_rows(fleet.state()) == whole, f"failed at step {number}"
+            start_over(fleet)
+    assert failures > 20
+    assert without_rows(fleet.state()) == whole
+
+
+class _StruckError(Exception):
+    """What strikes a run in these tests."""
+
+
+def _fails_at(fleet: Fleet, number: int) -> bool:
+    steps = 0
+
+    def strike(*_args: object) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == number:
+            raise _StruckError
+
+    event.listen(fleet.engine, "before_cursor_execute", strike)
+    try:
+        fleet.consolidate(episodes_at_once=4)
+    except _StruckError:
+        return True
+    finally:
+        event.remove(fleet.engine, "before_cursor_execute", strike)
+    return False
+
+
+def test_two_runs_at_once(fleet: Fleet, store_url: str) -> None:
+    """One does the work; nothing counts twice."""
+    fleet.report_bodies([(True, {"tool_graph": graph("a", f"b{n % 7}")}) for n in range(300)])
+    engines = [connect_store(store_url, timeout_s=20.0) for _ in range(4)]
+
+    def run(engine: Engine) -> int:
+        try:
+            report = consolidate(
+                engine, CompetenceRules(), "default", now=5.0, actor="test", episodes_at_once=20
+            )
+        except AlreadyRunning:
+            return 0
+        finally:
+            engine.dispose()
+        return report.episodes_read
+
+    with ThreadPoolExecutor(len(engines)) as pool:
+        assert sum(pool.map(run, engines)) == 300
+    records = fleet.records().values()
+    assert sum(record.performance.success_count for record in records) == 300
+    assert {record.version for record in records} == {1}
+
+
+def test_two_runs_with_a_turn_of_no_length(fleet: Fleet, store_url: str) -> None:
+    """Even where each believes the other dead, nothing counts twice: the work itself is fenced."""
+    fleet.report_bodies([(True, {"tool_graph": graph("a", f"b{n % 7}")}) for n in range(200)])
+    engines = [connect_store(store_url, timeout_s=20.0) for _ in range(3)]
+
+    def run(engine: Engine) -> None:
+        for _ in range(5):
+            try:
+                consolidate(
+                    engine, CompetenceRules(), "default",
+                    now=5.0, actor="test", episodes_at_once=10, turn_s=0.0,
+                )  # fmt: skip
+            except AlreadyRunning:
+                continue
+        engine.dispose()
+
+    with ThreadPoolExecutor(len(engines)) as pool:
+        list(pool.map(run, engines))
+    fleet.consolidate()
+    records = fleet.records().values()
+    assert sum(record.performance.success_count for record in records) == 200
+    assert len(fleet.state()["episodes"]) == 200
+
+
+def test_one_run_at_a_time(fleet: Fleet) -> None:
+    """A second one says so, changes nothing, and takes over when the first is dead."""
+    fleet.report("a")
+    with writing(fleet.engine) as connection:
+        Turn("default", 0.2).take(connection)
+    with pytest.raises(AlreadyRunning, match="is being consolidated already"):
+        fleet.consolidate()
+    assert fleet.state()["waiting"]
+    time.sleep(0.25)
+    assert fleet.consolidate().episodes_read == 1
+
+
+def test_who_lost_the_turn_stops(fleet: Fleet) -> None:
+    """In the transaction that notices, nothing is written."""
+    slow, quick = Turn("default", -1.0), Turn("default", 60.0)
+    with writing(fleet.engine) as connection:
+        slow.take(connection)
+    with writing(fleet.engine) as connection:
+        quick.take(connection)
+
+    def keep(turn: Turn) -> None:
+        with writing(fleet.engine) as connection:
+            turn.keep(connection)
+
+    keep(quick)
+    with pytest.raises(AlreadyRunning, match="has taken over"):
+        keep(slow)
+
+
+def test_outcomes_that_arrive_meanwhile(fleet: Fleet) -> None:
+    """They are left to the next run."""
+    fleet.report("a")
+    fleet.report("a")
+    late: list[str] = []
+
+    def report_late(_connection: Connection) -> None:
+        if not late:
+            late.append("")
+            late.append(fleet.report("a"))
+
+    # After the first commit of the run: when it has begun.
+    event.listen(fleet.engine, "begin", report_late)
+    fleet.consolidate()
+    event.remove(fleet.engine, "begin", report_late)
+    fleet.consolidate()
+    assert fleet.records()["a"].performance.success_count == 3

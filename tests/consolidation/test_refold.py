@@ -1,0 +1,108 @@
+"""Refolding: a rebuild comes to the same, and to what changed rules demand."""
+
+import pytest
+from fleet import Fleet, graph
+from sqlalchemy import delete, select, text
+
+from trackrecord.errors import AlreadyRunning
+from trackrecord.learning.competence import CompetenceRules
+from trackrecord.store.competence_tables import episodes
+from trackrecord.store.competences import read_history
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.tables import outcomes
+from trackrecord_consolidation.refold import refold
+from trackrecord_consolidation.report import Progress
+from trackrecord_consolidation.turn import Turn
+
+
+def rebuild(fleet: Fleet, now: float = 500.0) -> Progress:
+    with writing(fleet.engine) as connection:
+        return refold(connection, fleet.rules, fleet.project, fleet.project_id, now=now)
+
+
+def test_the_same_rules_come_to_the_same(fleet: Fleet) -> None:
+    """Sums, facts, records and history; what waits goes on waiting."""
+    for n in range(12):
+        fleet.report(*"abc"[: n % 3 + 1], success=n % 5 > 0, trigger={"signal": "x"})
+    fleet.report(*(f"t{n}" for n in range(65)))
+    fleet.consolidate()
+    fleet.report("a")
+    before = fleet.state()
+    assert rebuild(fleet).changes == []
+    assert fleet.state() == before
+
+
+def test_broken_sums_are_repaired(fleet: Fleet) -> None:
+    """Without salience."""
+    fleet.rules = CompetenceRules(salience=0.5)
+    fleet.report("a")
+    fleet.report("a")
+    fleet.consolidate(now=100.0)
+    before = fleet.state()
+    with writing(fleet.engine) as connection:
+        connection.execute(text("UPDATE signatures SET successes = 77"))
+        connection.execute(text("DELETE FROM signature_facts"))
+    rebuild(fleet)
+    assert fleet.state() == before
+
+
+def test_changed_rules_change_signatures(fleet: Fleet) -> None:
+    """Records of signatures that are no more are removed; their history stays."""
+    for _ in range(2):
+        fleet.report("a", "b", "a")
+        fleet.report("a", "b")
+    fleet.consolidate(now=100.0)
+    old = fleet.records()["a+b"]
+    fleet.rules = CompetenceRules(keep_repeats=True, min_successes=2, max_tools=3)
+    progress = rebuild(fleet)
+    assert sorted(fleet.records()) == ["a+a+b", "a+b"]
+    assert fleet.records()["a+b"].performance.success_count == 2
+    assert fleet.records()["a+b"].salience == old.salience
+    fleet.rules = CompetenceRules(min_successes=5)
+    progress = rebuild(fleet, now=600.0)
+    assert fleet.records() == {}
+    assert progress.updated == 2
+    with reading(fleet.engine) as connection:
+        history = read_history(connection, fleet.project_id, old.id)
+    assert [each.action for each in history] == ["created", "updated", "removed"]
+    assert history[-1].record is None
+    assert "a+b" in fleet.records(at=599.0)
+    assert fleet.records(at=600.0) == {}
+
+
+def test_erased_outcomes_no_longer_count(fleet: Fleet) -> None:
+    """The records that they carried go with them; unused signatures are dropped."""
+    gone = fleet.report_bodies([(True, {"tool_graph": graph("a")})] * 2)
+    for n in range(3):
+        fleet.report("b", success=n < 2)
+    fleet.consolidate()
+    with writing(fleet.engine) as connection:
+        rows = list(
+            connection.execute(
+                select(outcomes.c.id).where(outcomes.c.outcome_id.in_(gone))
+            ).scalars()
+        )
+        connection.execute(delete(episodes).where(episodes.c.outcome.in_(rows)))
+        connection.execute(delete(outcomes).where(outcomes.c.id.in_(rows)))
+    rebuild(fleet)
+    assert list(fleet.records()) == ["b"]
+    assert [row[1] for row in fleet.state()["signatures"]] == ["b"]
+
+
+def test_too_many_tools_are_looked_at_again(fleet: Fleet) -> None:
+    """What was no procedure under the old rules may be one now."""
+    for _ in range(2):
+        fleet.report(*(f"t{n}" for n in range(65)))
+    fleet.consolidate()
+    assert fleet.records() == {}
+    fleet.rules = CompetenceRules(max_tools=65)
+    rebuild(fleet)
+    assert len(fleet.records()) == 1
+
+
+def test_not_while_a_run_is_at_work(fleet: Fleet) -> None:
+    """One at a time, here too."""
+    with writing(fleet.engine) as connection:
+        Turn(fleet.project, 60.0).take(connection)
+    with pytest.raises(AlreadyRunning):
+        rebuild(fleet)
