@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, func, select, update
+from sqlalchemy import Connection, Select, delete, exists, func, select, update
 
 from .bulk import insert_rows
 from .competence_tables import episodes
@@ -78,7 +78,7 @@ def mark_read(
     signature_ids: dict[str, int],
     now: float,
 ) -> None:
-    """Put episodes on record as read; they wait no longer."""
+    """Put episodes, in the order of their rows, on record as read; they wait no longer."""
     rows = [
         (
             project_id,
@@ -90,11 +90,13 @@ def mark_read(
         for each in read
     ]
     insert_rows(connection, episodes, tuple(episodes.c), rows)
+    waits = waiting_episodes.c
+    is_read = exists().where(
+        episodes.c.project_id == waits.project_id, episodes.c.outcome == waits.outcome
+    )
+    among_these = waits.outcome.between(read[0].outcome, read[-1].outcome)
     connection.execute(
-        delete(waiting_episodes).where(
-            waiting_episodes.c.project_id == project_id,
-            waiting_episodes.c.outcome.in_([each.outcome for each in read]),
-        )
+        delete(waiting_episodes).where(waits.project_id == project_id, among_these, is_read)
     )
 
 

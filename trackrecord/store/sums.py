@@ -76,8 +76,10 @@ def _add_on_postgresql(
     statement = statement.on_conflict_do_update(
         index_elements=key, set_=combine(table.c, statement.excluded)
     )
+    compiled = statement.compile(dialect=connection.dialect)
     values = {name: [row[index] for row in rows] for index, name in enumerate(columns)}
-    connection.execute(statement, values)
+    # As text, each value would be quoted on its own: the arrays travel in binary.
+    connection.exec_driver_sql(compiled.string.replace(")s AS ", ")b AS "), values)
 
 
 def later(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
