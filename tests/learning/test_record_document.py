@@ -27,8 +27,14 @@ def test_a_document_says_it_all() -> None:
     assert document["provenance"] == {"episodes": 2, "derived_from": ["o1", "o2"]}
     assert document["relations"][1] == {"predicate": "derived_from", "target_id": "o2"}
     assert document["triggers"] == [
-        {"signal": "red build", "conditions": None, "success_count": 2, "failure_count": 0, "count": 2}
-    ]  # fmt: skip
+        {
+            "signal": "red build",
+            "conditions": None,
+            "success_count": 2,
+            "failure_count": 0,
+            "count": 2,
+        }
+    ]
     assert document["recipe"][0] == {
         "step": 1, "tool": "go_build", "args_schema": {}, "validation": ["go_test"],
     }  # fmt: skip
