@@ -39,7 +39,7 @@ _NOT_NEGATING_BEFORE: Final = frozenset(("only", "just", "merely", "simply"))
 # As "not", but answering or conditional: "no, split by feature", "if not, split by feature".
 _ANSWERS: Final = frozenset(("no",))
 
-SENTENCE_ENDS: Final = frozenset((".", "。", "．", "｡", ";", "；", "!", "！", "?", "？", "…", "\n"))
+SENTENCE_ENDS: Final = frozenset((".", "。", "．", "｡", ";", "；", "!", "！", "?", "？", "…"))
 _TURNS: Final = word_set("but however yet though although whereas 但 而 不过 改 反而 不如 宁可")
 _COMMAS: Final = frozenset((",", "，", "—", "–", "-"))
 _GOING_ON: Final = frozenset(("or", "nor", "and"))
@@ -56,17 +56,21 @@ _AUXILIARIES: Final = word_set(
     "is are was were be been being will would should shall must can could may might has "
     "have had do does did needs to"
 )
-_TAKING_BACK: Final = _RETRACTIONS_ZH | _CONTRACTIONS | {"cannot"}
 _RETRACTING: Final = word_set(
     "not never avoided rejected discouraged forbidden prohibited abandoned"
 )
 
+# What can begin to take a mention back, right behind it.
+_TAKING_BACK: Final = _AUXILIARIES | _RETRACTIONS_ZH | _CONTRACTIONS | {"cannot"}
+
 # A negation this many tokens back is about something else.
-REACH: Final = 12
+_REACH: Final = 12
+# "Should have been avoided": so many stand in front of the word that takes a mention back.
+_AUXILIARIES_AT_MOST: Final = 3
 
 _NOTABLE: Final = NEGATING | frozenset(_NEGATING_PAIRS) | SENTENCE_ENDS | _TURNS | _COMMAS
 # A text without any of these negates nothing.
-SIGNS: Final = NEGATING | frozenset(_NEGATING_PAIRS) | _RETRACTING
+_SIGNS: Final = NEGATING | frozenset(_NEGATING_PAIRS) | _RETRACTING
 
 
 class Mention(NamedTuple):
@@ -78,15 +82,22 @@ class Mention(NamedTuple):
 
 
 def affirmed(tokens: Sequence[str], mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions that are not negated; they are given, and answered, in the text's order."""
+    """The mentions that are not negated, in the text's order as they are given.
+
+    The last token stands behind every mention.
+    """
+    if not mentions:
+        return []
+    if _SIGNS.isdisjoint(tokens[: mentions[-1].start]):
+        return [mention for mention in mentions if not _is_taken_back(tokens, mention.end)]
+    notable = [place for place, token in enumerate(tokens) if token in _NOTABLE]
     negation = _Negation(tokens)
     kept = []
     passed = 0
     for mention in mentions:
-        for index in range(passed, mention.start):
-            if tokens[index] in _NOTABLE:
-                negation.pass_over(index)
-        passed = max(passed, mention.start)
+        while passed < len(notable) and notable[passed] < mention.start:
+            negation.pass_over(notable[passed])
+            passed += 1
         if not negation.covers(mention):
             kept.append(mention)
     return kept
@@ -113,7 +124,7 @@ class _Negation:
         elif token in SENTENCE_ENDS:
             self._until = -1
         elif self._is_negating(token, index):
-            self._until = index + REACH
+            self._until = index + _REACH
             self._since = index
             self._parenthesis = False
         elif token in _TURNS or token in _NEGATING_PAIRS:
@@ -123,10 +134,10 @@ class _Negation:
         """Whether a mention is negated, from in front or from behind."""
         if mention.start <= self._until:
             # In "avoid a or b or c" the last is as far away as the list is long.
-            self._until = mention.end + REACH
+            self._until = mention.end + _REACH
             self._parenthesis = False
             return True
-        return self._is_taken_back(mention.end)
+        return _is_taken_back(self._tokens, mention.end)
 
     def _is_negating(self, token: str, index: int) -> bool:
         following = self._token(index + 1)
@@ -154,18 +165,16 @@ class _Negation:
             return self._token(index + 1).endswith("ing")
         return following in _GOING_ON or following.endswith("ing")
 
-    def _is_taken_back(self, end: int) -> bool:
-        token = self._token(end)
-        if token in _TAKING_BACK:
-            return True
-        after = end
-        while after < end + 3 and self._token(after) in _AUXILIARIES:
-            after += 1
-        return (
-            after > end
-            and self._token(after) in _RETRACTING
-            and self._token(after + 1) not in _NOT_NEGATING_BEFORE
-        )
-
     def _token(self, index: int) -> str:
         return self._tokens[index] if 0 <= index < len(self._tokens) else ""
+
+
+def _is_taken_back(tokens: Sequence[str], end: int) -> bool:
+    if tokens[end] not in _TAKING_BACK:
+        return False
+    if tokens[end] not in _AUXILIARIES:
+        return True
+    for after in range(end + 1, min(end + _AUXILIARIES_AT_MOST + 1, len(tokens) - 1)):
+        if tokens[after] not in _AUXILIARIES:
+            return tokens[after] in _RETRACTING and tokens[after + 1] not in _NOT_NEGATING_BEFORE
+    return False

@@ -6,7 +6,7 @@ from typing import Final
 from .catalogue import STRATEGIES, Strategy
 from .identity import strategies_by_slug
 from .language import Language, language_of
-from .negation import SENTENCE_ENDS, SIGNS, Mention, affirmed
+from .negation import SENTENCE_ENDS, Mention, affirmed
 from .phrases import as_phrase, is_chinese, phrasings, phrasings_zh, word_set
 from .slug import slug_of_words
 from .tokens import Tokeniser
@@ -31,18 +31,24 @@ _SPLIT_BY_ZH: Final = (
 
 # Skipped between the words of a phrase.
 _FILLERS: Final = word_set(
-    "the a an their its our your this that these those all each every any are is be being "
+    "sub the a an their its our your this that these those all each every any are is be being "
     "will must should to get gets go goes live stay stays kept put written done right"
 )
 _MAX_FILLERS: Final = 4
 
-# The key under which a node of the tree of words holds what ends there.
-_END: Final = ""
 # "Run the tests with code coverage" is no strategy; the longest phrase wins.
 _DECOYS: Final = ("test|tests|testing with code|source coverage|review|changes",)
 _NOTHING: Final = -1
 
-_Node = dict[str, "_Node | tuple[int, bool]"]
+
+class _Node:
+    """A place in the tree of words: what may follow, and what is mentioned if it ends here."""
+
+    __slots__ = ("branches", "meaning")
+
+    def __init__(self) -> None:
+        self.branches: dict[str, _Node] = {}
+        self.meaning: tuple[int, bool] | None = None  # whose, and whether it needs a verb
 
 
 class Recogniser:
@@ -59,12 +65,18 @@ class Recogniser:
         self.strategies: Final = (*STRATEGIES, *extra)
         self._max_chars = max_chars
         self._by_slug = strategies_by_slug(self.strategies)
-        self._tree: _Node = {}
+        self._tree: dict[str, _Node] = {}
         self._phrases_zh: list[str] = []
         for phrase in _DECOYS:
             self._add(phrase, _NOTHING)
         for number, strategy in enumerate(self.strategies):
             self._add_strategy(number, strategy)
+        # What must follow a phrase's first word, to pass by most words at the price of one test;
+        # None where the word is a phrase by itself.
+        self._heads: Final = {
+            first: None if node.meaning else node.branches.keys() | _FILLERS
+            for first, node in self._tree.items()
+        }
         self._tokens = Tokeniser(self._phrases_zh)
 
     def recognise(self, description: str) -> tuple[Strategy, ...]:
@@ -74,17 +86,16 @@ class Recogniser:
         proportion to the description's length.
         """
         tokens = self._tokens(description[: self._max_chars])
-        tree = self._tree
+        heads = self._heads
+        places = [place for place, token in enumerate(tokens) if token in heads]
+        tokens.append("")  # the last one has something behind it as well
         mentions = [
             mention
-            for place, token in enumerate(tokens)
-            if token in tree and (mention := self._mention(tokens, place)) is not None
+            for place in places
+            if (followers := heads[tokens[place]]) is None or tokens[place + 1] in followers
+            if (mention := self._mention(tokens, place)) is not None
         ]
-        if not mentions:
-            return ()
-        if not SIGNS.isdisjoint(tokens):
-            mentions = affirmed(tokens, mentions)
-        found = {mention.number for mention in mentions}
+        found = {mention.number for mention in affirmed(tokens, mentions)}
         return tuple(self.strategies[number] for number in sorted(found) if number != _NOTHING)
 
     def names_in(self, description: str) -> tuple[str, ...]:
@@ -114,24 +125,24 @@ class Recogniser:
         return known.name(language) if known else content
 
     def _mention(self, tokens: list[str], place: int) -> Mention | None:
-        """The longest phrase that begins at that place."""
-        node = self._tree
-        ending = None
+        """What the longest phrase that begins at that place mentions."""
+        node = self._tree[tokens[place]]
+        meaning, end = node.meaning, place + 1
         skipped = 0
-        for index in range(place, len(tokens)):
+        for index in range(place + 1, len(tokens)):
             token = tokens[index]
-            following = node.get(token)
-            if isinstance(following, dict):
+            following = node.branches.get(token)
+            if following is not None:
                 node = following
-                if _END in node:
-                    end, ending = index + 1, node[_END]
-            elif index > place and token in _FILLERS and skipped < _MAX_FILLERS:
+                if node.meaning is not None:
+                    meaning, end = node.meaning, index + 1
+            elif token in _FILLERS and skipped < _MAX_FILLERS:
                 skipped += 1
             else:
                 break
-        if not isinstance(ending, tuple):
+        if meaning is None:
             return None
-        number, needs_verb = ending
+        number, needs_verb = meaning
         if needs_verb and not _is_split(tokens, place):
             return None
         return Mention(place, end, number)
@@ -152,17 +163,12 @@ class Recogniser:
             rows: Iterable[tuple[str, ...]] = ((run,) for run in phrasings_zh(phrase))
         else:
             rows = phrasings(phrase)
-        for row in rows:
-            node = self._tree
-            for word in row:
-                node = _branch(node, word)
-            node.setdefault(_END, (number, needs_verb))
-
-
-def _branch(node: _Node, word: str) -> _Node:
-    branch = node.setdefault(word, {})
-    assert isinstance(branch, dict)  # noqa: S101 - only _END, which is no word, holds a tuple
-    return branch
+        for first, *rest in rows:
+            node = self._tree.setdefault(first, _Node())
+            for word in rest:
+                node = node.branches.setdefault(word, _Node())
+            if node.meaning is None:
+                node.meaning = (number, needs_verb)
 
 
 def _is_split(tokens: list[str], place: int) -> bool:
