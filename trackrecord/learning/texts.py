@@ -57,13 +57,13 @@ _FORGED_SUFFIX = re.compile(
 
 
 @dataclass(frozen=True)
-class Line:
-    """What the line of one pattern is made of.
+class Standing:
+    """Where one pattern stands, as of one moment.
 
     Attributes:
         content: what the pattern says, as an agent wrote it.
         state: its maturity, by the rules or by hand.
-        evidence: the sums that the line's numbers come from.
+        evidence: the sums that the texts' numbers come from.
     """
 
     content: str
@@ -111,45 +111,39 @@ def anti_patterns_text(inversions: Sequence[Inversion], language: Language = "en
     return "\n".join(lines)
 
 
-def pattern_line(
-    content: str, state: Maturity, evidence: Evidence, language: Language = "en"
-) -> str:
-    """The line of one pattern, with where it stands in brackets at the end."""
-    harmless = _FORGED_SUFFIX.sub("(", as_data(content))
-    suffix = _suffix_zh(state, evidence) if language == "zh" else _suffix_en(state, evidence)
-    return f"- {harmless} [{suffix}]"
+def pattern_line(standing: Standing, language: Language = "en") -> str:
+    """The line of one pattern, with its standing in brackets at the end."""
+    content = _FORGED_SUFFIX.sub("(", as_data(standing.content))
+    suffix = _suffix_zh(standing) if language == "zh" else _suffix_en(standing)
+    return f"- {content} [{suffix}]"
 
 
-def patterns_text(patterns: Sequence[Line], language: Language = "en") -> str:
+def patterns_text(standings: Sequence[Standing], language: Language = "en") -> str:
     """The sections of the recommended patterns by maturity, most trusted first.
 
     Within a section the order is the one given. Empty sections are left out, deprecated patterns
     too; nothing to recommend gives "".
     """
-    sections = (_section(state, patterns, language) for state in RECOMMENDED)
+    sections = (_section(state, standings, language) for state in RECOMMENDED)
     return "\n\n".join(section for section in sections if section)
 
 
-def deprecated_text(patterns: Sequence[Line], language: Language = "en") -> str:
+def deprecated_text(standings: Sequence[Standing], language: Language = "en") -> str:
     """The section of the deprecated patterns, for whoever asks; "" when there is none."""
-    return _section(Maturity.DEPRECATED, patterns, language)
+    return _section(Maturity.DEPRECATED, standings, language)
 
 
-def _section(state: Maturity, patterns: Sequence[Line], language: Language) -> str:
-    lines = [
-        pattern_line(pattern.content, state, pattern.evidence, language)
-        for pattern in patterns
-        if pattern.state is state
-    ]
+def _section(state: Maturity, standings: Sequence[Standing], language: Language) -> str:
+    lines = [pattern_line(each, language) for each in standings if each.state is state]
     return "\n".join([PATTERN_HEADINGS[language][state], "", *lines]) if lines else ""
 
 
-def _suffix_en(state: Maturity, evidence: Evidence) -> str:
-    helpful, harmful, count = _numbers(evidence)
+def _suffix_en(standing: Standing) -> str:
+    helpful, harmful, count = _numbers(standing.evidence)
     observations = "1 observation" if count == 1 else f"{count} observations"
     if count < LIMITED_BELOW:
         return f"LIMITED DATA - {observations}"
-    match state:
+    match standing.state:
         case Maturity.PROVEN:
             return f"PROVEN - {helpful}% helpful from {observations}"
         case Maturity.ESTABLISHED:
@@ -160,11 +154,11 @@ def _suffix_en(state: Maturity, evidence: Evidence) -> str:
             return f"DEPRECATED - {harmful}% harmful, avoid using"
 
 
-def _suffix_zh(state: Maturity, evidence: Evidence) -> str:
-    helpful, harmful, count = _numbers(evidence)
+def _suffix_zh(standing: Standing) -> str:
+    helpful, harmful, count = _numbers(standing.evidence)
     if count < LIMITED_BELOW:
         return f"数据有限 - {count}次观察"
-    match state:
+    match standing.state:
         case Maturity.PROVEN:
             return f"已验证 - {helpful}%有帮助,来自{count}次观察"
         case Maturity.ESTABLISHED:
