@@ -143,6 +143,11 @@ def epoch_seconds(moment: Moment) -> float:
 _decoder = msgspec.json.Decoder(Outcome)
 # An escaped NUL whose backslash is not itself escaped.
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+# JSON up to its first escaped surrogate that has no partner; possessive, so that it is linear.
+_UP_TO_LONE_SURROGATE = re.compile(
+    r"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*+", re.DOTALL
+)
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
@@ -165,16 +170,25 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
         raise InvalidOutcome(message)
     try:
         return _decoder.decode(body)
-    except msgspec.ValidationError as error:
-        raise InvalidOutcome(str(error)) from None
-    except UnicodeDecodeError:
-        message = "body contains a lone surrogate"
-        raise InvalidOutcome(message) from None
     except RecursionError:
         message = "body is nested too deeply"
-        raise InvalidOutcome(message) from None
-    except msgspec.DecodeError as error:
-        raise InvalidOutcome(str(error)) from None
+    except msgspec.MsgspecError as error:
+        message = _reason(error, text)
+    raise InvalidOutcome(message)
+
+
+def _reason(error: msgspec.MsgspecError, text: str) -> str:
+    """What is wrong with a body, without repeating any of it."""
+    message = str(error)
+    if message.startswith("Invalid enum value"):  # the value is quoted, the field is named last
+        _, _, field = message.rpartition(" - at ")
+        return f"Not one of the allowed values - at {field}"
+    if isinstance(error, msgspec.ValidationError):
+        return message
+    proper = _UP_TO_LONE_SURROGATE.match(text)
+    if proper and _ESCAPED_SURROGATE.match(text, proper.end()):
+        return "body contains a lone surrogate"
+    return message
 
 
 def encode_body(fields: dict[str, Any]) -> bytes:
