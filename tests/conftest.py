@@ -11,6 +11,8 @@ import redis
 from trackrecord.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 
+pytest_plugins = ["postgres"]
+
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,5 +48,6 @@ def configure_logs(level: str = "info") -> None:
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     # Celery says at "info" that each wake-up came and went: two lines a second about nothing.
-    for name in ("celery.app.trace", "celery.worker.strategy", "celery.beat"):
+    # Alembic introduces its plugins.
+    for name in ("celery.app.trace", "celery.worker.strategy", "celery.beat", "alembic"):
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))

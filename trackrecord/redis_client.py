@@ -36,6 +36,5 @@ def worker_client(settings: Settings) -> redis.Redis:
         settings.effective_redis_url,
         socket_connect_timeout=_WORKER_CONNECT_TIMEOUT_S,
         socket_timeout=_WORKER_TIMEOUT_S,
-        socket_keepalive=True,
         retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), _WORKER_RETRIES),
     )

@@ -19,7 +19,7 @@ class Moment(click.ParamType[float]):
 
     def convert(
         self,
-        value: Any,
+        value: Any,  # noqa: ANN401 - click's signature
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
@@ -39,7 +39,7 @@ class ProjectName(click.ParamType[str]):
 
     def convert(
         self,
-        value: Any,
+        value: Any,  # noqa: ANN401 - click's signature
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:

@@ -14,8 +14,11 @@ from rich.text import Text
 
 from trackrecord.learning.untrusted import as_data
 
+from .outcome_input import BadLine
+
 # In a pipe nothing is folded: one row stays one line.
 _PIPE_WIDTH = 10_000
+_BAD_INPUT = 2
 
 
 def print_json(document: object) -> None:
@@ -62,3 +65,10 @@ def _flat(value: Any) -> str:  # noqa: ANN401 - a cell holds anything
         return f"{value:.2f}"
     # What agents wrote must not steer a terminal or break a row.
     return as_data(str(value), 300)
+
+
+def say_bad_lines(bad: Sequence[BadLine]) -> int:
+    """Name each bad line on standard error; answers the exit status."""
+    for each in bad:
+        click.echo(f"trackrecord: {each.place}: {each.reason}", err=True)
+    return _BAD_INPUT if bad else 0

@@ -127,16 +127,16 @@ def explain_competence(rules: CompetenceRules, record: Competence, *, now: float
     episodes = performance.success_count + performance.failure_count
     left = salience_now(record.salience, record.lifecycle, now)
     because = (
-        f"on record: {performance.success_count} of {episodes} episodes with exactly the tools "
-        f"{record.signature} succeeded; {rules.min_successes} successes make a record",
+        f"{performance.success_count} of {episodes} episodes with just these tools succeeded; "
+        + f"{rules.min_successes} successes make a record",
         f"success rate {performance.success_rate:.4f}: successes ÷ episodes",
         f"salience {left:.3f} now: {record.salience:.3f} stored, halved every "
-        f"{record.lifecycle.half_life_days:g} days since it was last reinforced",
+        + f"{record.lifecycle.half_life_days:g} days since it was last reinforced",
         f"status {record.status}",
     )
+    gain = f"{record.lifecycle.reinforcement_gain:g}"
     to_change = (
-        f"the next consolidation that finds a new success adds "
-        f"{record.lifecycle.reinforcement_gain:g} to the stored salience (at most 1) "
-        "and starts its ageing anew",
+        f"a new success adds {gain} to the stored salience (at most 1) and starts its ageing anew",
+        f"a failure lowers the rate to {performance.success_count}/{episodes + 1}",
     )
     return Explanation(because, to_change)

@@ -12,6 +12,7 @@ from ..learning.records import Competence
 from ..learning.selection import recency, selection_score
 from ..learning.standing import Standing
 from ..learning.texts import Inversion, anti_pattern_line, pattern_line, warning
+from ..learning.texts import Standing as Recommendation
 from .document import RankedCompetence, RankedPattern
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")

@@ -53,9 +53,7 @@ def build_document(
         _presented((each for each in standings if each.is_inverted), recogniser)
     )
     moment = now if at is None else at
-    competences = _ranked(
-        [present_competence(record, now=moment) for record in records]
-    )
+    competences = _ranked([present_competence(record, now=moment) for record in records])
     return RankingsDocument(
         project=project,
         revision=revision,

@@ -81,13 +81,15 @@ patterns = Table(
     UniqueConstraint("project_id", "slug"),
 )
 
-# One row for each pattern that an outcome touched: what the past is answered from.
+# One row for each pattern that an outcome touched: what the past is answered from. The tables with
+# a row per outcome declare no foreign keys: PostgreSQL would check each row by a query of its own,
+# and what they refer to is written by the same transaction.
 observations = Table(
     "observations",
     metadata,
-    Column("pattern_id", ForeignKey("patterns.id"), primary_key=True),
+    Column("pattern_id", Id, primary_key=True, autoincrement=False),
     Column("received_at", Double, primary_key=True),
-    Column("outcome", ForeignKey("outcomes.id"), primary_key=True),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
     Column("ended_at", Double, nullable=False),
     Column("verdict", String(8), nullable=False),
     sqlite_with_rowid=False,
@@ -123,7 +125,7 @@ decay_bases = Table(
 waiting_episodes = Table(
     "waiting_episodes",
     metadata,
-    Column("project_id", ForeignKey("projects.id"), primary_key=True),
-    Column("outcome", ForeignKey("outcomes.id"), primary_key=True),
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )

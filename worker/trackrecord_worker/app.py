@@ -59,14 +59,13 @@ def broker_of(settings: Settings) -> tuple[str, dict[str, Any]]:
         "global_keyprefix": f"{settings.redis_prefix}:celery:",
         "socket_timeout": 30,
         "socket_connect_timeout": 5,
-        "socket_keepalive": True,
         "visibility_timeout": 3600,
     }
 
 
 @setup_logging.connect
 def _configure_logs(**_signal: object) -> None:
-    configure_logs(app.stages.settings.log_level)
+    configure_logs(settings.log_level)
 
 
 @task_prerun.connect
@@ -79,4 +78,5 @@ def _unbind_task(**_signal: object) -> None:
     clear_contextvars()
 
 
-app = create_app(load_settings())
+settings = load_settings()
+app = create_app(settings)

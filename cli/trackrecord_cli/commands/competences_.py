@@ -1,7 +1,6 @@
 """`trackrecord competences`: which tool procedures have worked."""
 
 import time
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -10,12 +9,12 @@ from sqlalchemy import Connection
 from trackrecord.learning.competence import salience_now
 from trackrecord.learning.explanation import Explanation, explain_competence
 from trackrecord.learning.fallbacks import fallbacks_among
+from trackrecord.learning.record_document import Reading, document_of
 from trackrecord.learning.records import Competence
 from trackrecord.moments import iso
 from trackrecord.rankings.presenting import present_competence
 from trackrecord.settings import Settings
 from trackrecord.store.competences import (
-    Provenance,
     read_competence,
     read_competences,
     read_history,
@@ -48,7 +47,7 @@ def list_competences(project: str | None, at: float | None, *, as_json: bool) ->
         records = _records(connection, project, at)
     ranked = sorted(records, key=lambda each: (-present_competence(each, now=now).score, each.id))
     if as_json:
-        print_json([as_document(each, now) for each in ranked])
+        print_json([as_document(each, Reading(now)) for each in ranked])
         return
     if not ranked:
         click.echo(f"no competence records for project {project!r}")
@@ -108,27 +107,16 @@ def show_competence(
     )
 
 
-def as_document(record: Competence, now: float) -> dict[str, Any]:
-    """A record as JSON shows it; its salience is what is left of it at that moment."""
-    document = asdict(record)
-    performance = record.performance
-    document.update(
-        status=record.status.value,
-        salience=salience_now(record.salience, record.lifecycle, now),
-        created_at=iso(record.created_at),
-        updated_at=iso(record.updated_at),
-        lifecycle={
-            **asdict(record.lifecycle),
-            "last_reinforced_at": iso(record.lifecycle.last_reinforced_at),
-        },
-        performance={
-            "success_count": performance.success_count,
-            "failure_count": performance.failure_count,
-            "success_rate": performance.success_rate,
-            "avg_latency_ms": performance.avg_latency_ms,
-            "last_used_at": iso(performance.last_used_at),
-        },
-    )
+def as_document(record: Competence, reading: Reading) -> dict[str, Any]:
+    """A record as JSON shows it; its times as ISO 8601."""
+    document = document_of(record, reading)
+    for part, name in (
+        (document, "created_at"),
+        (document, "updated_at"),
+        (document["lifecycle"], "last_reinforced_at"),
+        (document["performance"], "last_used_at"),
+    ):
+        part[name] = iso(part[name])
     return document
 
 
@@ -144,19 +132,20 @@ def competence_document(
     Raises:
         UnknownId: the project has no such record.
     """
-    now = time.time() if at is None else at
     project_id = _row_of(connection, project)
     record = read_competence(connection, project_id, competence_id, at=at)
     others = read_competences(connection, project_id, at=at)
-    fallbacks = fallbacks_among(others, settings.competence.max_fallbacks)
-    provenance: Provenance = read_provenance(connection, project_id, record.signature, at=at)
-    return {
-        **as_document(record, now),
-        "fallbacks": list(fallbacks.get(record.id, ())),
-        "provenance": {
-            "derived_from": list(provenance.outcome_ids),
-            "episodes": provenance.count,
-        },
+    provenance = read_provenance(connection, project_id, record.signature, at=at)
+    document = as_document(
+        record,
+        Reading(
+            now=time.time() if at is None else at,
+            fallbacks=fallbacks_among(others, settings.competence.max_fallbacks)[record.id],
+            episodes=provenance.count,
+            outcome_ids=provenance.outcome_ids,
+        ),
+    )
+    return document | {
         "history": [
             {
                 "action": each.action,
@@ -183,7 +172,9 @@ def explain_record(
     """
     now = time.time() if at is None else at
     record = read_competence(connection, _row_of(connection, project), competence_id, at=at)
-    return as_document(record, now), explain_competence(settings.competence, record, now=now)
+    return as_document(record, Reading(now)), explain_competence(
+        settings.competence, record, now=now
+    )
 
 
 def _records(connection: Connection, project: str, at: float | None) -> list[Competence]:
