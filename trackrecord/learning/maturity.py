@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from math import sqrt
+from math import inf, sqrt
 
 from .checks import require, require_positive, require_ratio
 from .evidence import Evidence
@@ -55,8 +55,10 @@ class MaturityRules:
             0 <= self.deprecated_multiplier
             <= self.candidate_multiplier
             <= self.established_multiplier
-            <= self.proven_multiplier,
-            "the multipliers must rise: deprecated, candidate, established, proven",
+            <= self.proven_multiplier
+            < inf,
+            "deprecated_multiplier, candidate_multiplier, established_multiplier and "
+            "proven_multiplier must be finite and rise in this order",
         )  # fmt: skip
 
     def multiplier(self, state: Maturity) -> float:
@@ -97,11 +99,11 @@ def base_score(evidence: Evidence) -> float:
     total = evidence.decayed_total
     if total <= 0:
         return 0.0
-    rate = evidence.decayed_helpful / total
+    # Multiplied out by the total, which may be as small as floats get.
     z2 = _Z * _Z
-    centre = rate + z2 / (2 * total)
-    margin = _Z * sqrt(rate * (1 - rate) / total + z2 / (4 * total * total))
-    return max(0.0, (centre - margin) / (1 + z2 / total))
+    centre = evidence.decayed_helpful + z2 / 2
+    margin = _Z * sqrt(evidence.decayed_helpful * evidence.harmful_share + z2 / 4)
+    return max(0.0, (centre - margin) / (total + z2))
 
 
 def pattern_score(rules: MaturityRules, evidence: Evidence, state: Maturity) -> float:

@@ -1,0 +1,116 @@
+"""Maturity, and the score that patterns are ranked by."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.decay import DAY, decayed
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.maturity import (
+    Maturity,
+    MaturityRules,
+    base_score,
+    maturity_of,
+    pattern_score,
+)
+
+RULES = MaturityRules()
+masses = st.floats(0, 10_000)
+
+
+def evidence(helpful: float, harmful: float) -> Evidence:
+    return Evidence(decayed_helpful=helpful, decayed_harmful=harmful)
+
+
+@pytest.mark.parametrize(
+    ("helpful", "harmful", "state"),
+    [
+        (0, 0, "candidate"), (2, 0, "candidate"), (3, 0, "established"), (5, 0, "proven"),
+        (6, 1, "proven"), (5, 1, "established"), (17, 3, "established"), (18, 3, "proven"),
+        (7, 3, "established"), (2, 1, "deprecated"), (0, 2, "candidate"), (0, 3, "deprecated"),
+    ],
+)  # fmt: skip
+def test_fresh_examples(helpful: int, harmful: int, state: str) -> None:
+    """The examples of the rules."""
+    assert maturity_of(RULES, evidence(helpful, harmful)) == state
+
+
+@pytest.mark.parametrize(("helpful", "state"), [(9, "established"), (10, "proven")])
+def test_ninety_days_old(helpful: int, state: str) -> None:
+    """Half of it is left."""
+    assert maturity_of(RULES, evidence(decayed(helpful, 90 * DAY, 90.0), 0)) == state
+
+
+def test_old_success_does_not_outweigh_fresh_failure() -> None:
+    """Twelve helpful ones of half a year ago are three today."""
+    assert maturity_of(RULES, evidence(decayed(12, 180 * DAY, 90.0), 4)) is Maturity.DEPRECATED
+
+
+@pytest.mark.parametrize(
+    ("helpful", "harmful", "state"),
+    [
+        (2.991, 0, "established"),
+        (2.98, 0, "candidate"),
+        (4.991, 0, "proven"),
+        (4.98, 0, "established"),
+        (7.0, 3.0 + 1e-10, "established"),
+        (7.0, 3.0 + 1e-6, "deprecated"),
+        (17.0, 3.0 - 1e-10, "established"),
+        (17.0, 3.0 - 1e-6, "proven"),
+    ],
+)
+def test_borders(helpful: float, harmful: float, state: str) -> None:
+    """Decayed counts tolerate 0.01, shares 1e-9."""
+    assert maturity_of(RULES, evidence(helpful, harmful)) == state
+
+
+@given(st.integers(0, 1000), masses, masses)
+def test_neutral_outcomes_change_nothing(neutral: int, helpful: float, harmful: float) -> None:
+    """Neither the state nor the score."""
+    without = evidence(helpful, harmful)
+    with_neutral = Evidence(neutral=neutral, decayed_helpful=helpful, decayed_harmful=harmful)
+    state = maturity_of(RULES, without)
+    assert maturity_of(RULES, with_neutral) is state
+    assert pattern_score(RULES, with_neutral, state) == pattern_score(RULES, without, state)
+
+
+@pytest.mark.parametrize(
+    ("state", "multiplier"),
+    [("proven", 1.5), ("established", 1.0), ("candidate", 0.5), ("deprecated", 0.0)],
+)
+def test_the_score_is_base_times_multiplier(state: str, multiplier: float) -> None:
+    """A deprecated pattern scores 0."""
+    known = evidence(9, 1)
+    assert pattern_score(RULES, known, Maturity(state)) == base_score(known) * multiplier
+
+
+def test_one_lucky_run_does_not_beat_a_hundred_good_ones() -> None:
+    """What the cautious estimate is for."""
+    lucky, good, fair = evidence(1, 0), evidence(95, 5), evidence(60, 40)
+    assert base_score(lucky) < base_score(fair) < base_score(good)
+    assert [round(base_score(each), 2) for each in (lucky, fair, good)] == [0.21, 0.5, 0.89]
+
+
+@given(masses, masses)
+def test_the_estimate_is_cautious(helpful: float, harmful: float) -> None:
+    """It lies in 0..1 and never above the plain share."""
+    known = evidence(helpful, harmful)
+    assert 0 <= base_score(known) <= 1
+    assert base_score(known) <= 1 - known.harmful_share + 1e-9
+
+
+@given(st.integers(0, 2000), st.integers(0, 2000), st.integers(1, 50))
+def test_more_success_scores_higher_and_more_failure_lower(
+    helpful: int, harmful: int, more: int
+) -> None:
+    """The estimate rises with helpful evidence and falls with harmful."""
+    base = base_score(evidence(helpful, harmful))
+    assert base_score(evidence(helpful + more, harmful)) >= base - 1e-12
+    assert base_score(evidence(helpful, harmful + more)) <= base + 1e-12
+
+
+def test_no_evidence_scores_nothing() -> None:
+    """Nothing is known, so nothing is promised."""
+    assert base_score(Evidence()) == 0.0
+    assert Evidence().harmful_share == 0.0
+    assert Evidence(1, 2, 3).observations == 6

@@ -1,0 +1,85 @@
+"""Numbers that make no sense are refused when the rules are built, and the field is named."""
+
+from collections.abc import Callable
+from math import inf, nan
+
+import pytest
+
+from trackrecord.errors import SettingsError
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.decay import DecayRules
+from trackrecord.learning.maturity import MaturityRules
+from trackrecord.learning.scoring import ScoringRules
+from trackrecord.settings import load_settings
+
+BAD: list[tuple[str, Callable[..., object], str, float]] = [
+    ("scoring", ScoringRules, "success_weight", 0.5),
+    ("scoring", ScoringRules, "success_weight", -0.4),
+    ("scoring", ScoringRules, "duration_weight", 1.2),
+    ("scoring", ScoringRules, "errors_weight", nan),
+    ("scoring", ScoringRules, "retries_weight", inf),
+    ("scoring", ScoringRules, "fast_ms", 1_800_000),
+    ("scoring", ScoringRules, "fast_ms", -1),
+    ("scoring", ScoringRules, "slow_ms", 1),
+    ("scoring", ScoringRules, "duration_middle", 1.1),
+    ("scoring", ScoringRules, "duration_low", -0.1),
+    ("scoring", ScoringRules, "errors_middle", 2.0),
+    ("scoring", ScoringRules, "errors_low", nan),
+    ("scoring", ScoringRules, "retries_middle", 2.0),
+    ("scoring", ScoringRules, "retries_low", -1.0),
+    ("scoring", ScoringRules, "few_errors", 0),
+    ("scoring", ScoringRules, "few_retries", 0),
+    ("scoring", ScoringRules, "helpful_from", 0.4),
+    ("scoring", ScoringRules, "harmful_to", 0.7),
+    ("decay", DecayRules, "half_life_days", 0.0),
+    ("decay", DecayRules, "half_life_days", -1.0),
+    ("decay", DecayRules, "half_life_days", inf),
+    ("decay", DecayRules, "half_life_days", nan),
+    ("maturity", MaturityRules, "min_evidence", 0.0),
+    ("maturity", MaturityRules, "proven_from", -1.0),
+    ("maturity", MaturityRules, "deprecated_above", 1.1),
+    ("maturity", MaturityRules, "deprecated_above", 0.1),
+    ("maturity", MaturityRules, "proven_below", 0.31),
+    ("maturity", MaturityRules, "proven_multiplier", 0.9),
+    ("maturity", MaturityRules, "proven_multiplier", inf),
+    ("maturity", MaturityRules, "established_multiplier", 2.0),
+    ("maturity", MaturityRules, "candidate_multiplier", nan),
+    ("maturity", MaturityRules, "deprecated_multiplier", -0.1),
+    ("antipatterns", AntiPatternRules, "min_observations", 0),
+    ("antipatterns", AntiPatternRules, "failure_share", 0.0),
+    ("antipatterns", AntiPatternRules, "failure_share", 1.5),
+]
+
+
+@pytest.mark.parametrize(("group", "rules", "field", "value"), BAD)
+def test_refused_directly(
+    group: str, rules: Callable[..., object], field: str, value: float
+) -> None:
+    """Whoever builds rules in code."""
+    with pytest.raises(ValueError, match=field):
+        rules(**{field: value})
+
+
+@pytest.mark.parametrize(("group", "rules", "field", "value"), BAD)
+def test_refused_from_the_environment(
+    group: str,
+    rules: Callable[..., object],
+    field: str,
+    value: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One line that names the setting's group and field."""
+    monkeypatch.setenv(f"TRACKRECORD_{group}__{field}".upper(), str(value))
+    with pytest.raises(SettingsError, match=field) as caught:
+        load_settings()
+    assert group in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number that makes sense is used."""
+    monkeypatch.setenv("TRACKRECORD_SCORING__FAST_MS", "1000")
+    monkeypatch.setenv("TRACKRECORD_DECAY__HALF_LIFE_DAYS", "30")
+    settings = load_settings()
+    assert settings.scoring == ScoringRules(fast_ms=1000)
+    assert settings.decay == DecayRules(30.0)
