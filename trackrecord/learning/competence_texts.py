@@ -8,8 +8,8 @@ from .percent import percent
 from .untrusted import as_data
 
 COMPETENCES_HEADING: Final[dict[Language, str]] = {
-    "en": "## Tool Procedures That Worked",
-    "zh": "## 行之有效的工具流程",
+    "en": "## Tool Procedures and How Often They Worked",
+    "zh": "## 工具流程及其成功率",
 }
 
 _NAME_LIMIT = 80

@@ -1,0 +1,1 @@
+"""The demo: a simulated fleet with a planted truth, through the real servers."""

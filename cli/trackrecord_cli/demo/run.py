@@ -1,0 +1,180 @@
+"""Running the demo: servers up, fleet out, wait, consolidate, read the rankings."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from celery import Celery
+
+from trackrecord.errors import TrackrecordError
+from trackrecord.learning.records import Competence
+from trackrecord.learning.standing import Standing
+from trackrecord.rankings.answer import Rankings
+from trackrecord.rankings.client import RankingsReader
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.competences import read_competences
+from trackrecord.store.engine import connect_store, reading
+from trackrecord.store.patterns import read_standings
+from trackrecord.store.projects import count_outcomes, project_id_of
+from trackrecord.store.status import read_store_status
+from trackrecord_worker.app import create_app
+from trackrecord_worker.daemon import Daemon
+
+from ..access import rules_of
+from .planted import PROJECT
+
+_POLL_S = 0.1
+_DEADLINE_S = 300.0
+
+
+class DemoFailed(TrackrecordError):
+    """Raised when the demo does not come to its end; the message names the log."""
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo found out.
+
+    Attributes:
+        outcomes: how many were published and learnt.
+        agents: by how many processes.
+        seconds: from the first agent's start until all was learnt.
+        standings: where the patterns stand.
+        records: the competence records.
+        rankings: what an agent would get now.
+    """
+
+    outcomes: int
+    agents: int
+    seconds: float
+    standings: tuple[Standing, ...]
+    records: tuple[Competence, ...]
+    rankings: Rankings
+
+
+def run_demo(
+    *, agents: int, outcomes: int, seed: int, step: Callable[[str, int, int], None]
+) -> DemoResult:
+    """Run the demo in a temporary home, which is removed at the end.
+
+    Args:
+        agents: processes that publish.
+        outcomes: how many in all.
+        seed: of the simulation.
+        step: told what is happening, how much of it is done, and of how much.
+
+    Raises:
+        DemoFailed: something did not get through in time.
+    """
+    with tempfile.TemporaryDirectory(prefix="trackrecord-demo-") as folder:
+        settings = load_settings(home=Path(folder), redis_url=None, database_url=None)
+        log_path = Path(folder) / "worker.log"
+        with log_path.open("wb") as log:
+            step("starting Redis, a worker and beat", 0, 0)
+            with Daemon(settings, log=log):
+                return _simulate(settings, agents, outcomes, seed, step)
+
+
+def _simulate(
+    settings: Settings,
+    agents: int,
+    outcomes: int,
+    seed: int,
+    step: Callable[[str, int, int], None],
+) -> DemoResult:
+    engine = connect_store(settings.effective_database_url)
+
+    def learnt() -> int:
+        with reading(engine) as connection:
+            return count_outcomes(connection, None, None).outcomes
+
+    def consolidations() -> float:
+        with reading(engine) as connection:
+            return read_store_status(connection, None).last_consolidation or 0.0
+
+    try:
+        started = time.monotonic()
+        with _fleet(settings, agents, outcomes, seed) as processes:
+            _until(
+                lambda: learnt() >= outcomes,
+                each_time=lambda: step("publishing and learning", learnt(), outcomes),
+                alive=lambda: _check(processes),
+            )
+        seconds = time.monotonic() - started
+        step("consolidating", 0, 0)
+        app: Celery = create_app(settings)
+        app.send_task("trackrecord.consolidate")
+        _until(lambda: consolidations() > 0)
+        reader = RankingsReader(settings)
+        _until(lambda: bool(reader.read(project=PROJECT).competences))
+        with reading(engine) as connection:
+            project_id = project_id_of(connection, PROJECT)
+            assert project_id is not None  # noqa: S101 - its outcomes have been learnt
+            standings = read_standings(connection, project_id, rules_of(settings), now=time.time())
+            records = read_competences(connection, project_id)
+        return DemoResult(
+            outcomes=outcomes,
+            agents=agents,
+            seconds=seconds,
+            standings=tuple(standings),
+            records=tuple(records),
+            rankings=reader.read(project=PROJECT, budget=500),
+        )
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _fleet(
+    settings: Settings, agents: int, outcomes: int, seed: int
+) -> Iterator[list[subprocess.Popen[bytes]]]:
+    environment = {**os.environ, **settings.as_environment()}
+    processes = [
+        subprocess.Popen(  # noqa: S603 - our own module
+            [
+                sys.executable, "-m", "trackrecord_cli.demo.agent",
+                "--seed", str(seed),
+                "--agent", str(agent),
+                "--outcomes", str(outcomes // agents + (agent < outcomes % agents)),
+            ],
+            env=environment,
+        )
+        for agent in range(agents)
+    ]  # fmt: skip
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait()
+
+
+def _check(processes: list[subprocess.Popen[bytes]]) -> None:
+    failed = [process.returncode for process in processes if process.poll()]
+    if failed:
+        message = f"an agent of the demo ended with status {failed[0]}"
+        raise DemoFailed(message)
+
+
+def _until(
+    done: Callable[[], bool],
+    *,
+    each_time: Callable[[], None] = lambda: None,
+    alive: Callable[[], None] = lambda: None,
+) -> None:
+    deadline = time.monotonic() + _DEADLINE_S
+    while not done():
+        each_time()
+        alive()
+        if time.monotonic() > deadline:
+            message = f"nothing more happened within {_DEADLINE_S:g} s"
+            raise DemoFailed(message)
+        time.sleep(_POLL_S)
+    each_time()
