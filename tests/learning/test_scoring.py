@@ -32,7 +32,7 @@ counts = st.none() | st.integers(0, 2**53)
 def test_examples(
     success: bool, minutes: int, errors: int, retries: int, raw: float, verdict: Verdict
 ) -> None:
-    """The examples of the rules; the last one is helpful although floats make it 0.6999…"""
+    """The examples of the rules; the last one is helpful although floats make it 0.69999."""
     score = score_outcome(
         RULES,
         success=success,

@@ -1,0 +1,115 @@
+"""Identities: the same pattern has one id, different ones have different ids."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.catalogue import STRATEGIES, Strategy
+from trackrecord.learning.identity import anti_id, is_anti_id, pattern_id_of, slug_of
+from trackrecord.learning.slug import MAX_ID_LENGTH, MAX_SLUG_LENGTH, slug_of_words
+from trackrecord.learning.strategies import Recogniser
+
+# Letters with unusual folds, marks, width and punctuation are likelier than in plain text().
+names = st.text(st.sampled_from("aAßſİıÅΣςﬁ²Ａ１é\u0301\u0345ᾳẞ按层-_ anti（)") | st.characters())
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("file-based", "file-based"),
+        ("File Based!", "file-based"),
+        ("  FILE_based ", "file-based"),
+        ("Split by file type", "split-by-file-type"),
+        ("SPLIT-BY-FILE-TYPE", "split-by-file-type"),
+        ("按文件类型拆分", "split-by-file-type"),
+        ("Split by layer (UI/logic/data)", "split-by-layer"),
+        ("split by layer", "split-by-layer"),
+        ("split-by-layer-ui-logic-data", "split-by-layer"),
+        ("按层拆分(UI/逻辑/数据)", "split-by-layer"),
+        ("按层拆分（ＵＩ／逻辑／数据）", "split-by-layer"),
+        ("分离API路由", "separate-api-routes"),
+        ("按 租户", "按-租户"),
+        ("हिन्दी", "हिन्दी"),
+        ("Straße", "strasse"),
+        ("Ｆｕｌｌ　Ｗｉｄｔｈ", "full-width"),
+        ("v1.2", "v1-2"),
+    ],
+)
+def test_names(name: str, slug: str) -> None:
+    """Language, letter case, width and punctuation do not matter."""
+    assert slug_of(name) == slug
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t\n", "---", "（）", "\u200b", "🚀"])
+def test_what_names_nothing(name: str) -> None:
+    """Without a letter or a digit there is no pattern."""
+    assert slug_of(name) is None
+
+
+def test_every_strategy_has_one_id_in_both_languages() -> None:
+    """And the twelve ids are different."""
+    for strategy in STRATEGIES:
+        assert slug_of(strategy.name_en) == slug_of(strategy.name_zh) == strategy.slug
+    assert len({strategy.slug for strategy in STRATEGIES}) == 12
+
+
+def test_a_projects_own_strategies_are_known_too() -> None:
+    """In both languages, by whoever was told of them."""
+    recogniser = Recogniser([Strategy("Split by tenant", "按租户拆分")])
+    assert recogniser.slug_of("按租户拆分") == recogniser.slug_of("SPLIT BY TENANT")
+    assert recogniser.slug_of("按租户拆分") == "split-by-tenant"
+    assert recogniser.slug_of("按文件类型拆分") == "split-by-file-type"
+    assert recogniser.slug_of("mine") == "mine"
+    assert recogniser.slug_of(" ") is None
+
+
+@given(names)
+def test_a_slug_is_its_own_slug(name: str) -> None:
+    """An id that an agent hands back leads to the same pattern."""
+    slug = slug_of(name)
+    assert slug is None or slug_of(slug) == slug
+
+
+@given(names)
+def test_letter_case_does_not_matter(name: str) -> None:
+    """Beyond ASCII as well."""
+    assert slug_of(name.casefold()) == slug_of(name)
+
+
+@given(names)
+def test_only_anti_patterns_begin_with_anti(name: str) -> None:
+    """An anti-pattern's id is no pattern's, and leads back to its pattern."""
+    slug = slug_of(name)
+    if slug is not None:
+        assert not is_anti_id(slug)
+        assert is_anti_id(anti_id(slug))
+        assert pattern_id_of(anti_id(slug)) == slug == pattern_id_of(slug)
+
+
+def test_a_pattern_named_anti_is_no_anti_pattern() -> None:
+    """Three things, three ids."""
+    assert slug_of("anti-foo") == slug_of("Anti Foo") == "anti_foo"
+    assert anti_id("foo") == "anti-foo"
+    assert anti_id("anti_foo") == "anti-anti_foo"
+    assert slug_of("antifoo") == "antifoo"
+    assert slug_of("anti") == "anti"
+
+
+def test_long_names_are_bounded_and_stay_apart() -> None:
+    """The ids of anti-patterns too."""
+    one, other = "word " * 300 + "one", "word " * 300 + "other"
+    slugs = {slug_of_words(one), slug_of_words(other)}
+    assert len(slugs) == 2
+    for slug in slugs:
+        assert slug is not None
+        assert len(anti_id(slug)) <= MAX_ID_LENGTH
+        assert slug_of(slug) == slug
+    assert slug_of("x" * MAX_SLUG_LENGTH) == "x" * MAX_SLUG_LENGTH
+    assert slug_of("x" * (MAX_SLUG_LENGTH + 1)) != slug_of("x" * (MAX_SLUG_LENGTH + 2))
+
+
+@given(st.text(min_size=100, max_size=400))
+def test_an_id_is_never_too_long(name: str) -> None:
+    """Whatever script it is in."""
+    slug = slug_of(name)
+    assert slug is None or 0 < len(slug) <= MAX_SLUG_LENGTH

@@ -1,0 +1,349 @@
+"""Recognising strategies in the prose of a plan."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.catalogue import STRATEGIES, Strategy
+from trackrecord.learning.language import language_of
+from trackrecord.learning.strategies import Recogniser, names_of
+
+RECOGNISER = Recogniser()
+
+NAMES_EN = (
+    "Split by file type", "Split by component", "Split by layer (UI/logic/data)",
+    "Split by feature", "One file per subtask", "Handle shared types first",
+    "Separate API routes", "Tests alongside implementation", "Tests in separate subtask",
+    "Maximize parallelization", "Sequential execution order", "Respect dependency chain",
+)  # fmt: skip
+NAMES_ZH = (
+    "按文件类型拆分", "按组件拆分", "按层拆分(UI/逻辑/数据)", "按功能拆分", "每个子任务一个文件",
+    "先处理共享类型", "分离API路由", "测试与实现一起", "测试在单独子任务中", "最大化并行化",
+    "顺序执行顺序", "尊重依赖链",
+)  # fmt: skip
+
+FILE_TYPE, COMPONENT, LAYER, FEATURE, ONE_FILE, TYPES, ROUTES, ALONGSIDE, APART, PARALLEL, SERIAL, \
+    DEPENDENCIES = (strategy.slug for strategy in STRATEGIES)  # fmt: skip
+
+
+def slugs(description: str) -> list[str]:
+    return [strategy.slug for strategy in RECOGNISER.recognise(description)]
+
+
+def test_the_catalogue_is_the_rules() -> None:
+    """Twelve names in both languages, in the order in which they are answered."""
+    assert names_of(STRATEGIES, "en") == NAMES_EN
+    assert names_of(STRATEGIES, "zh") == NAMES_ZH
+
+
+def test_examples() -> None:
+    """Answered in the language of the text."""
+    english = "We'll split by file type, one file per subtask"
+    chinese = "我们将按文件类型拆分,每个子任务一个文件"
+    assert RECOGNISER.names_in(english) == ("Split by file type", "One file per subtask")
+    assert RECOGNISER.names_in(chinese) == ("按文件类型拆分", "每个子任务一个文件")
+
+
+@pytest.mark.parametrize("name", NAMES_EN + NAMES_ZH)
+def test_every_strategy_by_its_own_name(name: str) -> None:
+    """Exactly that one; in any letter case, and after other words."""
+    (strategy,) = RECOGNISER.recognise(name)
+    assert name in strategy.names
+    assert RECOGNISER.recognise(name.upper()) == (strategy,)
+    assert RECOGNISER.recognise(name.lower()) == (strategy,)
+    assert RECOGNISER.recognise(f"The plan: {name}.") == (strategy,)
+    assert RECOGNISER.names_in(name) == (name,)
+
+
+@pytest.mark.parametrize(
+    ("description", "slug"),
+    [
+        ("splitting by file types", FILE_TYPE),
+        ("Split the files by extension.", FILE_TYPE),
+        ("group the changes by type of file", FILE_TYPE),
+        ("A file-type-based split", FILE_TYPE),
+        ("按照文件类型来划分", FILE_TYPE),
+        ("Break the page down by UI component", COMPONENT),
+        ("decomposed by component", COMPONENT),
+        ("one subtask per component", COMPONENT),
+        ("根据组件拆分任务", COMPONENT),
+        ("dividing the work by layer", LAYER),
+        ("split into layers", LAYER),
+        ("Separated along architectural layers", LAYER),
+        ("按层次划分", LAYER),
+        ("Organize the subtasks by feature", FEATURE),
+        ("feature-based decomposition", FEATURE),
+        ("split work\nper feature", FEATURE),
+        ("按照功能模块进行拆分", FEATURE),
+        ("each subtask touches a single file", ONE_FILE),
+        ("a single file per sub-task", ONE_FILE),
+        ("one subtask for each file", ONE_FILE),
+        ("每个任务只修改一个文件", ONE_FILE),
+        ("shared types first", TYPES),
+        ("The common interfaces are defined first", TYPES),
+        ("start with the shared types", TYPES),
+        ("首先定义共享的类型", TYPES),
+        ("共享类型优先", TYPES),
+        ("keep the API routes separate", ROUTES),
+        ("API routes separate from UI", ROUTES),
+        ("separating all API endpoints", ROUTES),
+        ("分离 API 路由", ROUTES),
+        ("API路由分离", ROUTES),
+        ("tests with implementation", ALONGSIDE),
+        ("tests with code", ALONGSIDE),
+        ("Tests are written alongside the code", ALONGSIDE),
+        ("co-located tests", ALONGSIDE),
+        ("测试和代码放在一起", ALONGSIDE),
+        ("tests separate subtask", APART),
+        ("tests go into their own subtask", APART),
+        ("a separate task for writing the tests", APART),
+        ("测试放在独立的任务里", APART),
+        ("parallelize everything", PARALLEL),
+        ("parallel all", PARALLEL),
+        ("maximise parallelism", PARALLEL),
+        ("run all tasks in parallel", PARALLEL),
+        ("尽可能并行", PARALLEL),
+        ("in sequential order", SERIAL),
+        ("execute the subtasks sequentially", SERIAL),
+        ("one task after the other", SERIAL),
+        ("按顺序执行", SERIAL),
+        ("respecting the dependency order", DEPENDENCIES),
+        ("dependency chain", DEPENDENCIES),
+        ("in topological order", DEPENDENCIES),
+        ("按照依赖关系的顺序", DEPENDENCIES),
+    ],
+)
+def test_common_phrasings(description: str, slug: str) -> None:
+    """How people put it."""
+    assert slug in slugs(description)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "don't split by file type",
+        "Don’t split by file type.",
+        "dont split by file type",
+        "do not split by file type",
+        "We should not, under any circumstances, split by layer",
+        "never split by layer",
+        "Never, ever split by layer!",
+        "avoid splitting by layer, or by component",
+        "avoid splitting by layer, splitting by component, and splitting by feature",
+        "without splitting by feature",
+        "no sequential execution",
+        "instead of splitting by layer",
+        "rather than splitting by component",
+        "neither split by layer nor by component",
+        "we decided against splitting by layer",
+        "Splitting by layer is not an option",
+        "Split by file type should be avoided",
+        "one file per subtask isn't possible",
+        "avoid shortcuts, e.g. splitting by layer",
+        "不要按文件类型拆分",
+        "避免按层拆分、按组件拆分",
+        "避免按层拆分,或按组件拆分",
+        "别按功能拆分",
+        "而不是按层拆分",
+        "无需先处理共享类型",
+        "不应该按层拆分",
+        "不能按层拆分",
+        "按层拆分是不可取的",
+        "不要 split by file type",
+    ],
+)
+def test_a_negated_mention_is_none(description: str) -> None:
+    """Neither the first nor any later one of an enumeration."""
+    assert slugs(description) == []
+
+
+@pytest.mark.parametrize(
+    ("description", "found"),
+    [
+        ("Don't split by file type, split by feature", [FEATURE]),
+        ("Don't split by file type, but split by feature", [FEATURE]),
+        ("Don't split by file type but split by feature", [FEATURE]),
+        ("Don't split by file type; split by feature", [FEATURE]),
+        ("Don't split by file type. Split by feature.", [FEATURE]),
+        ("- don't split by file type\n- split by feature", [FEATURE]),
+        ("Don't split by file type — split by feature", [FEATURE]),
+        ("Instead of splitting by layer, split by feature", [FEATURE]),
+        ("Split by feature instead of splitting by layer", [FEATURE]),
+        ("Split by feature rather than by layer", [FEATURE]),
+        ("split not by layer but by feature", [FEATURE]),
+        ("split by feature, not by layer", [FEATURE]),
+        ("Don't split by feature at first. Later: split by feature!", [FEATURE]),
+        ("not only split by feature but also one file per subtask", [FEATURE, ONE_FILE]),
+        ("No, split by feature", [FEATURE]),
+        ("Do not edit config.py. Split by feature", [FEATURE]),
+        ("不要按文件类型拆分,按功能拆分", [FEATURE]),
+        ("不要按文件类型拆分，按功能拆分", [FEATURE]),
+        ("不要按文件类型拆分。按功能拆分", [FEATURE]),
+        ("不要按文件类型拆分；按功能拆分", [FEATURE]),
+        ("不要按文件类型拆分但按功能拆分", [FEATURE]),
+        ("不按层拆分而按功能拆分", [FEATURE]),
+        ("与其按层拆分,不如按功能拆分", [FEATURE]),
+        ("按功能拆分而不是按层拆分", [FEATURE]),
+        ("分别按功能拆分", [FEATURE]),
+        ("不同的人按功能拆分", [FEATURE]),
+        ("不得不按功能拆分", [FEATURE]),
+    ],
+)
+def test_a_negation_ends_with_its_clause(description: str, found: list[str]) -> None:
+    """What is done instead is mentioned."""
+    assert slugs(description) == found
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "",
+        " ",
+        "Sort the table by component",
+        "Fix the file type icon of one component, layer by layer",
+        "Run the tests with code coverage",
+        "The shared types are fine; first fix the login",
+        "所有改动都要经过审查",
+    ],
+)
+def test_what_is_no_strategy(description: str) -> None:
+    """The same words about something else."""
+    assert slugs(description) == []
+
+
+def test_no_duplicates_and_the_catalogues_order() -> None:
+    """However often and in whatever order they are mentioned."""
+    text = "One file per subtask. Split by layer. 按层拆分. Split by file type; SPLIT BY LAYER"
+    assert slugs(text) == [FILE_TYPE, LAYER, ONE_FILE]
+
+
+@pytest.mark.parametrize(
+    ("half", "full"),
+    [
+        ("按层拆分(UI/逻辑/数据),按功能拆分", "按层拆分（UI／逻辑／数据），按功能拆分"),
+        ("split by layer (UI); tests with code", "split by layer（UI）；tests with code"),
+        ("split by feature", "ｓｐｌｉｔ　ｂｙ　ｆｅａｔｕｒｅ"),
+    ],
+)  # fmt: skip
+def test_width_does_not_matter(half: str, full: str) -> None:
+    """Full- and half-width characters are the same."""
+    assert slugs(full) == slugs(half) != []
+
+
+def test_projects_add_strategies_of_their_own() -> None:
+    """Found by name, by phrase and by what they split by; answered after the twelve."""
+    tenant = Strategy(
+        "Split by tenant", "按租户拆分", ("tenant|customer silos",), ("tenant", "租户")
+    )
+    slices = Strategy("Vertical slices")
+    recogniser = Recogniser([tenant, slices])
+    assert recogniser.recognise("group the work by tenant") == (tenant,)
+    assert recogniser.recognise("customer silos") == (tenant,)
+    assert recogniser.recognise("根据租户划分") == (tenant,)
+    assert recogniser.recognise("不要按租户拆分") == ()
+    both = recogniser.recognise("vertical slices, split by tenant, split by feature")
+    assert [each.name_en for each in both] == [
+        "Split by feature", "Split by tenant", "Vertical slices",
+    ]  # fmt: skip
+    assert recogniser.by_name("按租户拆分") is recogniser.by_slug("split-by-tenant") is tenant
+    assert recogniser.name_of("split-by-tenant", "x", "zh") == "按租户拆分"
+    assert recogniser.name_of("unknown", "as written", "zh") == "as written"
+    assert slices.name_zh == "Vertical slices"
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("name_en", {}),
+        ("name_en", {"name_en": "---"}),
+        ("phrases", {"name_en": "x", "phrases": ("",)}),
+        ("phrases", {"name_en": "x", "phrases": ("a?",)}),
+        ("phrases", {"name_en": "x", "phrases": ("ещё",)}),
+        ("phrases", {"name_en": "x", "phrases": ("a|b|c|d|e|f|g|h|i|j " * 9,)}),
+        ("splits_by", {"name_en": "x", "splits_by": ("!",)}),
+    ],
+)
+def test_a_strategy_that_could_never_be_found_is_refused(
+    field: str, given: dict[str, object]
+) -> None:
+    """With the field's name."""
+    with pytest.raises(ValueError, match=field):
+        Strategy(**given)  # type: ignore[arg-type]  # of any type on purpose
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Split by feature", "en"),
+        ("按功能拆分", "zh"),
+        ("", "en"),
+        ("Rename the module 用户 to users", "en"),
+        ("我们将 split by file type", "en"),
+        ("我们将使用 split by feature", "zh"),
+        ("Café — naïve", "en"),
+    ],
+)
+def test_the_language_of_a_text(text: str, language: str) -> None:
+    """Chinese when it has as many ideographs as Latin words."""
+    assert language_of(text) == language
+
+
+@given(st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    """Nothing is raised, and every answer is in the catalogue."""
+    assert set(RECOGNISER.recognise(text)) <= set(STRATEGIES)
+
+
+PIECES = """
+    split splitting by file type feature layer one per subtask not don't avoid never , . ; but or
+    and instead of rather than tests alongside code 's the is - ( )
+    不要 按 功能 拆分 ， 。 但 而不是 避免
+"""
+words = st.sampled_from([*PIECES.split(), "\n", "e.g."])
+
+
+@given(st.lists(words, max_size=40))
+def test_plans_made_of_what_matters(parts: list[str]) -> None:
+    """Never an error, and letter case never matters."""
+    text = " ".join(parts)
+    assert RECOGNISER.recognise(text.upper()) == RECOGNISER.recognise(text)
+
+
+@given(st.sampled_from(NAMES_EN), st.lists(words, max_size=20))
+def test_a_new_sentence_can_always_be_heard(name: str, before: list[str]) -> None:
+    """Whatever was said and denied before."""
+    assert name in names_of(RECOGNISER.recognise(" ".join(before) + f". {name}."), "en")
+
+
+HOSTILE = [
+    "split by file type ", "don't split by layer ", "not ", "not, ", "never, split ", "by ",
+    "split ", "tests in the the the the the ", "按文件类型", "不要按文件类型拆分", "不", "每一个",
+    "最大 ", "测试 放", "文件类型 ", "\n", "\n \t", "é\n ", " ", ",", ", ", ".", "'", "a'", "e.g. ",
+    "a", "一", "\\", "- ", "sub-task ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
+    """Eight times the text takes about eight times as long; squared growth would take 64."""
+    recogniser = Recogniser(max_chars=10**9)
+
+    def seconds(length: int) -> float:
+        text = (piece * (length // len(piece) + 1))[:length]
+        best = float("inf")
+        for _ in range(3):
+            began = time.perf_counter()
+            recogniser.recognise(text)
+            best = min(best, time.perf_counter() - began)
+        return best
+
+    assert seconds(128 * 1024) < 28 * seconds(16 * 1024) + 0.002
+
+
+def test_only_so_much_of_a_text_is_looked_at() -> None:
+    """And how much is a parameter."""
+    text = "x " * 100 + "split by feature"
+    assert Recogniser(max_chars=200).recognise(text) == ()
+    assert Recogniser(max_chars=300).recognise(text) != ()
