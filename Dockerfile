@@ -1,0 +1,40 @@
+# One image for the worker, beat and the command line. Redis and PostgreSQL are images of their own:
+# see docker-compose.yml and docs/running.md.
+
+# The Python version that the tests run on.
+FROM python:3.11-slim AS build
+
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_CONSTRAINT=/src/constraints.txt
+
+WORKDIR /src
+COPY constraints.txt pyproject.toml README.md ./
+COPY trackrecord trackrecord
+COPY producers producers
+COPY worker worker
+COPY consolidation consolidation
+COPY cli cli
+
+# A folder that can be copied as it is. Nothing of `dev` or `embedded`: Redis has its own container.
+RUN python -m venv /opt/trackrecord \
+    && /opt/trackrecord/bin/pip install ".[worker,postgres]"
+
+
+FROM python:3.11-slim
+
+# Nothing here needs root. Named volumes take over the folder's owner.
+RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/trackrecord trackrecord
+
+COPY --from=build /opt/trackrecord /opt/trackrecord
+
+ENV PATH=/opt/trackrecord/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    TRACKRECORD_HOME=/var/lib/trackrecord
+
+USER trackrecord
+# A trackrecord.toml that is mounted here is read.
+WORKDIR /var/lib/trackrecord
+
+CMD ["trackrecord", "--help"]

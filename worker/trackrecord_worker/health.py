@@ -1,0 +1,114 @@
+"""Health checks of containers: `python -m trackrecord_worker.health worker` (or `beat`).
+
+Exit status 0: healthy. 1: not, with the reason on standard error.
+"""
+
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import redis
+from sqlalchemy import text
+
+from trackrecord.errors import ServerUnavailable, TrackrecordError
+from trackrecord.keys import CONSUMER_GROUP
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.engine import connect_store, reading
+
+# A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
+_SILENT_S = 30.0
+# Beat writes its schedule down every three minutes.
+_UNWRITTEN_S = 420.0
+_DATABASE_TIMEOUT_S = 3.0
+
+
+class Unhealthy(TrackrecordError):
+    """Raised when a process runs and does not do its work."""
+
+
+def check_worker(settings: Settings) -> None:
+    """Whether this host's worker asks for outcomes, and can record them.
+
+    Raises:
+        Unhealthy: no process of this host's worker has asked for a while.
+        ServerUnavailable: Redis or the database does not answer.
+    """
+    silent_s = _silence(settings)
+    if silent_s is None:
+        message = "no worker of this host has asked for outcomes yet"
+        raise Unhealthy(message)
+    if silent_s > _SILENT_S + settings.backoff_max_s:
+        message = f"this host's worker last asked for outcomes {silent_s:.0f} s ago"
+        raise Unhealthy(message)
+    engine = connect_store(settings.effective_database_url, timeout_s=_DATABASE_TIMEOUT_S)
+    try:
+        with reading(engine) as connection:
+            connection.execute(text("SELECT 1"))
+    finally:
+        engine.dispose()
+
+
+def check_beat(settings: Settings) -> None:
+    """Whether beat keeps its schedule, and can wake anyone.
+
+    Raises:
+        Unhealthy: the schedule was not written for a while.
+        ServerUnavailable: Redis does not answer.
+    """
+    _ask(settings, lambda client: client.ping())
+    # The database behind the file appends an ending of its own.
+    written = [path.stat().st_mtime for path in settings.home.glob("celerybeat-schedule*")]
+    if not written:
+        message = f"there is no schedule in {settings.home}"
+        raise Unhealthy(message)
+    age_s = time.time() - max(written)
+    if age_s > _UNWRITTEN_S:
+        message = f"beat last wrote its schedule {age_s:.0f} s ago"
+        raise Unhealthy(message)
+
+
+CHECKS: dict[str, Callable[[Settings], None]] = {"worker": check_worker, "beat": check_beat}
+
+
+def _silence(settings: Settings) -> float | None:
+    """Seconds since a process of this host's worker asked for outcomes; None when none ever did."""
+    key = settings.keys.outcomes
+    try:
+        consumers: Any = _ask(settings, lambda client: client.xinfo_consumers(key, CONSUMER_GROUP))
+    except redis.ResponseError:  # no stream or no group: no worker has ever been there
+        return None
+    ours = f"{socket.gethostname()}-".encode()
+    idle = [int(each["idle"]) for each in consumers if each["name"].startswith(ours)]
+    return min(idle) / 1000 if idle else None
+
+
+def _ask(settings: Settings, question: Callable[[redis.Redis], Any]) -> Any:  # noqa: ANN401 - whatever Redis says
+    with agent_client(settings) as client:
+        try:
+            return question(client)
+        except redis.ResponseError:
+            raise
+        except (redis.RedisError, OSError) as error:
+            message = f"Redis cannot be reached ({type(error).__name__})"
+            raise ServerUnavailable(message) from None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check what is named; answers the exit status."""
+    check = CHECKS.get(arguments[0]) if len(arguments) == 1 else None
+    if check is None:
+        sys.stderr.write(f"usage: python -m trackrecord_worker.health {'|'.join(CHECKS)}\n")
+        return 1
+    try:
+        check(load_settings())
+    except (TrackrecordError, redis.ResponseError) as error:
+        sys.stderr.write(f"unhealthy: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
