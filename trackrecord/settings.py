@@ -10,9 +10,10 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -173,6 +174,16 @@ class Settings(BaseSettings):
             message = "database_url must begin with sqlite:/// or postgresql://"
             raise ValueError(message)
         return self
+
+    @field_validator("timezone")
+    @classmethod
+    def _check_timezone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ValueError, OSError, ZoneInfoNotFoundError):
+            message = f"there is no time zone {name!r}; name one as Europe/Berlin or UTC"
+            raise ValueError(message) from None
+        return name
 
     @property
     def keys(self) -> Keys:

@@ -26,6 +26,7 @@ from trackrecord.store.engine import connect_store
 from trackrecord.store.migrate import migrate
 
 from .embedded_redis import EmbeddedRedis
+from .schedule import parse_crontab
 
 _log = structlog.get_logger(__name__)
 
@@ -73,6 +74,8 @@ class Daemon:
     """
 
     def __init__(self, settings: Settings, *, port: int = 0, log: IO[bytes] | None = None) -> None:
+        # Beat would only say so in its log, again and again.
+        parse_crontab(settings.consolidation_crontab)
         self.settings = settings
         self._log_file = log
         self._lock: IO[str] | None = None

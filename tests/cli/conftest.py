@@ -1,0 +1,89 @@
+"""A trackrecord that is up, and its command line."""
+
+import itertools
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trackrecord.settings import load_settings
+from trackrecord_cli.main import run
+from trackrecord_worker.daemon import Daemon
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How one command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output, which must be one JSON document and nothing else."""
+        return json.loads(self.out)
+
+
+Trackrecord = Callable[..., Ran]
+
+
+@pytest.fixture
+def trackrecord(capfd: pytest.CaptureFixture[str]) -> Trackrecord:
+    """Runs one command in this process."""
+
+    def call(*arguments: object) -> Ran:
+        capfd.readouterr()
+        status = run([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return Ran(status, out, err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def up_home() -> Iterator[Path]:
+    """The home of a trackrecord that is up for all tests of this process; each has a project."""
+    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        with (home / "worker.log").open("wb") as log, Daemon(load_settings(home=home), log=log):
+            yield home
+
+
+@pytest.fixture
+def up(up_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commands of this test reach the trackrecord that is up."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(up_home))
+    return up_home
+
+
+@pytest.fixture
+def nothing_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commands of this test find no server."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def project() -> str:
+    """A project of this test's own."""
+    return f"project-{next(_numbers)}"
+
+
+@pytest.fixture
+def outcomes_file(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a file of lines: objects as JSON, texts as they are."""
+
+    def write(*lines: object) -> Path:
+        path = tmp_path / "outcomes.jsonl"
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+        return path
+
+    return write

@@ -1,0 +1,112 @@
+"""publish, import, score: outcomes go in, bad ones are named."""
+
+import json
+
+import pytest
+
+
+def good(task_id="t", **fields):
+    return {"task_id": task_id, "success": True, "strategy": "Split by component", **fields}
+
+
+def test_publish_and_wait_means_learnt(up, trackrecord, project, outcomes_file):
+    """After `publish --wait` the outcomes are on record and in the rankings."""
+    path = outcomes_file(*(good(f"t{n}") for n in range(5)))
+    ran = trackrecord("publish", path, "--project", project, "--wait", "--json")
+    assert ran.status == 0
+    assert ran.json["learnt"] == 5
+    listed = trackrecord("patterns", "list", "--project", project, "--json").json
+    assert [(each["id"], each["helpful_count"]) for each in listed] == [("split-by-component", 5)]
+    ranked = trackrecord("rankings", "--project", project, "--json").json
+    assert [each["id"] for each in ranked["patterns"]] == ["split-by-component"]
+    assert "Split by component [PROVEN - 100% helpful from 5 observations]" in ranked["prompt"]
+
+
+def test_a_bad_line_is_named_and_the_good_ones_go_through(up, trackrecord, project, outcomes_file):
+    """Exit status 2, the number of each bad line, and everything else is published."""
+    path = outcomes_file(
+        good("a"), "no json", {"task_id": "b"}, "", good("c"), {"task_id": 5, "success": True}
+    )
+    ran = trackrecord("publish", path, "--project", project, "--wait", "--json")
+    assert ran.status == 2
+    assert ran.json["published"] == ran.json["learnt"] == 2
+    assert [each["place"] for each in ran.json["bad"]] == ["line 2", "line 3", "line 6"]
+    assert ran.err.count("trackrecord: line ") == 3
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([good("a"), good("b")]),
+        json.dumps([good("a"), good("b")], indent=2),
+        json.dumps(good("a")) + "\n\n" + json.dumps(good("b")) + "\n",
+    ],
+)
+def test_a_list_a_document_and_lines_are_all_read(up, trackrecord, project, outcomes_file, text):
+    """JSON, also over several lines, and JSON Lines."""
+    ran = trackrecord("publish", outcomes_file(text), "--project", project, "--json")
+    assert (ran.status, ran.json["published"]) == (0, 2)
+
+
+def test_one_object_over_several_lines(up, trackrecord, project, outcomes_file):
+    """A single outcome as an editor formats it."""
+    path = outcomes_file(json.dumps(good("a"), indent=4))
+    ran = trackrecord("publish", path, "--project", project, "--json")
+    assert (ran.status, ran.json["published"]) == (0, 1)
+
+
+def test_the_same_file_twice_changes_nothing(up, trackrecord, project, outcomes_file):
+    """Outcome ids of the producer make publishing idempotent."""
+    path = outcomes_file(*(good(f"t{n}", outcome_id=f"o{n}") for n in range(3)))
+    for _ in range(2):
+        assert trackrecord("publish", path, "--project", project, "--wait").status == 0
+    assert trackrecord("status", "--project", project, "--json").json["outcomes"] == 3
+
+
+def test_importing_lines_twice_changes_nothing(up, trackrecord, project, outcomes_file):
+    """The importer gives each line an id of its content."""
+    path = outcomes_file(good("a"), good("a"), good("b"))
+    for _ in range(2):
+        ran = trackrecord("import", "jsonl", path, "--project", project, "--wait")
+        assert (ran.status, ran.out) == (0, "3 of 3 outcomes learnt\n")
+    assert trackrecord("status", "--project", project, "--json").json["outcomes"] == 3
+
+
+def test_a_file_of_another_format_is_one_clear_line(up, trackrecord, project, outcomes_file):
+    """What is no recording of that format is refused with its name."""
+    ran = trackrecord("import", "tau-bench", outcomes_file("{}"), "--project", project)
+    assert ran.status == 2
+    assert ran.err.startswith("trackrecord: ")
+    assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "raw_score", "verdict"),
+    [
+        ({"success": True, "duration_ms": 180_000, "error_count": 0, "retry_count": 0}, 1.0,
+         "helpful"),
+        ({"success": True, "duration_ms": 900_000, "error_count": 1, "retry_count": 2}, 0.7,
+         "helpful"),
+        ({"success": False, "duration_ms": 3_600_000, "error_count": 5, "retry_count": 3}, 0.14,
+         "harmful"),
+        ({"success": True}, 1.0, "helpful"),
+    ],
+)  # fmt: skip
+def test_score_is_a_dry_run(nothing_up, trackrecord, outcomes_file, fields, raw_score, verdict):
+    """Scoring needs no server, records nothing, and says what it rests on."""
+    ran = trackrecord("score", outcomes_file({"task_id": "t", **fields}), "--json")
+    assert ran.status == 0
+    (scored,) = ran.json
+    assert scored["raw_score"] == pytest.approx(raw_score)
+    assert scored["type"] == verdict
+    assert set(scored["observed"]) == set(scored["components"])
+    assert len(scored["observed"]) == len(fields)
+    assert not (nothing_up / "trackrecord.db").exists()
+
+
+def test_score_names_bad_lines(nothing_up, trackrecord, outcomes_file):
+    """Good lines are scored, the exit status tells of the bad ones."""
+    ran = trackrecord("score", outcomes_file(good(), "[1]", good()), "--json")
+    assert (ran.status, len(ran.json)) == (2, 2)
+    assert "line 2" in ran.err

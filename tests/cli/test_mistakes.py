@@ -1,0 +1,146 @@
+"""A failure that a person can cause gets one line and the right exit status."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nonsense",),
+        ("patterns", "lst"),
+        ("rankings", "--budget", "many"),
+        ("rankings", "--at", "yesterday"),
+        ("rankings", "--at", "nan"),
+        ("rankings", "--at", "2026-13-01"),
+        ("rankings", "--lang", "fr"),
+        ("import", "unknown-format", "x"),
+        ("import", "jsonl", "/no/such/file"),
+        ("publish", "/no/such/file"),
+        ("patterns", "list", "--project", ""),
+        ("patterns", "list", "--project", "x" * 129),
+        ("dead", "replay"),
+    ],
+)
+def test_wrong_use_is_status_2_and_no_traceback(up, trackrecord, arguments):
+    """The message says what is wrong."""
+    ran = trackrecord(*arguments)
+    assert ran.status == 2
+    assert ran.err
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [("publish", "-"), ("rankings",), ("status",), ("dead", "list")]
+)
+def test_no_redis_is_status_3_and_says_what_to_do(nothing_up, arguments):
+    """One line that names the way out."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "trackrecord_cli", *arguments],
+        input=b'{"task_id": "t", "success": true}\n',
+        env={**os.environ, "TRACKRECORD_HOME": str(nothing_up)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 3
+    assert ran.stderr.decode().startswith("trackrecord: Redis cannot be reached")
+    assert b"trackrecord up" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("TRACKRECORD_REDIS_URL", "http://localhost"),
+        ("TRACKRECORD_DATABASE_URL", "mysql://localhost/x"),
+        ("TRACKRECORD_SCORING__SUCCESS_WEIGHT", "0.9"),
+        ("TRACKRECORD_BATCH_SIZE", "0"),
+        ("TRACKRECORD_NO_SUCH_SETTING", "1"),
+        ("TRACKRECORD_TIMEZONE", "Mars/Olympus"),
+        ("TRACKRECORD_CONSOLIDATION_CRONTAB", "every night"),
+    ],
+)
+def test_a_bad_setting_is_named(nothing_up, trackrecord, monkeypatch, variable, value):
+    """The line names the setting."""
+    monkeypatch.setenv(variable, value)
+    ran = trackrecord("up")
+    assert ran.status == 2
+    assert len(ran.err.splitlines()) == 1
+    named = variable.removeprefix("TRACKRECORD_").split("__")[-1].lower()
+    assert named in ran.err.lower()
+
+
+def test_a_password_never_shows(nothing_up, trackrecord, monkeypatch):
+    """Neither in the message of an unreachable Redis nor in that of a database."""
+    monkeypatch.setenv("TRACKRECORD_REDIS_URL", "redis://:hunter2@127.0.0.1:1/0")
+    ran = trackrecord("status")
+    assert ran.status == 3
+    assert "hunter2" not in ran.err + ran.out
+    monkeypatch.setenv("TRACKRECORD_DATABASE_URL", "postgresql://me:hunter2@127.0.0.1:1/x")
+    ran = trackrecord("patterns", "list")
+    assert ran.status == 3
+    assert "hunter2" not in ran.err + ran.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("patterns", "show", "no-such-pattern"),
+        ("competences", "show", "no-such-record"),
+        ("explain", "no-such-thing"),
+        ("dead", "replay", "1-1"),
+        ("dead", "discard", "not-an-id"),
+    ],
+)
+def test_an_unknown_id_is_status_1(up, trackrecord, project, arguments):
+    """The answer is no, in one line."""
+    named = () if arguments[0] == "dead" else ("--project", project)
+    ran = trackrecord(*arguments, *named)
+    assert ran.status == 1
+    assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.faults
+def test_up_stops_cleanly_on_ctrl_c_and_runs_once_per_home(home):
+    """Ctrl-C ends it with status 0, nothing stays behind; a second `up` is refused meanwhile."""
+    environment = {**os.environ, "TRACKRECORD_HOME": str(home)}
+    command = [sys.executable, "-m", "trackrecord_cli", "up"]
+    first = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
+    try:
+        deadline = time.monotonic() + 60
+        while not (home / "up.lock").exists() or not (home / "up.lock").read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        second = subprocess.run(
+            command, env=environment, capture_output=True, timeout=60, check=False
+        )
+        assert second.returncode == 2
+        assert b"already running" in second.stderr
+        first.send_signal(signal.SIGINT)
+        _, err = first.communicate(timeout=60)
+    finally:
+        first.kill()
+        first.wait()
+    assert first.returncode == 0
+    assert b"Traceback" not in err
+    assert not (home / "redis.sock").exists()
+
+
+@pytest.mark.faults
+def test_the_demo_ends_with_learnt_beside_planted(trackrecord):
+    """Small, but through the real servers: what was planted is found."""
+    document = trackrecord("demo", "--agents", 2, "--outcomes", 2000, "--json").json
+    assert document["outcomes"] == 2000
+    for each in document["strategies"] + document["procedures"]:
+        assert each["learnt_rate"] == pytest.approx(each["planted_rate"], abs=0.12)
+    states = {each["id"]: each["state"] for each in document["strategies"]}
+    assert states["split-by-component"] == "proven"
+    assert states["tests-in-separate-subtask"] == "anti-pattern"
+    assert "AVOID: Split by file type" in document["prompt"]
