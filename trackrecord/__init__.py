@@ -17,6 +17,8 @@ Names are imported when they are first used: an agent that only publishes pays f
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .forking import not_while_forking
+
 if TYPE_CHECKING:
     from trackrecord_producers.attempt import Attempt, attempt, current_attempt
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
@@ -56,7 +58,9 @@ def __getattr__(name: str) -> object:
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    value = getattr(import_module(home), name)
+    # A child forked in the middle of this import could never finish it.
+    with not_while_forking():
+        value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 

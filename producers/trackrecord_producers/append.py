@@ -48,7 +48,8 @@ def append(client: redis.Redis, stream: str, entries: Sequence[Entry]) -> list[s
                 pipe.xadd(stream, entry)  # type: ignore[arg-type] # its dict is invariant
             answers = pipe.execute(raise_on_error=False)
     except (redis.RedisError, OSError) as error:
-        message = f"Redis cannot be reached: {error}; start it or set TRACKRECORD_REDIS_URL"
+        what = str(error).rstrip(".")
+        message = f"Redis cannot be reached: {what}; start it or set TRACKRECORD_REDIS_URL"
         raise ServerUnavailable(message) from error
     for answer in answers:
         if isinstance(answer, Exception):

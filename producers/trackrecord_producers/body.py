@@ -17,9 +17,7 @@ _QUOTED = re.compile(r"'.*'", re.DOTALL)
 def build_body(
     fields: dict[str, Any], *, project: str | None = None, max_bytes: int = MAX_BODY_BYTES
 ) -> tuple[str, bytes]:
-    """Complete an outcome and write it as one line of JSON.
-
-    The body is checked by the code that the worker uses, so that what leaves here is learnt.
+    """Complete an outcome and write it; what leaves here is what the worker will learn from.
 
     Args:
         fields: fields of the wire format; outcome_id, timestamp and project are filled in when
@@ -42,6 +40,15 @@ def build_body(
             fields.pop("project", None)
         else:
             fields["project"] = project
+    return fields["outcome_id"], write_body(fields, max_bytes=max_bytes)
+
+
+def write_body(fields: dict[str, Any], *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
+    """Write an outcome as one line of JSON, and check it as the worker will.
+
+    Raises:
+        InvalidOutcome: it is no outcome; the message repeats nothing of its content.
+    """
     try:
         body = encode_body(fields)
     except Exception as error:  # noqa: BLE001 - the agent's own objects write themselves here
@@ -50,8 +57,8 @@ def build_body(
     try:
         decode_outcome(body, max_bytes=max_bytes)
     except InvalidOutcome as error:
-        raise InvalidOutcome(_without_content(str(error))) from None
-    return fields["outcome_id"], body
+        raise InvalidOutcome(without_content(str(error))) from None
+    return body
 
 
 def with_project(body: bytes, project: str) -> bytes:
@@ -59,6 +66,7 @@ def with_project(body: bytes, project: str) -> bytes:
     return b'{"project":' + msgspec.json.encode(project) + b"," + body[1:]
 
 
-def _without_content(reason: str) -> str:
+def without_content(reason: str) -> str:
+    """Why a body was refused, fit for a log."""
     # The decoder quotes a value that is not one of those allowed.
     return _QUOTED.sub("", reason) if reason.startswith("Invalid enum value") else reason

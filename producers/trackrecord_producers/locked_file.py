@@ -9,7 +9,7 @@ import stat
 import weakref
 from pathlib import Path
 
-from .forking import not_while_forking
+from trackrecord.forking import not_while_forking
 
 _ALWAYS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trackrecord.errors import InvalidOutcome, SettingsError
+from trackrecord.forking import not_while_forking
 from trackrecord.outcome import MAX_BODY_BYTES
 
 from . import exit_hooks
 from .body import build_body
 from .bounded_queue import BoundedQueue, Waiting
 from .drops import Drops, Reason
-from .forking import not_while_forking
 from .notices import Notices
 from .tally import Stats, Tally
 

@@ -5,6 +5,9 @@ stays held in the child for ever, and an import that it was in the middle of nev
 agent that forks and then imports redis itself would hang.
 """
 
+# Registers its own: what is registered last is called first. Were logging's lock taken before ours,
+# an import that asks for a logger while it keeps us waiting would never end.
+import logging  # noqa: F401
 import os
 import threading
 from collections.abc import Iterator

@@ -1,0 +1,39 @@
+"""What an importer yields."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+_ID_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A recorded run as an outcome.
+
+    Attributes:
+        record: its number in the file, from 1.
+        fields: fields of the wire format; outcome_id is among them. The timestamp is missing
+            where the recording has none.
+    """
+
+    record: int
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A record that is no outcome; the others go on.
+
+    Attributes:
+        record: its number in the file, from 1.
+        reason: what is wrong with it, without its content.
+    """
+
+    record: int
+    reason: str
+
+
+def stable_id(prefix: str, content: bytes) -> str:
+    """An outcome_id that depends on a record's content alone."""
+    return f"{prefix}-{hashlib.sha256(content).hexdigest()[:_ID_DIGITS]}"

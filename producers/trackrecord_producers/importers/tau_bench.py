@@ -1,0 +1,153 @@
+"""Recorded runs of τ-bench: an agent, its tools and a simulated customer.
+
+A run is `{task_id, reward, info, traj, trial}`; `traj` is the chat. A reward of 1.0 is a success,
+found by the benchmark's evaluator. An answer of a tool that starts with "Error" is a tool error.
+The recordings hold no times at all, so the outcomes have neither timestamp nor durations.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from trackrecord.errors import ImportFormatError, InvalidOutcome
+
+from ..body import write_body
+from .json_array import read_objects
+from .records import Imported, stable_id
+
+SOURCE = "tau-bench"
+_TASK_DIGITS = 8
+_LONGEST_ERROR = 1000
+
+
+class _WrongShape(Exception):
+    """Raised when a part of a run is not what the format says."""
+
+
+def read_tau_bench(path: Path) -> Iterator[Imported]:
+    """The outcomes of a file of recorded runs, one by one.
+
+    Raises:
+        ImportFormatError: the file cannot be read or holds something else; the message names the
+            file and the record.
+    """
+    for record, run in read_objects(path):
+        try:
+            fields = _outcome(run)
+            write_body(fields)
+        except (_WrongShape, InvalidOutcome, RecursionError) as error:
+            message = f"{path}, record {record}, is no run of tau-bench: {error}"
+            raise ImportFormatError(message) from None
+        yield Imported(record, fields)
+
+
+def _outcome(run: dict[str, Any]) -> dict[str, Any]:
+    instruction = _instruction(run)
+    tool_graph = list(_tool_calls(_get(run, "traj", list)))
+    return {
+        "outcome_id": stable_id(SOURCE, _canonical(run)),
+        "task_id": _task(run, instruction),
+        "success": _reward(run) == 1,
+        "outcome_source": "evaluator",
+        "source": SOURCE,
+        "instruction": instruction,
+        "error_count": sum(call.get("ok") is False for call in tool_graph),
+        "tool_graph": tool_graph,
+    }
+
+
+def _canonical(run: dict[str, Any]) -> bytes:
+    """The run itself, however its file is laid out."""
+    return json.dumps(run, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _task(run: dict[str, Any], instruction: str) -> str:
+    """The task's name; its number alone is used again by each of the benchmark's domains."""
+    number = run.get("task_id")
+    if isinstance(number, bool) or not isinstance(number, (int, str)):
+        message = "task_id is neither a number nor a text"
+        raise _WrongShape(message)
+    digest = hashlib.sha256(instruction.encode()).hexdigest()
+    return f"{SOURCE}/{_clean(str(number))}-{digest[:_TASK_DIGITS]}"
+
+
+def _instruction(run: dict[str, Any]) -> str:
+    task = _get(_get(run, "info", dict), "task", dict)
+    return str(_clean(_get(task, "instruction", str)))
+
+
+def _reward(run: dict[str, Any]) -> int | float:
+    reward = run.get("reward")
+    if isinstance(reward, bool) or not isinstance(reward, (int, float)):
+        message = "reward is not a number"
+        raise _WrongShape(message)
+    return reward
+
+
+def _tool_calls(chat: list[Any]) -> Iterator[dict[str, Any]]:
+    answers = _answers(chat)
+    for message in chat:
+        for call in _of_type(message.get("tool_calls") or [], list, "tool_calls"):
+            function = _get(_of_type(call, dict, "a tool call"), "function", dict)
+            call_id = call.get("id")
+            described = {
+                "tool": _clean(_get(function, "name", str)),
+                "args": _arguments(function.get("arguments")),
+            }
+            if isinstance(call_id, str):
+                described["id"] = _clean(call_id)
+            waiting = answers.get(str(call_id))
+            yield described | (_result(waiting.pop(0)) if waiting else {})
+
+
+def _answers(chat: list[Any]) -> dict[str, list[str]]:
+    """What the tools answered to each call, in order: the recordings use some ids again."""
+    answers: dict[str, list[str]] = {}
+    for message in chat:
+        _of_type(message, dict, "a message of traj")
+        if message.get("role") == "tool":
+            content = message.get("content")
+            answer = content if isinstance(content, str) else json.dumps(content)
+            answers.setdefault(str(message.get("tool_call_id")), []).append(answer)
+    return answers
+
+
+def _result(answer: str) -> dict[str, Any]:
+    if not answer.startswith("Error"):
+        return {"ok": True}
+    return {"ok": False, "error": _clean(answer[:_LONGEST_ERROR])}
+
+
+def _arguments(arguments: object) -> object:
+    """The arguments, which are JSON inside a text; a text that is none stays a text."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return _clean(arguments)
+    return _clean(arguments)
+
+
+def _clean(value: object) -> Any:  # noqa: ANN401 - of the kind that was given
+    """The value without what no store can hold: lone surrogates and NUL characters."""
+    if isinstance(value, str):
+        text = value.encode("utf-8", "replace").decode()
+        return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    if isinstance(value, dict):
+        return {_clean(name): _clean(each) for name, each in value.items()}
+    return value
+
+
+def _get(holder: dict[str, Any], name: str, kind: type) -> Any:  # noqa: ANN401 - of that kind
+    return _of_type(holder.get(name), kind, name)
+
+
+def _of_type(value: object, kind: type, what: str) -> Any:  # noqa: ANN401 - of that kind
+    if not isinstance(value, kind):
+        message = f"{what} is not a {kind.__name__}"
+        raise _WrongShape(message)
+    return value

@@ -1,0 +1,73 @@
+"""Servers that misbehave, and agents in processes of their own."""
+
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from trackrecord.settings import Settings, load_settings
+from trackrecord_producers.publisher import Publisher
+
+# The pause before another try, short enough for tests.
+RETRY_AFTER_S = 0.1
+
+
+@pytest.fixture
+def agent_settings(home: Path) -> Settings:
+    """Settings of an agent that soon looks again whether Redis is back."""
+    return load_settings(home=home, retry_after_s=RETRY_AFTER_S)
+
+
+@pytest.fixture
+def publisher_of() -> Iterator[Callable[[Settings], Publisher]]:
+    """Makes publishers that are closed after the test."""
+    made: list[Publisher] = []
+
+    def make(settings: Settings) -> Publisher:
+        publisher = Publisher(lambda: settings)
+        made.append(publisher)
+        return publisher
+
+    yield make
+    for publisher in made:
+        publisher.close()
+
+
+@pytest.fixture
+def hung_port() -> Iterator[int]:
+    """A port that accepts connections and never answers."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(100)
+        yield listening.getsockname()[1]
+
+
+@pytest.fixture
+def closed_port() -> int:
+    """A port that refuses connections."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port: int = bound.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def agent(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs Python code as an agent's process, whose home is this test's."""
+
+    def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            env={**os.environ, "TRACKRECORD_HOME": str(home), **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,282 @@
+"""Processes that fork, end, or are ended: each outcome is published once, by its own process."""
+
+import collections
+
+import pytest
+from what_became import arrived, spooled
+
+pytestmark = pytest.mark.faults
+
+
+def _tasks(client):
+    return collections.Counter(body["task_id"] for body in arrived(client))
+
+
+def _check(done):
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("ending", ["", "sys.exit(0)", "raise SystemExit"])
+def test_ending_right_after_publishing_loses_nothing(ending, agent, client, home):
+    """The interpreter ends while the thread still imports what it needs."""
+    done = agent(
+        f"""
+        import sys, trackrecord
+        for n in range(100):
+            trackrecord.publish(task_id=str(n), success=True)
+        {ending}
+        """
+    )
+    _check(done)
+    assert _tasks(client) == {str(n): 1 for n in range(100)}
+    assert spooled(home) == []
+
+
+def test_ending_by_an_exception_loses_nothing(agent, client):
+    done = agent(
+        """
+        import trackrecord
+        with trackrecord.attempt("t"):
+            raise ValueError("the agent's own")
+        """
+    )
+    assert done.returncode == 1
+    assert "ValueError: the agent's own" in done.stderr
+    assert _tasks(client) == {"t": 1}
+
+
+def test_ending_while_the_server_hangs_takes_two_seconds_at_most(agent, home, hung_port):
+    done = agent(
+        """
+        import atexit, time, trackrecord
+        begin = time.monotonic()
+        atexit.register(lambda: print(time.monotonic() - begin))
+        for n in range(100):
+            trackrecord.publish(task_id=str(n), success=True)
+        """,
+        TRACKRECORD_REDIS_URL=f"redis://127.0.0.1:{hung_port}/0",
+        TRACKRECORD_REDIS_TIMEOUT_S="60",
+        TRACKRECORD_REDIS_CONNECT_TIMEOUT_S="60",
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 3.0
+    assert {body["task_id"] for body in spooled(home)} == {str(n) for n in range(100)}
+
+
+def test_publishing_while_the_interpreter_ends_goes_to_the_spool(agent, client, home):
+    done = agent(
+        """
+        import atexit, trackrecord
+        # Registered before the publisher's own, so called after it.
+        atexit.register(lambda: trackrecord.publish(task_id="late", success=True))
+        trackrecord.publish(task_id="early", success=True)
+        """
+    )
+    _check(done)
+    assert _tasks(client) == {"early": 1}
+    assert [body["task_id"] for body in spooled(home)] == ["late"]
+
+
+def test_parent_and_child_of_a_fork_publish_on_their_own(agent, client):
+    done = agent(
+        """
+        import os, sys, trackrecord
+        trackrecord.publish(task_id="parent-before", success=True)
+        for n in range(20):
+            trackrecord.publish(task_id="parent-waiting", success=True)
+            if os.fork() == 0:
+                assert trackrecord.stats().waiting == 0
+                trackrecord.publish(task_id="child", success=True)
+                sys.exit(0 if trackrecord.flush(5) else 1)
+        trackrecord.publish(task_id="parent-after", success=True)
+        codes = [os.waitpid(-1, 0)[1] for _ in range(20)]
+        assert codes == [0] * 20, codes
+        """
+    )
+    _check(done)
+    assert _tasks(client) == {
+        "parent-before": 1,
+        "parent-waiting": 20,
+        "child": 20,
+        "parent-after": 1,
+    }
+
+
+def test_a_fork_in_the_middle_of_the_threads_imports_does_not_hang_the_child(agent, client):
+    done = agent(
+        """
+        import os, sys, time, trackrecord
+        trackrecord.publish(task_id="parent", success=True)
+        children = []
+        for n in range(10):
+            time.sleep(0.01)
+            pid = os.fork()
+            if pid == 0:
+                import redis, pydantic  # an agent's own imports, which the thread may be at
+                trackrecord.publish(task_id="child", success=True)
+                sys.exit(0)
+            children.append(pid)
+        assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 10
+        """
+    )
+    _check(done)
+    assert _tasks(client) == {"parent": 1, "child": 10}
+
+
+def test_a_fork_from_a_thread_while_others_publish_does_not_deadlock(agent, client):
+    done = agent(
+        """
+        import os, sys, threading, trackrecord
+        go_on = True
+
+        def work():
+            while go_on:
+                trackrecord.publish(task_id="noise", success="invalid")
+                trackrecord.publish(task_id="parent", success=True)
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        [thread.start() for thread in threads]
+        statuses = []
+        for n in range(50):
+            pid = os.fork()
+            if pid == 0:
+                trackrecord.publish(task_id="noise", success="invalid")
+                ok = trackrecord.publish(task_id="child", success=True) and trackrecord.flush(10)
+                os._exit(0 if ok else 1)
+            statuses.append(os.waitpid(pid, 0)[1])
+        go_on = False
+        [thread.join() for thread in threads]
+        assert statuses == [0] * 50, statuses
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert _tasks(client)["child"] == 50
+
+
+def test_a_childs_copy_does_not_keep_the_parents_spool_file_locked(agent, home):
+    """The child outlives its parent; the parent's file must be free for a forwarder."""
+    done = agent(
+        """
+        import os, sys, time, trackrecord
+        trackrecord.publish(task_id="parent", success=True)
+        assert trackrecord.flush(5)
+        assert trackrecord.stats().spooled == 1
+        read, write = os.pipe()
+        if os.fork() == 0:
+            os.close(write)
+            os.read(read, 1)  # until the parent is gone
+            time.sleep(0.1)
+            import fcntl
+            from pathlib import Path
+            (file,) = Path(os.environ["TRACKRECORD_HOME"], "spool").iterdir()
+            with file.open("rb") as opened:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            print("free", flush=True)
+            os._exit(0)
+        os.close(read)
+        os._exit(0)
+        """,
+        TRACKRECORD_REDIS_URL="redis://127.0.0.1:1/0",
+    )
+    assert done.stdout.strip() == "free", done.stderr
+    assert len(spooled(home)) == 1
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_children_of_multiprocessing_lose_nothing(method, agent, client, home):
+    module = home / "agent_module.py"
+    module.write_text(
+        "import trackrecord\n"
+        "def work(n):\n"
+        "    trackrecord.publish(task_id=f'child-{n}', success=True)\n"
+    )
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(home)!r})
+        import multiprocessing, trackrecord, agent_module
+        trackrecord.publish(task_id="parent", success=True)
+        context = multiprocessing.get_context({method!r})
+        children = [context.Process(target=agent_module.work, args=(n,)) for n in range(4)]
+        [child.start() for child in children]
+        [child.join() for child in children]
+        assert [child.exitcode for child in children] == [0] * 4
+        """
+    )
+    _check(done)
+    assert _tasks(client) == {"parent": 1, **{f"child-{n}": 1 for n in range(4)}}
+
+
+def test_children_of_billiard_lose_nothing(agent, client):
+    done = agent(
+        """
+        import billiard, trackrecord
+
+        def work(n):
+            trackrecord.publish(task_id=f"child-{n}", success=True)
+
+        trackrecord.publish(task_id="parent", success=True)
+        children = [billiard.Process(target=work, args=(n,)) for n in range(4)]
+        [child.start() for child in children]
+        [child.join() for child in children]
+        """
+    )
+    _check(done)
+    assert _tasks(client) == {"parent": 1, **{f"child-{n}": 1 for n in range(4)}}
+
+
+def test_celerys_pool_processes_lose_nothing_when_they_are_recycled(agent, home, hung_port):
+    """A task per process: each is recycled right after it published, while the server hangs."""
+    (home / "agent_app.py").write_text(
+        "import celery, trackrecord\n"
+        "from celery.contrib.testing.tasks import ping\n"
+        f"app = celery.Celery(broker='filesystem://', backend='file://{home}/results')\n"
+        "app.conf.broker_transport_options = {\n"
+        f"    'data_folder_in': '{home}/broker', 'data_folder_out': '{home}/broker',\n"
+        f"    'control_folder': '{home}/control'}}\n"
+        "app.conf.worker_max_tasks_per_child = 1\n"
+        "app.conf.worker_prefetch_multiplier = 1\n"
+        "@app.task\n"
+        "def work(n):\n"
+        "    trackrecord.publish(task_id=f'child-{n}', success=True)\n"
+    )
+    for folder in ("results", "broker", "control"):
+        (home / folder).mkdir()
+    done = agent(
+        f"""
+        import subprocess, sys
+        sys.path.insert(0, {str(home)!r})
+        from agent_app import work
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "agent_app", "worker", "-P", "prefork",
+             "-c", "2", "--without-gossip", "--without-mingle", "-l", "error"],
+            cwd={str(home)!r}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            results = [work.delay(n) for n in range(4)]
+            [result.get(timeout=30) for result in results]
+        finally:
+            worker.terminate()
+            worker.wait(30)
+        """,
+        TRACKRECORD_REDIS_URL=f"redis://127.0.0.1:{hung_port}/0",
+        TRACKRECORD_REDIS_TIMEOUT_S="60",
+        TRACKRECORD_REDIS_CONNECT_TIMEOUT_S="60",
+    )
+    assert done.returncode == 0, done.stderr
+    assert {body["task_id"] for body in spooled(home)} == {f"child-{n}" for n in range(4)}
+
+
+def test_wrong_settings_never_hurt_the_agent(agent):
+    done = agent(
+        """
+        import trackrecord
+        trackrecord.publish(task_id="t", success=True)
+        trackrecord.flush(5)
+        print(trackrecord.dropped())
+        """,
+        TRACKRECORD_QUEUE_MAX="many",
+    )
+    assert done.returncode == 0
+    assert done.stdout.strip() == "{'bad_settings': 1}"
+    assert "queue_max" in done.stderr

@@ -1,0 +1,197 @@
+"""publish: what it accepts, what it drops and counts, and that nothing of it reaches the agent."""
+
+import logging
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from what_became import arrived, wait_until
+
+from trackrecord.errors import SettingsError
+from trackrecord.outcome import decode_outcome
+from trackrecord.settings import load_settings
+from trackrecord_producers.body import build_body
+from trackrecord_producers.ids import new_id
+from trackrecord_producers.notices import Notices
+from trackrecord_producers.publish import publish
+from trackrecord_producers.publisher import Publisher
+
+
+class Unwritable:
+    def __str__(self):
+        raise RuntimeError
+
+
+def test_an_outcome_arrives_with_what_was_missing_filled_in(agent_settings, client, publisher_of):
+    publisher = publisher_of(agent_settings)
+    outcome_id = publisher.publish({"task_id": "t", "success": True, "strategy": "file-based"})
+    assert publisher.flush(5)
+    (body,) = arrived(client)
+    assert UUID(outcome_id).version == 7
+    assert body["outcome_id"] == outcome_id
+    assert abs(body.pop("timestamp") - datetime.now(UTC).timestamp()) < 60
+    assert body == {
+        "outcome_id": outcome_id,
+        "project": "default",
+        "task_id": "t",
+        "success": True,
+        "strategy": "file-based",
+    }
+
+
+def test_the_settings_project_is_that_of_outcomes_that_name_none(home, client, publisher_of):
+    publisher = publisher_of(load_settings(home=home, project='a "quoted" 项目'))
+    publisher.publish({"task_id": "1", "success": True})
+    publisher.publish({"task_id": "2", "success": True, "project": None})
+    publisher.publish({"task_id": "3", "success": True, "project": "other"})
+    assert publisher.flush(5)
+    assert [body["project"] for body in arrived(client)] == ['a "quoted" 项目'] * 2 + ["other"]
+
+
+def test_what_the_caller_says_is_kept():
+    moment = datetime(2026, 1, 2, tzinfo=UTC)
+    given = {"task_id": "t", "success": True, "outcome_id": "mine", "timestamp": moment}
+    outcome_id, body = build_body(given, project="p")
+    outcome = decode_outcome(body)
+    assert (outcome_id, outcome.outcome_id, outcome.project) == ("mine", "mine", "p")
+    assert outcome.timestamp == moment.timestamp()
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"success": "secret"}, "success"),
+        ({"outcome_source": "secret"}, "outcome_source"),
+        ({"timestamp": datetime(2026, 1, 2)}, "offset"),  # noqa: DTZ001 - naive on purpose
+        ({"timestamp": "secret"}, "ISO 8601"),
+        ({"duration_ms": -1}, "duration_ms"),
+        ({"metadata": ["secret"]}, "metadata"),
+        ({"instruction": "secret\ud800"}, "JSON"),
+        ({"metadata": {"key": Unwritable()}}, "JSON"),
+        ({"instruction": "secret" * 20_000_000}, "bytes"),
+        ({"outcome_id": 7}, "outcome_id"),
+        ({"instruction": "secret\0"}, "NUL"),
+    ],
+)
+def test_what_is_no_outcome_is_dropped_counted_and_explained_once(fields, reason, caplog):
+    publisher = Publisher()
+    for _ in range(3):
+        assert publisher.publish({"task_id": "t", "success": True, **fields}) is None
+    assert publisher.stats().dropped == {"invalid": 3}
+    (line,) = caplog.messages
+    assert "invalid" in line
+    assert reason in line
+    assert "secret" not in line
+
+
+def test_a_missing_required_field_is_pythons_own_error():
+    with pytest.raises(TypeError):
+        publish(task_id="t")
+
+
+def test_a_body_too_large_for_the_settings_is_dropped_once_they_are_known(
+    home, client, publisher_of
+):
+    publisher = publisher_of(load_settings(home=home, max_body_bytes=2000))
+    publisher.publish({"task_id": "1", "success": True, "instruction": "x" * 3000})
+    assert publisher.flush(5)
+    assert publisher.publish({"task_id": "2", "success": True, "instruction": "x" * 3000}) is None
+    assert arrived(client) == []
+    assert publisher.stats().dropped == {"invalid": 2}
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
+    lambda children: st.lists(children) | st.dictionaries(st.text() | st.integers(), children),
+    max_leaves=20,
+)
+_objects = _json | st.builds(Unwritable) | st.builds(object) | st.complex_numbers() | st.datetimes()
+
+
+@given(
+    task_id=_objects,
+    success=_objects,
+    fields=st.dictionaries(
+        st.sampled_from(
+            ["outcome_id", "timestamp", "project", "tool_graph", "criteria", "metadata", "cost"]
+        )
+        | st.text(min_size=1),
+        _objects,
+    ),
+)
+def test_whatever_is_published_nothing_is_raised(task_id, success, fields):
+    """Each call either gives the id of an outcome that the worker accepts, or counts a drop."""
+    publisher = Publisher(load_settings)
+    publisher._thread = object()  # nothing is to be brought out
+    fields = {**fields, "task_id": task_id, "success": success}
+    outcome_id = publisher.publish(fields)
+    stats = publisher.stats()
+    assert (stats.published, sum(stats.dropped.values())) == ((1, 0) if outcome_id else (0, 1))
+    if outcome_id:
+        (waiting,) = publisher._queue.seize()
+        assert decode_outcome(waiting.body).outcome_id == outcome_id
+
+
+def test_a_full_queue_drops_what_comes(caplog):
+    publisher = Publisher()
+    publisher._thread = object()  # nothing is brought out
+    publisher._queue.limit(2, 10**6)
+    ids = [publisher.publish({"task_id": "t", "success": True}) for _ in range(3)]
+    assert ids[2] is None
+    assert publisher.stats().waiting == 2
+    assert publisher.stats().dropped == {"queue_full": 1}
+    assert "TRACKRECORD_QUEUE_MAX" in caplog.text
+
+
+def test_the_queue_is_bounded_in_bytes_too():
+    publisher = Publisher()
+    publisher._thread = object()  # nothing is brought out
+    publisher._queue.limit(1000, 5000)
+    for _ in range(10):
+        publisher.publish({"task_id": "t", "success": True, "instruction": "x" * 1000})
+    assert publisher.stats().waiting == 4
+    assert publisher.stats().dropped == {"queue_full": 6}
+
+
+def test_wrong_settings_never_raise_and_are_named_in_the_log(caplog):
+    def load():
+        message = "setting queue_max: it is wrong"
+        raise SettingsError(message)
+
+    publisher = Publisher(load)
+    publisher.publish({"task_id": "t", "success": True})
+    wait_until(lambda: publisher.stats().dropped == {"bad_settings": 1})
+    assert publisher.flush(1)
+    assert publisher.publish({"task_id": "t", "success": True}) is None
+    assert publisher.stats().dropped == {"bad_settings": 2}
+    publisher.close()
+    (line,) = caplog.messages
+    assert "setting queue_max: it is wrong" in line
+
+
+def test_a_notice_of_one_kind_comes_again_only_after_a_pause(caplog):
+    notices = Notices(pause_s=0.05)
+    for _ in range(3):
+        notices.say("a", "first")
+    notices.say("b", "second")
+    assert caplog.messages == ["first", "second"]
+    wait_until(lambda: (notices.say("a", "third"), len(caplog.messages) == 3)[1])
+
+
+def test_a_handler_of_the_agent_that_raises_does_not_reach_the_agent(caplog, monkeypatch):
+    def broken(record):
+        raise RuntimeError
+
+    monkeypatch.setattr(logging.getLogger("trackrecord"), "filters", [broken])
+    assert Publisher().publish({"task_id": "t", "success": "no"}) is None
+
+
+def test_ids_sort_by_time_and_never_repeat():
+    ids = [new_id() for _ in range(20_000)]
+    assert len(set(ids)) == len(ids)
+    assert [each[:13] for each in ids] == sorted(each[:13] for each in ids)
+    assert {(UUID(each).version, UUID(each).variant) for each in ids} == {
+        (7, "specified in RFC 4122")
+    }

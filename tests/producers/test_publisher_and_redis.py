@@ -1,0 +1,236 @@
+"""Publishing while Redis is up, away, hanging, full, or back again: nothing is lost or held up."""
+
+import signal
+import socket
+import threading
+import time
+
+import pytest
+import redis
+from what_became import arrived, spooled, wait_until
+
+from trackrecord.settings import load_settings
+from trackrecord_producers.delivery import Delivery
+
+
+def _outcome(number):
+    return {"task_id": f"task-{number}", "success": True}
+
+
+def _ids(bodies):
+    return {body["outcome_id"] for body in bodies}
+
+
+def test_a_fresh_outcome_arrives_within_fifty_milliseconds(agent_settings, client, publisher_of):
+    publisher = publisher_of(agent_settings)
+    publisher.publish(_outcome(0))
+    assert publisher.flush(5)
+    delays = []
+    for number in range(1, 6):
+        begin = time.monotonic()
+        publisher.publish(_outcome(number))
+        while client.xlen("trackrecord:outcomes") <= number:
+            time.sleep(0.001)
+        delays.append(time.monotonic() - begin)
+    assert sorted(delays)[2] < 0.05
+
+
+def test_many_threads_publish_and_everything_arrives_once(agent_settings, client, publisher_of):
+    publisher = publisher_of(agent_settings)
+    ids = []
+
+    def work():
+        ids.extend([publisher.publish(_outcome(0)) for _ in range(500)])
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert publisher.flush(10)
+    bodies = arrived(client)
+    assert len(bodies) == 4000
+    assert _ids(bodies) == set(ids)
+    assert publisher.stats().sent == 4000
+
+
+def test_the_writing_thread_does_not_poll(agent_settings, client, publisher_of, monkeypatch):
+    turns = []
+    monkeypatch.setattr(
+        Delivery, "forward", lambda self, go=Delivery.forward: (turns.append(1), go(self))[1]
+    )
+    publisher = publisher_of(agent_settings)
+    publisher.publish(_outcome(0))
+    assert publisher.flush(5)
+    time.sleep(0.1)
+    before = len(turns)
+    time.sleep(0.5)
+    assert len(turns) == before
+
+
+def test_refused_outcomes_are_spooled_and_forwarded_when_redis_is_back(
+    home, redis_server, client, publisher_of, caplog
+):
+    settings = load_settings(home=home, retry_after_s=0.1)
+    publisher = publisher_of(settings)
+    before = publisher.publish(_outcome(0))
+    assert publisher.flush(5)
+    redis_server.kill()
+    away = [publisher.publish(_outcome(number)) for number in range(1, 1001)]
+    assert publisher.flush(5)
+    assert _ids(spooled(home)) == set(away)
+    assert [line for line in caplog.messages if "spool" in line] == caplog.messages[:1]
+    redis_server.start()
+    wait_until(lambda: not spooled(home))
+    after = publisher.publish(_outcome(1001))
+    assert publisher.flush(5)
+    with redis_server.client() as fresh:
+        # appendfsync is always: what was sent before the kill is there too.
+        assert _ids(arrived(fresh)) == {before, *away, after}
+    stats = publisher.stats()
+    assert (stats.sent, stats.spooled, stats.forwarded, stats.dropped) == (2, 1000, 1000, {})
+
+
+def test_a_hung_server_delays_nobody_and_loses_nothing(home, hung_port, publisher_of):
+    settings = load_settings(
+        home=home, redis_url=f"redis://127.0.0.1:{hung_port}/0", retry_after_s=0.1
+    )
+    publisher = publisher_of(settings)
+    ids = []
+    slowest = 0.0
+    end = time.monotonic() + 3.0
+    while time.monotonic() < end:
+        for _ in range(50):
+            begin = time.perf_counter()
+            ids.append(publisher.publish(_outcome(0)))
+            slowest = max(slowest, time.perf_counter() - begin)
+        time.sleep(0.02)
+    # Asked over and over, each time for a second, the server does not hold up the queue.
+    begin = time.monotonic()
+    assert publisher.flush(2)
+    assert time.monotonic() - begin < 0.5
+    assert slowest < 0.25
+    assert _ids(spooled(home)) == set(ids)
+    assert publisher.stats().dropped == {}
+
+
+def test_a_server_that_refuses_writes_is_spooled_for(agent_settings, home, client, publisher_of):
+    """Out of memory under noeviction: Redis answers, but takes nothing."""
+    client.config_set("maxmemory", "100kb")
+    publisher = publisher_of(agent_settings)
+    ids = {publisher.publish(_outcome(number)) for number in range(10)}
+    assert publisher.flush(5)
+    time.sleep(0.5)
+    ids.add(publisher.publish(_outcome(11)))
+    assert publisher.flush(5)
+    assert arrived(client) == []
+    assert _ids(spooled(home)) == ids
+    # The file is taken up again after each vain try, instead of one more being made.
+    assert len(list((home / "spool").iterdir())) == 1
+    client.config_set("maxmemory", "0")
+    wait_until(lambda: client.xlen("trackrecord:outcomes") == 11)
+    assert _ids(arrived(client)) == ids
+    wait_until(lambda: not spooled(home))
+
+
+@pytest.mark.parametrize("state", ["replica", "wrong_type"])
+def test_any_refusal_means_the_spool(state, agent_settings, home, client, publisher_of):
+    if state == "replica":
+        client.config_set("replica-read-only", "yes")
+        client.replicaof("127.0.0.1", "1")
+    else:
+        client.set("trackrecord:outcomes", "not a stream")
+    publisher = publisher_of(agent_settings)
+    outcome_id = publisher.publish(_outcome(0))
+    assert publisher.flush(5)
+    assert _ids(spooled(home)) == {outcome_id}
+
+
+def test_a_bare_socket_in_between_that_breaks_off_loses_nothing(home, client, publisher_of):
+    """The connection ends in the middle of an answer: sent twice at worst, never lost."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(10)
+
+        def breaks_off():
+            connection, _ = listening.accept()
+            connection.recv(10)
+            connection.close()
+
+        thread = threading.Thread(target=breaks_off)
+        thread.start()
+        port = listening.getsockname()[1]
+        settings = load_settings(home=home, redis_url=f"redis://127.0.0.1:{port}/0")
+        publisher = publisher_of(settings)
+        outcome_id = publisher.publish(_outcome(0))
+        assert publisher.flush(5)
+        thread.join()
+    assert _ids(spooled(home)) == {outcome_id}
+
+
+def test_what_others_left_in_the_spool_is_forwarded_after_the_first_success(
+    agent_settings, home, client, publisher_of
+):
+    (home / "spool").mkdir()
+    (home / "spool" / "left.jsonl").write_bytes(b'{"task_id":"left","success":true}\n')
+    publisher = publisher_of(agent_settings)
+    publisher.publish(_outcome(0))
+    wait_until(lambda: client.xlen("trackrecord:outcomes") == 2)
+    assert {body["task_id"] for body in arrived(client)} == {"left", "task-0"}
+
+
+def test_publishing_inside_a_signal_handler_does_not_deadlock(agent_settings, client, publisher_of):
+    publisher = publisher_of(agent_settings)
+    from_handler = []
+
+    def handler(*_):
+        from_handler.append(publisher.publish(_outcome(-1)))
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        published = []
+        while len(from_handler) < 100:
+            published.append(publisher.publish(_outcome(0)))
+            time.sleep(0.0001)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert publisher.flush(10)
+    assert _ids(arrived(client)) == {*published, *from_handler}
+
+
+def test_after_close_outcomes_go_straight_to_the_spool(agent_settings, home, client, publisher_of):
+    publisher = publisher_of(agent_settings)
+    first = publisher.publish(_outcome(0))
+    publisher.close()
+    late = publisher.publish(_outcome(1))
+    assert _ids(arrived(client)) == {first}
+    assert _ids(spooled(home)) == {late}
+    publisher.close()
+
+
+def test_flush_says_when_the_time_was_too_short(home, hung_port, publisher_of):
+    settings = load_settings(home=home, redis_url=f"redis://127.0.0.1:{hung_port}/0")
+    publisher = publisher_of(settings)
+    publisher.publish(_outcome(0))
+    assert not publisher.flush(0.05)
+    assert publisher.flush(5)
+
+
+def test_the_redis_client_is_not_tried_again_by_itself(home, closed_port):
+    from trackrecord.redis_client import agent_client
+
+    client = agent_client(load_settings(home=home, redis_url=f"redis://127.0.0.1:{closed_port}/0"))
+    begin = time.monotonic()
+    with pytest.raises(redis.ConnectionError):
+        client.ping()
+    assert time.monotonic() - begin < 0.2
+
+
+def test_both_redis_clients_work_over_the_embedded_servers_socket(settings, client):
+    from trackrecord.redis_client import agent_client, worker_client
+
+    for make in (agent_client, worker_client):
+        with make(settings) as connected:
+            assert connected.ping()

@@ -1,0 +1,200 @@
+"""The spool: what is written is whole lines, within bounds, locked while its writer lives."""
+
+import fcntl
+import json
+import os
+import stat
+import textwrap
+
+import pytest
+from what_became import spooled
+
+from trackrecord_producers.spool import SpoolSize, SpoolWriter, spool_size
+
+MEGABYTE = 1024 * 1024
+
+
+@pytest.fixture
+def folder(home):
+    return home / "spool"
+
+
+def _only_file(folder):
+    (file,) = folder.iterdir()
+    return file
+
+
+def _is_locked(path):
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+def test_bodies_become_lines_of_a_private_file_that_is_locked_while_the_writer_lives(folder):
+    writer = SpoolWriter(folder, MEGABYTE)
+    assert writer.append([b'{"a":1}', b'{"b":2}']).written == 2
+    assert writer.append([b'{"c":3}']).written == 1
+    file = _only_file(folder)
+    assert file.read_bytes() == b'{"a":1}\n{"b":2}\n{"c":3}\n'
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert _is_locked(file)
+    writer.close()
+    assert not _is_locked(file)
+
+
+def test_a_line_break_inside_a_body_does_not_break_the_line(folder):
+    SpoolWriter(folder, MEGABYTE).append([b'{"a":\n1}'])
+    assert _only_file(folder).read_bytes() == b'{"a": 1}\n'
+
+
+def test_each_writer_has_a_file_of_its_own(folder):
+    writers = [SpoolWriter(folder, MEGABYTE) for _ in range(3)]
+    for writer in writers:
+        writer.append([b"{}"])
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_a_closed_file_is_taken_up_again_unless_somebody_else_has_it(folder):
+    writer = SpoolWriter(folder, MEGABYTE)
+    writer.append([b"{}"])
+    writer.close()
+    writer.append([b"{}"])
+    assert _only_file(folder).read_bytes() == b"{}\n{}\n"
+    writer.close()
+    with _only_file(folder).open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        writer.append([b"{}"])
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_file_that_somebody_deletes_is_replaced(folder):
+    writer = SpoolWriter(folder, MEGABYTE)
+    writer.append([b"{}"])
+    _only_file(folder).unlink()
+    assert writer.append([b'{"a":1}']).written == 1
+    assert _only_file(folder).read_bytes() == b'{"a":1}\n'
+
+
+def test_a_long_file_is_followed_by_another(folder):
+    writer = SpoolWriter(folder, 64 * MEGABYTE)
+    for _ in range(3):
+        writer.append([b"x" * 6 * MEGABYTE])
+    writer.append([b"{}"])
+    sizes = sorted(file.stat().st_size for file in folder.iterdir())
+    assert sizes == [3, 3 * (6 * MEGABYTE + 1)]
+
+
+def test_the_bound_is_the_whole_spools_and_what_finds_no_room_is_told(folder):
+    SpoolWriter(folder, 100).append([b"x" * 59])
+    appended = SpoolWriter(folder, 100).append([b"x" * 19, b"x" * 19, b"x" * 19])
+    assert (appended.written, appended.too_many, appended.failed) == (2, 1, 0)
+    assert sum(file.stat().st_size for file in folder.iterdir()) == 100
+
+
+def test_a_folder_that_cannot_be_made_is_told(home):
+    (home / "spool").write_text("a file is in the way")
+    appended = SpoolWriter(home / "spool", MEGABYTE).append([b"{}", b"{}"])
+    assert (appended.written, appended.failed) == (0, 2)
+    assert appended.problem
+
+
+def test_its_size_is_counted_in_outcomes_and_bytes(settings, folder):
+    assert spool_size(settings) == SpoolSize(0, 0)
+    writer = SpoolWriter(folder, MEGABYTE)
+    writer.append([b"{}", b"{}"])
+    (folder / "unrelated.txt").write_bytes(b"\n\n\n")
+    (folder / "link.jsonl").symlink_to("/etc/hostname")
+    os.mkfifo(folder / "pipe.jsonl")
+    assert spool_size(settings) == SpoolSize(2, 6)
+
+
+def test_a_full_disk_costs_whole_outcomes_only_and_the_agent_goes_on(agent, home):
+    """The file size limit of the operating system stands in for the disk's end."""
+    done = agent(
+        """
+        import resource, sys, trackrecord
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+        for _ in range(100):
+            trackrecord.publish(task_id="t", success=True, source="x" * 100)
+        assert trackrecord.flush(10)
+        print(trackrecord.stats().spooled, trackrecord.dropped())
+        trackrecord.publish(task_id="late", success=True)
+        trackrecord.flush(10)
+        """,
+        TRACKRECORD_REDIS_URL="redis://127.0.0.1:1/0",
+    )
+    assert done.returncode == 0, done.stderr
+    bodies = spooled(home)
+    assert 10 < len(bodies) < 100
+    assert f"{{'spool_error': {100 - len(bodies)}}}" in done.stdout or "late" in str(bodies)
+    assert _only_file(home / "spool").read_bytes().endswith(b"\n")
+    assert "File too large" in done.stderr
+    assert "make room" in done.stderr
+
+
+def test_a_hook_spools_at_once_without_the_network_or_a_thread(agent, home):
+    done = agent(
+        """
+        import sys, threading, trackrecord, os
+        outcome_id = trackrecord.spool(task_id="t", success=False, source="hook")
+        print(outcome_id, "redis" in sys.modules, threading.active_count(), flush=True)
+        os._exit(0)
+        """,
+        TRACKRECORD_PROJECT="hooks",
+    )
+    (body,) = spooled(home)
+    assert done.stdout.split() == [body["outcome_id"], "False", "1"]
+    assert (body["project"], body["source"]) == ("hooks", "hook")
+
+
+@pytest.mark.parametrize(
+    ("environment", "call", "reason"),
+    [
+        ({"TRACKRECORD_QUEUE_MAX": "none"}, "success=True", "bad_settings"),
+        ({"TRACKRECORD_NO_SUCH": "1"}, "success=True", "bad_settings"),
+        ({"TRACKRECORD_SPOOL_MAX_BYTES": "10"}, "success=True", "spool_full"),
+        ({"TRACKRECORD_HOME": "/dev/null"}, "success=True", "spool_error"),
+        ({}, "success='maybe'", "invalid"),
+    ],
+)
+def test_a_hook_never_fails(agent, environment, call, reason):
+    code = textwrap.dedent(
+        f"""
+        import trackrecord
+        assert trackrecord.spool(task_id="t", {call}) is None
+        print(trackrecord.dropped())
+        """
+    )
+    done = agent(code, **environment)
+    assert (done.returncode, done.stdout.strip()) == (0, f"{{'{reason}': 1}}")
+    assert reason in done.stderr
+
+
+def test_two_processes_spool_at_once_and_lose_nothing(agent, home):
+    done = agent(
+        """
+        import multiprocessing, trackrecord
+
+        def work(number):
+            for i in range(50):
+                assert trackrecord.spool(task_id=f"{number}-{i}", success=True)
+
+        context = multiprocessing.get_context("fork")
+        children = [context.Process(target=work, args=(n,)) for n in range(4)]
+        [child.start() for child in children]
+        [child.join() for child in children]
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert len({body["task_id"] for body in spooled(home)}) == 200
+
+
+def test_each_line_is_json_of_its_own(folder):
+    writer = SpoolWriter(folder, MEGABYTE)
+    writer.append([json.dumps({"n": n}).encode() for n in range(100)])
+    lines = _only_file(folder).read_bytes().splitlines()
+    assert [json.loads(line)["n"] for line in lines] == list(range(100))

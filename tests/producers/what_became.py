@@ -1,0 +1,36 @@
+"""What became of outcomes: in Redis, in the spool, or not yet anywhere."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import redis
+
+
+def arrived(client: redis.Redis) -> list[dict[str, Any]]:
+    """The bodies on the outcomes' stream, oldest first."""
+    entries: Any = client.xrange("trackrecord:outcomes")
+    assert all(fields[b"v"] == b"1" for _, fields in entries)
+    return [json.loads(fields[b"body"]) for _, fields in entries]
+
+
+def dead_letters(client: redis.Redis) -> list[tuple[str, bytes]]:
+    """Reason and body of each dead letter, oldest first."""
+    entries: Any = client.xrange("trackrecord:dead")
+    return [(fields[b"reason"].decode(), fields[b"body"]) for _, fields in entries]
+
+
+def spooled(home: Path) -> list[dict[str, Any]]:
+    """The bodies in the spool, oldest file first."""
+    files = sorted((home / "spool").glob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
+    """Wait until a condition holds, and fail when it does not come to hold."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to pass in time"
+        time.sleep(0.01)
