@@ -1,0 +1,200 @@
+"""docker-compose.yml and the Dockerfile, held against the code."""
+
+import importlib.util
+import re
+import sys
+
+import pytest
+from compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
+
+from trackrecord.settings import ENV_PREFIX, Settings, load_settings
+from trackrecord_worker.daemon import beat_command, worker_command
+from trackrecord_worker.health import CHECKS
+
+PASSWORDS = {"REDIS_PASSWORD": "redis5ecret", "POSTGRES_PASSWORD": "postgres5ecret"}
+SERVICES = ["redis", "postgres", "worker", "beat"]
+OURS = ["worker", "beat"]
+
+
+@pytest.fixture
+def compose():
+    return read_compose(PASSWORDS)
+
+
+@pytest.fixture
+def dockerfile():
+    return (ROOT / "Dockerfile").read_text()
+
+
+def test_services(compose):
+    """Redis, PostgreSQL, a worker and beat, and nothing else."""
+    assert sorted(compose["services"]) == sorted(SERVICES)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_service_is_watched_and_started_again(compose, name):
+    """Each has a health check with a time limit, comes back after a crash, and has time to stop."""
+    service = compose["services"][name]
+    check = service["healthcheck"]
+    assert check["test"][0] in ("CMD", "CMD-SHELL")
+    assert {"interval", "timeout", "retries", "start_period"} <= set(check)
+    assert service["restart"] == "unless-stopped"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ours_wait_for_their_servers(compose, name):
+    """The worker and beat start once Redis and PostgreSQL are healthy."""
+    assert compose["services"][name]["depends_on"] == {
+        "redis": {"condition": "service_healthy"},
+        "postgres": {"condition": "service_healthy"},
+    }
+
+
+def test_commands_are_those_of_up(compose):
+    """The worker and beat are started as `trackrecord up` starts them."""
+    settings = load_settings()
+    for name, expected in (
+        ("worker", worker_command(settings)),
+        ("beat", beat_command(settings)),
+    ):
+        command = compose["services"][name]["command"]
+        assert ["python", *expected[1:]] == command
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_modules_that_are_run_exist(compose, name):
+    """Every `python -m` of a command and of a health check names a module, or a check, of ours."""
+    service = compose["services"][name]
+    for command in (service["command"], service["healthcheck"]["test"][1:]):
+        assert command[:2] == ["python", "-m"]
+        assert importlib.util.find_spec(command[2]) is not None
+    assert service["healthcheck"]["test"][4] in CHECKS
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_setting_is_known(compose, name, monkeypatch):
+    """The environment of the worker and beat is made of settings, and they are valid."""
+    environment = compose["services"][name]["environment"]
+    assert all(variable.startswith(ENV_PREFIX) for variable in environment)
+    known = {ENV_PREFIX + field.upper() for field in Settings.model_fields}
+    assert set(environment) <= known
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    settings = load_settings()
+    assert settings.redis_url == "redis://:redis5ecret@redis:6379/0"
+    assert settings.effective_database_url == (
+        "postgresql+psycopg://trackrecord:postgres5ecret@postgres:5432/trackrecord"
+    )
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_hosts_are_services(compose, name):
+    """The servers in the URLs are services of the file."""
+    urls = [
+        value
+        for key, value in compose["services"][name]["environment"].items()
+        if key.endswith("_URL")
+    ]
+    hosts = {re.search(r"@([\w-]+):", url)[1] for url in urls}
+    assert hosts == {"redis", "postgres"}
+
+
+def test_no_secret_is_in_the_file():
+    """Each password is a variable that must be set; without it nothing starts."""
+    for left_out in PASSWORDS:
+        given = {name: value for name, value in PASSWORDS.items() if name != left_out}
+        with pytest.raises(Missing, match=left_out):
+            read_compose(given)
+    text = COMPOSE_FILE.read_text()
+    for value in re.findall(r"(?:PASSWORD|AUTH): (.*)|requirepass\s+- (.*)", text):
+        assert "".join(value).startswith("${")
+
+
+def test_variables_are_no_settings():
+    """A variable for Compose alone does not look like a setting: an unknown one is refused."""
+    variables = set(re.findall(r"\$\{(\w+)", COMPOSE_FILE.read_text()))
+    assert not [name for name in variables if name.startswith(ENV_PREFIX)]
+
+
+def test_redis_keeps_what_it_acknowledged(compose):
+    """Redis syncs each write and never throws an entry out; it asks for a password."""
+    command = compose["services"]["redis"]["command"]
+    options = dict(zip(command[1::2], command[2::2], strict=True))
+    assert command[0] == "redis-server"
+    assert options["--appendonly"] == "yes"
+    assert options["--appendfsync"] == "always"
+    assert options["--maxmemory-policy"] == "noeviction"
+    assert options["--requirepass"] == PASSWORDS["REDIS_PASSWORD"]
+
+
+def test_ports_are_on_loopback_only(compose):
+    """Only Redis is published, and only to this machine."""
+    published = {
+        name: service["ports"]
+        for name, service in compose["services"].items()
+        if "ports" in service
+    }
+    assert list(published) == ["redis"]
+    assert all(port.startswith("127.0.0.1:") for port in published["redis"])
+
+
+def test_data_lies_in_volumes(compose):
+    """What must survive a new container lies in a named volume."""
+    for service in compose["services"].values():
+        for volume in service["volumes"]:
+            assert volume.split(":")[0] in compose["volumes"]
+
+
+def test_home_is_the_volume(compose, dockerfile):
+    """The image's home is where the volume is mounted."""
+    home = re.search(r"TRACKRECORD_HOME=(\S+)", dockerfile)[1]
+    for name in OURS:
+        assert f"home:{home}" in compose["services"][name]["volumes"]
+    assert f"--home-dir {home}" in dockerfile
+
+
+def test_image_runs_without_root(dockerfile):
+    """The last stage ends as a user of its own."""
+    last_stage = dockerfile.rsplit("\nFROM ", 1)[1]
+    users = re.findall(r"^USER (\S+)", last_stage, re.MULTILINE)
+    assert users
+    assert users[-1] not in ("root", "0")
+
+
+def test_image_has_what_a_worker_needs_and_no_more(dockerfile):
+    """Installed with the constraints, with the worker's and PostgreSQL's extras, without dev's."""
+    extras = re.search(r"install \"\.\[([\w,]+)\]\"", dockerfile)[1]
+    assert set(extras.split(",")) == {"worker", "postgres"}
+    assert "PIP_CONSTRAINT=/src/constraints.txt" in dockerfile
+
+
+def test_image_has_the_python_of_the_tests(dockerfile):
+    """Every stage starts from the Python version that the tests are meant to run on."""
+    versions = re.findall(r"^FROM python:(\d+)\.(\d+)-slim", dockerfile, re.MULTILINE)
+    assert versions
+    assert {tuple(map(int, version)) for version in versions} == {(3, 11)}
+    assert sys.version_info >= (3, 11)
+
+
+def test_copied_paths_exist_and_are_not_ignored(dockerfile):
+    """What the Dockerfile copies is in the repository, and .dockerignore lets it through."""
+    copied = [
+        path
+        for line in re.findall(r"^COPY (?!--from)(.+) \S+$", dockerfile, re.MULTILINE)
+        for path in line.split()
+    ]
+    assert copied
+    let_through = (ROOT / ".dockerignore").read_text().splitlines()
+    for path in copied:
+        assert (ROOT / path).exists()
+        assert f"!{path}" in let_through
+
+
+def test_image_copies_every_package(dockerfile):
+    """No source root of the wheel is forgotten."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    for path in included:
+        assert f"COPY {path.split('/')[0]} " in dockerfile

@@ -1,0 +1,245 @@
+"""What docker-compose.yml starts, started as plain processes: the same commands, real servers."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+from compose_file import as_process, environment_of, read_compose, running
+
+from trackrecord_worker.embedded_redis import find_redis_binary
+
+pytestmark = pytest.mark.timeout(180)
+
+_PATIENCE_S = 60.0
+
+
+@dataclass
+class Deployment:
+    """Redis and PostgreSQL as in the compose file, and the environment of what uses them."""
+
+    compose: dict
+    folder: Path
+    redis_port: int
+    redis_process: subprocess.Popen
+    database_url: str
+    environment: dict[str, str]
+
+    def client(self) -> redis.Redis:
+        return redis.Redis.from_url(self.environment["TRACKRECORD_REDIS_URL"])
+
+    def command(self, service: str) -> list[str]:
+        return as_process(self.compose["services"][service]["command"])
+
+    def start(self, service: str):
+        log = self.folder / f"{service}.log"
+        return running(self.command(service), self.environment, self.folder, log)
+
+    def health(self, service: str, **changed: str) -> subprocess.CompletedProcess:
+        """The service's health check, as Docker runs it."""
+        test = self.compose["services"][service]["healthcheck"]["test"]
+        return subprocess.run(
+            as_process(test[1:]),
+            env=self.environment | changed,
+            cwd=self.folder,
+            timeout=30,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def wait_until_healthy(self, service: str) -> None:
+        deadline = time.monotonic() + _PATIENCE_S
+        while (answer := self.health(service)).returncode != 0:
+            assert time.monotonic() < deadline, answer.stderr + self.log(service)
+            time.sleep(0.2)
+
+    def log(self, service: str) -> str:
+        return (self.folder / f"{service}.log").read_text(errors="replace")
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@pytest.fixture
+def deployment(home, postgres_url):
+    passwords = {"REDIS_PASSWORD": "aPasswordOfTheTest", "POSTGRES_PASSWORD": "unused"}
+    compose = read_compose(passwords)
+    port = _free_port()
+    environment = compose["services"]["worker"]["environment"]
+    assert environment == compose["services"]["beat"]["environment"]
+    environment = environment | {
+        "TRACKRECORD_REDIS_URL": environment["TRACKRECORD_REDIS_URL"].replace(
+            "@redis:6379", f"@127.0.0.1:{port}"
+        ),
+        "TRACKRECORD_DATABASE_URL": postgres_url,
+        "TRACKRECORD_HOME": str(home),
+    }
+    data = home / "redis"
+    data.mkdir()
+    command = [str(find_redis_binary()), *compose["services"]["redis"]["command"][1:]]
+    command += ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(data)]
+    with running(command, os.environ, home, home / "redis.log") as process:
+        made = Deployment(compose, home, port, process, postgres_url, environment_of(environment))
+        _wait_for_redis(made)
+        yield made
+
+
+def _wait_for_redis(deployment: Deployment) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(redis.ConnectionError), deployment.client() as client:
+            client.ping()
+            return
+        time.sleep(0.05)
+    pytest.fail(deployment.log("redis"))
+
+
+def _publish(deployment: Deployment, outcome: dict) -> None:
+    """As any language would: one XADD."""
+    with deployment.client() as client:
+        client.xadd("trackrecord:outcomes", {"v": "1", "body": json.dumps(outcome)})
+
+
+def _wait_until(what, deployment: Deployment):
+    deadline = time.monotonic() + _PATIENCE_S
+    while not (found := what()):
+        assert time.monotonic() < deadline, deployment.log("worker")
+        time.sleep(0.1)
+    return found
+
+
+def _recorded(deployment: Deployment) -> list:
+    url = deployment.database_url.replace("postgresql+psycopg://", "postgresql://")
+    with psycopg.connect(url) as connection:
+        try:
+            return connection.execute(
+                "SELECT projects.name, outcomes.outcome_id, outcomes.success"
+                " FROM outcomes JOIN projects ON projects.id = outcomes.project_id"
+            ).fetchall()
+        except psycopg.errors.UndefinedTable:  # the worker has not migrated yet
+            return []
+
+
+def _cached(deployment: Deployment, project: str) -> dict | None:
+    with deployment.client() as client:
+        document = client.hget(f"trackrecord:rankings:{project}", "document")
+    return json.loads(document) if document else None
+
+
+def test_an_outcome_is_learnt_and_everything_stops_cleanly(deployment):
+    """One XADD ends in PostgreSQL and in the cached rankings; SIGTERM ends all with status 0."""
+    with deployment.start("worker") as worker, deployment.start("beat") as beat:
+        outcome = {
+            "outcome_id": "first",
+            "project": "fleet",
+            "task_id": "t-1",
+            "success": True,
+            "strategy": "file-based",
+        }
+        _publish(deployment, outcome)
+
+        assert _wait_until(lambda: _recorded(deployment), deployment) == [("fleet", "first", True)]
+        document = _wait_until(lambda: _cached(deployment, "fleet"), deployment)
+        assert document["patterns"]
+        with deployment.client() as client:
+            assert client.xlen("trackrecord:outcomes") == 0
+        deployment.wait_until_healthy("worker")
+        deployment.wait_until_healthy("beat")
+
+        for process in (beat, worker):
+            process.send_signal(signal.SIGTERM)
+        assert beat.wait(30) == 0, deployment.log("beat")
+        assert worker.wait(30) == 0, deployment.log("worker")
+
+
+def test_health_checks_fail_when_a_server_is_gone(deployment):
+    """Without Redis both are unhealthy, without the database the worker is; each says why."""
+    with deployment.start("worker"), deployment.start("beat"):
+        deployment.wait_until_healthy("worker")
+        deployment.wait_until_healthy("beat")
+
+        nowhere = f"postgresql://trackrecord@127.0.0.1:{_free_port()}/trackrecord"
+        answer = deployment.health("worker", TRACKRECORD_DATABASE_URL=nowhere)
+        assert answer.returncode == 1
+        assert "the database cannot be used" in answer.stderr
+
+        deployment.redis_process.kill()
+        deployment.redis_process.wait()
+        for service in ("worker", "beat"):
+            answer = deployment.health(service)
+            assert answer.returncode == 1
+            assert "Redis cannot be reached" in answer.stderr
+
+
+def test_health_checks_fail_when_the_process_never_came(deployment):
+    """Servers alone make neither a worker nor beat."""
+    answer = deployment.health("worker")
+    assert answer.returncode == 1
+    assert "no worker of this host" in answer.stderr
+    answer = deployment.health("beat")
+    assert answer.returncode == 1
+    assert "there is no schedule" in answer.stderr
+
+
+def test_beat_is_unhealthy_when_its_schedule_is_old(deployment):
+    """A schedule that nobody writes any more is not taken for a living beat."""
+    schedule = deployment.folder / "celerybeat-schedule.db"
+    schedule.touch()
+    assert deployment.health("beat").returncode == 0
+    an_hour_ago = time.time() - 3600
+    os.utime(schedule, (an_hour_ago, an_hour_ago))
+    answer = deployment.health("beat")
+    assert answer.returncode == 1
+    assert "beat last wrote its schedule 36" in answer.stderr
+
+
+def test_redis_wants_the_password(deployment):
+    """Without the password nothing is taken, and the health check of Redis says so."""
+    with (
+        redis.Redis(port=deployment.redis_port) as stranger,
+        pytest.raises(redis.AuthenticationError),
+    ):
+        stranger.xadd("trackrecord:outcomes", {"v": "1", "body": "{}"})
+
+    beside = find_redis_binary().parent / "redis-cli"
+    client = str(beside) if beside.exists() else shutil.which("redis-cli")
+    if client is None:
+        pytest.skip("there is no redis-cli beside the server")
+    check = deployment.compose["services"]["redis"]["healthcheck"]["test"][1]
+    check = check.replace("redis-cli", f"{client} -p {deployment.redis_port}")
+    password = deployment.compose["services"]["redis"]["environment"]
+    for environment, status in ((password, 0), ({}, 1)):
+        answer = subprocess.run(
+            ["/bin/sh", "-c", check],
+            env=os.environ | environment,
+            timeout=30,
+            capture_output=True,
+            check=False,
+        )
+        assert answer.returncode == status
+
+
+def test_a_killed_redis_comes_back_with_what_it_acknowledged(deployment):
+    """An outcome that Redis took is learnt although Redis is killed before a worker saw it."""
+    _publish(deployment, {"outcome_id": "kept", "task_id": "t-1", "success": True})
+    command = deployment.redis_process.args
+    deployment.redis_process.kill()
+    deployment.redis_process.wait()
+    again = running(command, os.environ, deployment.folder, deployment.folder / "redis.log")
+    with again, deployment.start("worker"), deployment.start("beat"):
+        _wait_for_redis(deployment)
+        recorded = _wait_until(lambda: _recorded(deployment), deployment)
+        assert recorded == [("default", "kept", True)]
