@@ -333,13 +333,13 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     def seconds(length: int) -> float:
         text = (piece * (length // len(piece) + 1))[:length]
         best = float("inf")
-        for _ in range(3):
-            began = time.perf_counter()
+        for _ in range(5):
+            began = time.process_time()
             recogniser.recognise(text)
-            best = min(best, time.perf_counter() - began)
+            best = min(best, time.process_time() - began)
         return best
 
-    assert seconds(128 * 1024) < 28 * seconds(16 * 1024) + 0.002
+    assert seconds(128 * 1024) < 28 * seconds(16 * 1024) + 0.01
 
 
 def test_only_so_much_of_a_text_is_looked_at() -> None:

@@ -100,10 +100,10 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     def seconds(length: int) -> float:
         text = piece * (length // len(piece)) + "x"
         best = float("inf")
-        for _ in range(3):
-            began = time.perf_counter()
+        for _ in range(5):
+            began = time.process_time()
             as_data(text)
-            best = min(best, time.perf_counter() - began)
+            best = min(best, time.process_time() - began)
         return best
 
-    assert seconds(256 * 1024) < 28 * seconds(32 * 1024) + 0.002
+    assert seconds(256 * 1024) < 28 * seconds(32 * 1024) + 0.01

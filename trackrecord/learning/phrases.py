@@ -68,12 +68,6 @@ def phrasings(phrase: str) -> Iterator[tuple[str, ...]]:
             yield row
 
 
-def phrasings_zh(phrase: str) -> Iterator[str]:
-    """Every run of characters that a Chinese phrase stands for."""
-    for characters in product(*slots_of(phrase)):
-        yield "".join(characters)
-
-
 def patterns_zh(phrase: str) -> Iterator[tuple[str, str]]:
     """The regular expressions of a Chinese phrase, each as its first character and the rest.
 

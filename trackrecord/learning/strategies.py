@@ -7,7 +7,7 @@ from .catalogue import STRATEGIES, Strategy
 from .identity import strategies_by_slug
 from .language import Language, language_of
 from .negation import SENTENCE_ENDS, Mention, affirmed
-from .phrases import as_phrase, is_chinese, phrasings, phrasings_zh, word_set
+from .phrases import as_phrase, is_chinese, phrasings, word_set
 from .slug import slug_of_words
 from .tokens import Tokeniser
 
@@ -54,7 +54,7 @@ class _Node:
 class Recogniser:
     """Finds strategies in descriptions, and knows them by name.
 
-    Building one takes some milliseconds; it is then used for every outcome, and safe to share.
+    Building one takes some ten milliseconds; it is then used for every outcome, and safe to share.
 
     Args:
         extra: a project's own strategies; they are answered after the twelve.
@@ -66,7 +66,7 @@ class Recogniser:
         self._max_chars = max_chars
         self._by_slug = strategies_by_slug(self.strategies)
         self._tree: dict[str, _Node] = {}
-        self._phrases_zh: list[str] = []
+        self._phrases_zh: dict[str, list[str]] = {}
         for phrase in _DECOYS:
             self._add(phrase, _NOTHING)
         for number, strategy in enumerate(self.strategies):
@@ -159,8 +159,9 @@ class Recogniser:
 
     def _add(self, phrase: str, number: int, *, needs_verb: bool = False) -> None:
         if is_chinese(phrase):
-            self._phrases_zh.append(phrase)
-            rows: Iterable[tuple[str, ...]] = ((run,) for run in phrasings_zh(phrase))
+            token = f"={number}"  # no word of any text
+            self._phrases_zh.setdefault(token, []).append(phrase)
+            rows: Iterable[tuple[str, ...]] = [(token,)]
         else:
             rows = phrasings(phrase)
         for first, *rest in rows:

@@ -1,11 +1,12 @@
 """Tokens: a text as the row of words, marks and Chinese phrasings that can mean something here."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from .negation import WORDS_ZH
-from .phrases import patterns_zh
+from .phrases import is_chinese, patterns_zh
 
 # An empty line, or the next item of a list.
 _BREAK: Final = re.compile(r"\n(?=[ \t]{0,8}(?:\n|[-*+•]\s|[0-9]{1,3}[.)]\s))")
@@ -40,12 +41,17 @@ class Tokeniser:
     """Takes texts apart, in time proportional to their length.
 
     Chinese has no words to part, so it is told which phrases to look for.
+
+    Args:
+        phrases_zh: by the token that they become, the phrases that do.
     """
 
-    def __init__(self, phrases_zh: Iterable[str]) -> None:
+    def __init__(self, phrases_zh: Mapping[str, Sequence[str]]) -> None:
+        self._token_of: Final = _TokenOf(phrases_zh)
         by_head: dict[str, list[str]] = {}
+        phrases = chain.from_iterable(phrases_zh.values())
         # Longer words first: 不得不 is no 不.
-        for phrase in (*phrases_zh, *sorted(WORDS_ZH, key=len, reverse=True)):
+        for phrase in (*phrases, *sorted(WORDS_ZH, key=len, reverse=True)):
             for head, rest in patterns_zh(phrase):
                 by_head.setdefault(head, []).append(rest)
         # One branch for each first character, and a look ahead in front of them all: most
@@ -70,8 +76,29 @@ class Tokeniser:
         if _FULL_WIDTH.search(text):
             text = text.translate(_TO_HALF_WIDTH)
         text = text.replace("’", "'").replace("e.g. ", " ").replace("i.e. ", " ")
-        # Only a Chinese phrase can hold spaces, around what it has of Latin letters.
-        return [token.replace(" ", "") for token in self._mixed.findall(text)]
+        token_of = self._token_of
+        return [token_of[found] for found in self._mixed.findall(text)]
+
+
+class _TokenOf(dict[str, str]):
+    """The token of what was found in a text; it knows marks and particles, and reads phrases."""
+
+    def __init__(self, phrases_zh: Mapping[str, Sequence[str]]) -> None:
+        super().__init__({word: word for word in (*WORDS_ZH, *",，;；.。．!！?？…—–")})
+        self._tokens: Final = tuple(phrases_zh)
+        groups = (f"({'|'.join(map(_pattern, phrases))})" for phrases in phrases_zh.values())
+        self._phrase: Final = re.compile("|".join(groups))
+
+    def __missing__(self, found: str) -> str:
+        # Not remembered: there are more spellings than are worth the memory.
+        phrase = self._phrase.fullmatch(found) if is_chinese(found) else None
+        if phrase is None or phrase.lastindex is None:
+            return found
+        return self._tokens[phrase.lastindex - 1]
+
+
+def _pattern(phrase: str) -> str:
+    return "|".join(head + rest for head, rest in patterns_zh(phrase))
 
 
 def _in_ascii(text: str) -> str:

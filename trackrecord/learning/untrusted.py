@@ -24,7 +24,7 @@ _FENCE = re.compile(r"`{3,}")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 # What opens a block at the start of a line: heading, list item, quote, table, rule, fence.
 _OPENERS = re.compile(
-    r"(?:(?:\#{1,6}|[-*+]|[0-9]{1,9}[.)]|(?:[-=_*]\ ?){3,})(?:\ |$)|[>|]\ ?|~{3,}\ ?)+",
+    r"(?:(?:\#{1,6}|[-*+]|[0-9]{1,9}[.)]|(?:[-=_*]\ ?){3,})(?:\ |$)|[>|]\ ?|~{3,}\ ?)++",
     re.VERBOSE,
 )
 
