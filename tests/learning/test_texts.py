@@ -12,7 +12,7 @@ from trackrecord.learning.maturity import Maturity
 from trackrecord.learning.percent import percent
 from trackrecord.learning.texts import (
     Inversion,
-    Standing,
+    PatternWording,
     anti_pattern_line,
     anti_patterns_text,
     deprecated_text,
@@ -26,10 +26,10 @@ TYPES = "Split by file type"
 
 def standing(
     content: str, state: Maturity, helpful: int, harmful: int, neutral: int = 0
-) -> Standing:
+) -> PatternWording:
     """A pattern with evidence of this very moment."""
     evidence = Evidence(helpful, neutral, harmful, float(helpful), float(harmful))
-    return Standing(content, state, evidence)
+    return PatternWording(content, state, evidence)
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_lines(state: str, helpful: int, harmful: int, english: str, chinese: st
 def test_shares_are_decayed_and_counts_are_not() -> None:
     """Twelve old successes and four fresh failures: the text agrees with the state."""
     old = Evidence(12, 0, 4, 3.0, 4.0)
-    deprecated = Standing(TYPES, Maturity.DEPRECATED, old)
+    deprecated = PatternWording(TYPES, Maturity.DEPRECATED, old)
     assert pattern_line(deprecated).endswith("[DEPRECATED - 57% harmful, avoid using]")
-    established = Standing(TYPES, Maturity.ESTABLISHED, old)
+    established = PatternWording(TYPES, Maturity.ESTABLISHED, old)
     assert pattern_line(established).endswith("43% helpful, 57% harmful from 16 observations]")
 
 

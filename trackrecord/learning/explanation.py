@@ -127,11 +127,15 @@ def explain_competence(rules: CompetenceRules, record: Competence, *, now: float
     episodes = performance.success_count + performance.failure_count
     left = salience_now(record.salience, record.lifecycle, now)
     because = (
-        f"{performance.success_count} of {episodes} episodes with just these tools succeeded; "
-        + f"{rules.min_successes} successes make a record",
+        (
+            f"{performance.success_count} of {episodes} episodes with just these tools succeeded; "
+            f"{rules.min_successes} successes make a record"
+        ),
         f"success rate {performance.success_rate:.4f}: successes ÷ episodes",
-        f"salience {left:.3f} now: {record.salience:.3f} stored, halved every "
-        + f"{record.lifecycle.half_life_days:g} days since it was last reinforced",
+        (
+            f"salience {left:.3f} now: {record.salience:.3f} stored, halved every "
+            f"{record.lifecycle.half_life_days:g} days since it was last reinforced"
+        ),
         f"status {record.status}",
     )
     gain = f"{record.lifecycle.reinforcement_gain:g}"

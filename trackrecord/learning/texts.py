@@ -57,8 +57,8 @@ _FORGED_SUFFIX = re.compile(
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where one pattern stands, as of one moment.
+class PatternWording:
+    """One pattern as a text words it: its content in one language, and where it stands.
 
     Attributes:
         content: what the pattern says, as an agent wrote it.
@@ -111,39 +111,39 @@ def anti_patterns_text(inversions: Sequence[Inversion], language: Language = "en
     return "\n".join(lines)
 
 
-def pattern_line(standing: Standing, language: Language = "en") -> str:
+def pattern_line(wording: PatternWording, language: Language = "en") -> str:
     """The line of one pattern, with its standing in brackets at the end."""
-    content = _FORGED_SUFFIX.sub("(", as_data(standing.content))
-    suffix = _suffix_zh(standing) if language == "zh" else _suffix_en(standing)
+    content = _FORGED_SUFFIX.sub("(", as_data(wording.content))
+    suffix = _suffix_zh(wording) if language == "zh" else _suffix_en(wording)
     return f"- {content} [{suffix}]"
 
 
-def patterns_text(standings: Sequence[Standing], language: Language = "en") -> str:
+def patterns_text(wordings: Sequence[PatternWording], language: Language = "en") -> str:
     """The sections of the recommended patterns by maturity, most trusted first.
 
     Within a section the order is the one given. Empty sections are left out, deprecated patterns
     too; nothing to recommend gives "".
     """
-    sections = (_section(state, standings, language) for state in RECOMMENDED)
+    sections = (_section(state, wordings, language) for state in RECOMMENDED)
     return "\n\n".join(section for section in sections if section)
 
 
-def deprecated_text(standings: Sequence[Standing], language: Language = "en") -> str:
+def deprecated_text(wordings: Sequence[PatternWording], language: Language = "en") -> str:
     """The section of the deprecated patterns, for whoever asks; "" when there is none."""
-    return _section(Maturity.DEPRECATED, standings, language)
+    return _section(Maturity.DEPRECATED, wordings, language)
 
 
-def _section(state: Maturity, standings: Sequence[Standing], language: Language) -> str:
-    lines = [pattern_line(each, language) for each in standings if each.state is state]
+def _section(state: Maturity, wordings: Sequence[PatternWording], language: Language) -> str:
+    lines = [pattern_line(each, language) for each in wordings if each.state is state]
     return "\n".join([PATTERN_HEADINGS[language][state], "", *lines]) if lines else ""
 
 
-def _suffix_en(standing: Standing) -> str:
-    helpful, harmful, count = _numbers(standing.evidence)
+def _suffix_en(wording: PatternWording) -> str:
+    helpful, harmful, count = _numbers(wording.evidence)
     observations = "1 observation" if count == 1 else f"{count} observations"
     if count < LIMITED_BELOW:
         return f"LIMITED DATA - {observations}"
-    match standing.state:
+    match wording.state:
         case Maturity.PROVEN:
             return f"PROVEN - {helpful}% helpful from {observations}"
         case Maturity.ESTABLISHED:
@@ -154,11 +154,11 @@ def _suffix_en(standing: Standing) -> str:
             return f"DEPRECATED - {harmful}% harmful, avoid using"
 
 
-def _suffix_zh(standing: Standing) -> str:
-    helpful, harmful, count = _numbers(standing.evidence)
+def _suffix_zh(wording: PatternWording) -> str:
+    helpful, harmful, count = _numbers(wording.evidence)
     if count < LIMITED_BELOW:
         return f"数据有限 - {count}次观察"
-    match standing.state:
+    match wording.state:
         case Maturity.PROVEN:
             return f"已验证 - {helpful}%有帮助,来自{count}次观察"
         case Maturity.ESTABLISHED:

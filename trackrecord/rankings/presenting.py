@@ -11,8 +11,13 @@ from ..learning.maturity import Maturity
 from ..learning.records import Competence
 from ..learning.selection import recency, selection_score
 from ..learning.standing import Standing
-from ..learning.texts import Inversion, anti_pattern_line, pattern_line, warning
-from ..learning.texts import Standing as Recommendation
+from ..learning.texts import (
+    Inversion,
+    PatternWording,
+    anti_pattern_line,
+    pattern_line,
+    warning,
+)
 from .document import RankedCompetence, RankedPattern
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -102,7 +107,7 @@ def _content(standing: Standing, name: str) -> str:
 def _line(standing: Standing, name: str, language: Language) -> str:
     if standing.is_inverted:
         return anti_pattern_line(_inversion(standing, name), language)
-    return pattern_line(Recommendation(name, standing.state, standing.evidence), language)
+    return pattern_line(PatternWording(name, standing.state, standing.evidence), language)
 
 
 def _inversion(standing: Standing, name: str) -> Inversion:

@@ -35,14 +35,19 @@ def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
 
 
 class _Steps:
-    """Shows one bar, whatever is happening."""
+    """Shows one bar, for what is happening now."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
+        self._what = ""
         self._task = progress.add_task("", total=None)
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        self._progress.update(self._task, description=what, completed=done, total=total or None)
+        if what != self._what:
+            self._what = what
+            self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(what, total=total or None)
+        self._progress.update(self._task, completed=done)
 
 
 def _print(document: dict[str, Any], seconds: float) -> None:
