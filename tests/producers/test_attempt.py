@@ -1,0 +1,372 @@
+"""attempt: observes what it surrounds, publishes once, and changes nothing."""
+
+import asyncio
+import contextlib
+import inspect
+import threading
+
+import pytest
+
+import trackrecord_producers.attempt as attempt_module
+from trackrecord.outcome import decode_outcome, encode_body
+from trackrecord_producers.attempt import attempt, current_attempt
+from trackrecord_producers.ids import new_id
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """What attempts hand to the publisher, as the worker would read it."""
+    bodies = []
+
+    def take(fields):
+        body = encode_body(fields)
+        decode_outcome(body)
+        bodies.append(fields)
+        return new_id()
+
+    monkeypatch.setattr(attempt_module, "publish_fields", take)
+    return bodies
+
+
+def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
+    with attempt("t", strategy="file-based") as ours:
+        assert current_attempt() is ours
+    assert current_attempt() is None
+    (outcome,) = published
+    duration_ms = outcome.pop("duration_ms")
+    assert 0 <= duration_ms < 1000
+    assert outcome == {
+        "task_id": "t",
+        "success": True,
+        "strategy": "file-based",
+        "error_count": 0,
+        "retry_count": 0,
+    }
+
+
+def test_what_is_told_to_it_is_in_the_outcome(published):
+    args = {"path": "a.py"}
+    with attempt("t") as ours:
+        ours.tool("read", args=args, duration_ms=12)
+        args["path"] = "changed later"
+        ours.tool("edit", ok=False, error="no such file")
+        ours.tool("edit", error=ValueError("bad"))
+        ours.retry()
+        ours.error("something")
+        ours.note(competence_id="c1", memory_ids=["m1"])
+    (outcome,) = published
+    calls = decode_outcome(encode_body(outcome)).tool_graph
+    assert [(call.tool, call.ok, call.duration_ms) for call in calls] == [
+        ("read", True, 12),
+        ("edit", False, None),
+        ("edit", False, None),
+    ]
+    assert bytes(calls[0].args) == b'{"path":"a.py"}'
+    assert bytes(calls[1].error) == b'"no such file"'
+    assert (outcome["error_count"], outcome["retry_count"]) == (3, 1)
+    assert (outcome["competence_id"], outcome["memory_ids"]) == ("c1", ["m1"])
+    assert outcome["success"]
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("why"), KeyboardInterrupt("why"), asyncio.CancelledError("why")]
+)
+def test_what_is_raised_goes_on_and_is_recorded(published, error):
+    with pytest.raises(type(error)) as caught, attempt("t"):
+        raise error
+    assert caught.value is error
+    (outcome,) = published
+    assert outcome["success"] is False
+    assert outcome["failure_mode"] == type(error).__name__
+    assert outcome["failure_details"] == "why"
+    assert outcome["error_count"] == 1
+
+
+@pytest.mark.parametrize(("code", "success"), [(None, True), (0, True), (3, False), ("no", False)])
+def test_an_exit_is_a_failure_when_it_says_so(published, code, success):
+    with pytest.raises(SystemExit), attempt("t"):
+        raise SystemExit(code)
+    assert published[0]["success"] is success
+
+
+def test_an_error_that_was_told_and_then_raised_counts_once(published):
+    error = ValueError()
+    with contextlib.suppress(ValueError), attempt("t") as ours:
+        ours.error(error)
+        raise error
+    assert published[0]["error_count"] == 1
+
+
+def test_a_failure_that_is_told_is_one_though_nothing_is_raised(published):
+    with attempt("t") as ours:
+        ours.fail("wrong_answer", "42 was expected")
+    (outcome,) = published
+    assert (outcome["success"], outcome["error_count"]) == (False, 0)
+    assert (outcome["failure_mode"], outcome["failure_details"]) == (
+        "wrong_answer",
+        "42 was expected",
+    )
+
+
+def test_a_told_failure_is_not_overwritten_by_what_is_raised(published):
+    with contextlib.suppress(ValueError), attempt("t") as ours:
+        ours.fail("told")
+        raise ValueError
+    assert published[0]["failure_mode"] == "told"
+
+
+class Hostile(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+    def __bool__(self):
+        raise RuntimeError
+
+
+def test_nothing_that_is_told_to_it_raises_or_costs_the_outcome(published):
+    with contextlib.suppress(Hostile), attempt("t") as ours:
+        ours.tool(Hostile(), args=Hostile(), error=Hostile())
+        ours.tool("\ud800\0", args={"x": "\ud800"}, error="\ud800\0")
+        ours.error(Hostile())
+        ours.fail(Hostile(), Hostile())
+        raise Hostile
+    assert [call["tool"] for call in published[0]["tool_graph"]] == [
+        "Hostile",
+        "?\N{REPLACEMENT CHARACTER}",
+    ]
+
+
+def test_an_outcome_stays_small_however_much_is_told(published):
+    with contextlib.suppress(ValueError), attempt("t") as ours:
+        for _ in range(3000):
+            ours.tool("t" * 300, args={"x": "y" * 10_000}, error="e" * 10_000)
+        raise ValueError("x" * 10_000_000)
+    (outcome,) = published
+    assert len(encode_body(outcome)) < 1024 * 1024
+    assert len(outcome["tool_graph"]) == 1000
+    assert outcome["error_count"] == 3001
+
+
+def test_async_with(published):
+    async def main():
+        async with attempt("t") as ours:
+            await asyncio.sleep(0)
+            assert current_attempt() is ours
+
+    asyncio.run(main())
+    assert published[0]["success"]
+
+
+def test_a_cancelled_task_is_a_failure(published):
+    async def main():
+        async def work():
+            async with attempt("t"):
+                await asyncio.sleep(60)
+
+        task = asyncio.create_task(work())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert published[0]["failure_mode"] == "CancelledError"
+
+
+def test_attempts_nest_and_each_is_current_in_its_own_block(published):
+    with attempt("outer") as outer:
+        with attempt("inner") as inner:
+            assert current_attempt() is inner
+        assert current_attempt() is outer
+    assert [outcome["task_id"] for outcome in published] == ["inner", "outer"]
+
+
+def test_one_attempt_used_twice_is_two_outcomes_and_nested_in_itself_one(published):
+    ours = attempt("t")
+    with ours:
+        ours.retry()
+    with ours, ours:
+        pass
+    assert [outcome["retry_count"] for outcome in published] == [1, 0]
+
+
+def test_a_with_block_without_a_task_gets_a_name_that_is_used_once(published):
+    for _ in range(2):
+        with attempt():
+            pass
+    assert len({outcome["task_id"] for outcome in published}) == 2
+
+
+def test_a_decorated_function_is_what_it_was(published):
+    @attempt("t")
+    def add(a: int, b: int = 2) -> int:
+        """Adds."""
+        current_attempt().tool("adder")
+        return a + b
+
+    assert add(1) == 3
+    assert add(1, b=3) == 4
+    assert (add.__name__, add.__doc__) == ("add", "Adds.")
+    assert list(inspect.signature(add).parameters) == ["a", "b"]
+    assert [outcome["success"] for outcome in published] == [True, True]
+    assert [len(outcome["tool_graph"]) for outcome in published] == [1, 1]
+
+
+def test_a_decorator_without_a_task_names_it_after_the_function(published):
+    @attempt()
+    def work():
+        return None
+
+    work()
+    work()
+    name = f"{__name__}.{work.__qualname__}"
+    assert [outcome["task_id"] for outcome in published] == [name, name]
+
+
+def test_recursion_is_an_attempt_for_each_call(published):
+    @attempt("t")
+    def down(n):
+        current_attempt().retry()
+        return 0 if n == 0 else down(n - 1)
+
+    down(3)
+    assert [outcome["retry_count"] for outcome in published] == [1, 1, 1, 1]
+
+
+def test_threads_and_tasks_have_attempts_of_their_own(published):
+    @attempt("sync")
+    def work(n, barrier):
+        barrier.wait(5)
+        for _ in range(n):
+            current_attempt().retry()
+
+    barrier = threading.Barrier(4)
+    threads = [threading.Thread(target=work, args=(n, barrier)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcome["retry_count"] for outcome in published) == [0, 1, 2, 3]
+    published.clear()
+
+    @attempt("async")
+    async def awork(n):
+        for _ in range(n):
+            await asyncio.sleep(0)
+            current_attempt().retry()
+
+    async def main():
+        await asyncio.gather(*(awork(n) for n in range(4)))
+
+    asyncio.run(main())
+    assert sorted(outcome["retry_count"] for outcome in published) == [0, 1, 2, 3]
+
+
+def test_a_decorated_coroutine_function_is_one(published):
+    @attempt("t")
+    async def fails():
+        await asyncio.sleep(0)
+        raise ValueError
+
+    assert inspect.iscoroutinefunction(fails)
+    with pytest.raises(ValueError):  # noqa: PT011 - any
+        asyncio.run(fails())
+    assert published[0]["failure_mode"] == "ValueError"
+
+
+def test_a_decorated_generator_does_all_that_generators_do(published):
+    @attempt("t")
+    def work():
+        received = []
+        try:
+            received.append((yield 1))
+        except KeyError:
+            received.append("caught")
+        current_attempt().tool("late")
+        received.append((yield 2))
+        return received
+
+    assert inspect.isgeneratorfunction(work)
+    generator = work()
+    assert next(generator) == 1
+    assert current_attempt() is None
+    assert generator.throw(KeyError()) == 2
+    with pytest.raises(StopIteration) as stop:
+        generator.send("sent")
+    assert stop.value.value == ["caught", "sent"]
+    (outcome,) = published
+    assert outcome["success"]
+    assert len(outcome["tool_graph"]) == 1
+
+
+def test_a_generator_that_is_closed_early_did_not_fail(published):
+    closed = []
+
+    @attempt("t")
+    def work():
+        try:
+            yield 1
+        finally:
+            closed.append(current_attempt().task_id)
+
+    generator = work()
+    next(generator)
+    generator.close()
+    assert closed == ["t"]
+    assert [outcome["success"] for outcome in published] == [True]
+
+
+def test_a_generator_that_raises_fails(published):
+    @attempt("t")
+    def work():
+        yield 1
+        raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011 - any
+        list(work())
+    assert [outcome["failure_mode"] for outcome in published] == ["ValueError"]
+
+
+def test_a_decorated_asynchronous_generator_does_all_that_they_do(published):
+    @attempt("t")
+    async def work():
+        try:
+            got = yield 1
+        except KeyError:
+            got = "caught"
+        await asyncio.sleep(0)
+        current_attempt().tool("late")
+        yield got
+
+    async def main():
+        assert [each async for each in work()] == [1, None]
+        generator = work()
+        assert await anext(generator) == 1
+        assert current_attempt() is None
+        assert await generator.athrow(KeyError()) == "caught"
+        await generator.aclose()
+        generator = work()
+        await anext(generator)
+        assert await generator.asend("sent") == "sent"
+        with pytest.raises(StopAsyncIteration):
+            await anext(generator)
+
+    assert inspect.isasyncgenfunction(work)
+    asyncio.run(main())
+    assert [outcome["success"] for outcome in published] == [True, True, True]
+    assert all(len(outcome["tool_graph"]) == 1 for outcome in published)
+
+
+def test_a_method_can_be_decorated(published):
+    class Agent:
+        @attempt()
+        def work(self, n):
+            return n
+
+    assert Agent().work(7) == 7
+    assert published[0]["task_id"].endswith("Agent.work")
+
+
+def test_a_task_that_is_no_text_is_dropped_and_not_raised():
+    with attempt(7):
+        pass

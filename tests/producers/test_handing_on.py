@@ -1,0 +1,67 @@
+"""`import trackrecord` hands on what an agent needs, lazily and at next to no cost."""
+
+import inspect
+
+import pytest
+
+import trackrecord
+
+
+@pytest.mark.parametrize("name", trackrecord.__all__)
+def test_each_public_name_is_there_and_listed(name):
+    assert callable(getattr(trackrecord, name))
+    assert name in dir(trackrecord)
+
+
+def test_the_functions_describe_themselves():
+    for name in trackrecord.__all__:
+        assert inspect.getdoc(getattr(trackrecord, name))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        _ = trackrecord.no_such_name
+
+
+def test_importing_and_publishing_needs_nothing_heavy_in_the_agents_thread(agent):
+    """What takes long to import is imported by the writing thread, after publish came back."""
+    done = agent(
+        """
+        import sys, time
+        begin = time.perf_counter()
+        import trackrecord
+        import_light = not {"redis", "pydantic", "msgspec"} & set(sys.modules)
+        sys.setswitchinterval(10)  # the thread that is started gets no turn of its own
+        outcome_id = trackrecord.publish(task_id="t", success=True)
+        took = time.perf_counter() - begin
+        sys.setswitchinterval(0.005)
+        heavy = [m for m in ("celery", "sqlalchemy", "click", "rich") if m in sys.modules]
+        print(import_light, bool(outcome_id), took < 0.1, heavy)
+        trackrecord.flush(5)
+        heavy = [m for m in ("celery", "sqlalchemy", "click", "rich") if m in sys.modules]
+        print(heavy)
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["True True True []", "[]"]
+
+
+def test_publishing_costs_microseconds_whatever_redis_does(agent, client, hung_port, closed_port):
+    """A loose bound for a busy machine; the benchmarks measure it properly."""
+    code = """
+        import time, trackrecord
+        fields = dict(duration_ms=1, source="s", tool_graph=[{"tool": "a", "ok": True}] * 3)
+        trackrecord.publish(task_id="first", success=True)
+        trackrecord.flush(5)
+        times = []
+        for n in range(3000):
+            begin = time.perf_counter()
+            trackrecord.publish(task_id="t", success=True, **fields)
+            times.append(time.perf_counter() - begin)
+        print(sorted(times)[1500])
+        """
+    hung = f"redis://127.0.0.1:{hung_port}/0"
+    refused = f"redis://127.0.0.1:{closed_port}/0"
+    for environment in ({}, {"TRACKRECORD_REDIS_URL": hung}, {"TRACKRECORD_REDIS_URL": refused}):
+        done = agent(code, **environment)
+        assert float(done.stdout) < 100e-6, done.stderr
