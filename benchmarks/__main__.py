@@ -1,0 +1,75 @@
+"""Runs benchmarks: `python -m benchmarks [NAME…] [--quick] [--json FILE]`."""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+
+from .figures import Measured, Verdict
+from .machine import machine_facts
+from .printing import document, lines_of, summary
+from .scale import FULL, QUICK, Scale
+
+# In the order in which they run. Each is a module with a function `measure`.
+BENCHMARKS = ("end_to_end",)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the command line names; answers 1 when a figure is not met."""
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    scale = QUICK if chosen.quick else FULL
+    signal.signal(signal.SIGTERM, _interrupt)
+    facts = machine_facts()
+    for name, value in facts.items():
+        print(f"{name}: {value}")
+    figures = _run(chosen.names or list(BENCHMARKS), scale)
+    print(f"\n{summary(figures)}")
+    chosen.json.parent.mkdir(parents=True, exist_ok=True)
+    chosen.json.write_text(json.dumps(document(facts, figures), indent=2) + "\n")
+    print(f"written to {chosen.json}")
+    missed = any(
+        each.verdict is Verdict.NOT_MET for found in figures.values() for each in found.figures
+    )
+    return int(missed)
+
+
+def _run(names: Sequence[str], scale: Scale) -> dict[str, Measured]:
+    figures: dict[str, Measured] = {}
+    for name in names:
+        started = time.perf_counter()
+        figures[name] = measured = import_module(f".{name}", __package__).measure(scale)
+        print("\n" + "\n".join(lines_of(name, measured)))
+        print(f"  ({time.perf_counter() - started:.0f} s)", flush=True)
+    return figures
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--quick", action="store_true", help="small sizes, for a first look")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        default=Path("build/benchmarks.json"),
+        metavar="FILE",
+        help="where to write the figures (default: %(default)s)",
+    )
+    return parser
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """An end that was asked for stops the servers on its way out, as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

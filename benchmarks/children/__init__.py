@@ -1,0 +1,1 @@
+"""Programs that a benchmark runs in processes of their own."""

@@ -1,0 +1,11 @@
+"""A Celery app whose one task does nothing: what one message per outcome costs by itself."""
+
+from celery import Celery
+
+app = Celery("idle_tasks")
+app.conf.update(task_ignore_result=True, broker_connection_retry_on_startup=True)
+
+
+@app.task(name="nothing")
+def nothing(body: str) -> None:
+    """Take one outcome, and leave it at that."""

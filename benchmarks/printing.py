@@ -1,0 +1,71 @@
+"""How figures are printed, and how they are written down."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .figures import Baseline, Figure, Floor, Measured, Verdict
+
+
+def number(value: float) -> str:
+    """A number with three significant digits, or whole where it is large."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def lines_of(name: str, measured: Measured) -> list[str]:
+    """One benchmark's figures as lines of text."""
+    lines = [f"{name}: {measured.workload}"]
+    for figure in measured.figures:
+        lines.append(_figure_line(figure))
+        lines += [f"      beside: {_baseline(each, figure.unit)}" for each in figure.baselines]
+    return lines
+
+
+def _figure_line(figure: Figure) -> str:
+    line = f"  {figure.name:<46} {number(figure.value):>10} {figure.unit:<11}"
+    if figure.floor is None:
+        return line.rstrip()
+    return f"{line} {_floor(figure.floor):<12} {figure.verdict.value}"
+
+
+def _floor(floor: Floor) -> str:
+    return f"{'≥' if floor.is_minimum else '≤'} {number(floor.value)}"
+
+
+def _baseline(baseline: Baseline, unit: str) -> str:
+    return f"{baseline.name:<38} {number(baseline.value):>10} {unit}"
+
+
+def summary(figures: Mapping[str, Measured]) -> str:
+    """How many of the figures that were asked for are met."""
+    asked = [each for measured in figures.values() for each in measured.figures if each.floor]
+    met = sum(each.verdict is Verdict.MET for each in asked)
+    return f"{met} of {len(asked)} figures met"
+
+
+def document(facts: Mapping[str, str], figures: Mapping[str, Measured]) -> dict[str, Any]:
+    """Everything as one JSON document."""
+    return {
+        "machine": dict(facts),
+        "benchmarks": {name: _measured(measured) for name, measured in figures.items()},
+    }
+
+
+def _measured(measured: Measured) -> dict[str, Any]:
+    return {
+        "workload": measured.workload,
+        "figures": [_figure(figure) for figure in measured.figures],
+    }
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    bound = "at_least" if figure.floor and figure.floor.is_minimum else "at_most"
+    return {
+        "name": figure.name,
+        "value": figure.value,
+        "unit": figure.unit,
+        "floor": {bound: figure.floor.value} if figure.floor else None,
+        "verdict": figure.verdict.value or None,
+        "baselines": {each.name: each.value for each in figure.baselines},
+    }

@@ -1,0 +1,77 @@
+"""Producers in processes of their own, held back until they are told to go."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from trackrecord.settings import Settings
+
+from .servers import REPOSITORY, stop
+from .workload import Planted
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a producer did.
+
+    Attributes:
+        seconds: from its first write until Redis had acknowledged everything.
+        planted: what its outcomes add up to; nothing for small ones.
+    """
+
+    seconds: float
+    planted: Planted
+
+
+class Producer:
+    """A producer that has its outcomes ready."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._read_line()
+
+    def go(self) -> None:
+        """Let it send."""
+        assert self._process.stdin is not None  # noqa: S101 - it was opened with a pipe
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+
+    def result(self) -> Sent:
+        """Wait until it is done."""
+        answer = json.loads(self._read_line())
+        planted = answer["planted"]
+        touches = Counter(planted.pop("touches"))
+        return Sent(answer["seconds"], Planted(**planted, touches=touches))
+
+    def _read_line(self) -> str:
+        assert self._process.stdout is not None  # noqa: S101 - it was opened with a pipe
+        line = self._process.stdout.readline()
+        if not line:
+            message = "the producer has died"
+            raise RuntimeError(message)
+        return line
+
+
+@contextmanager
+def producer(
+    settings: Settings, count: int, *, seed: int, small: bool = False
+) -> Iterator[Producer]:
+    """A producer of that many outcomes, ready to go."""
+    command = [sys.executable, "-m", "benchmarks.children.producer", str(count), str(seed)]
+    with subprocess.Popen(
+        command + ["--small"] * small,
+        cwd=REPOSITORY,
+        env={**os.environ, **settings.as_environment()},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield Producer(process)
+        finally:
+            stop(process)

@@ -1,0 +1,55 @@
+"""Whether everything that was sent is on record, once, with its statistics right."""
+
+from collections import Counter
+
+from sqlalchemy import func, select
+
+from trackrecord.settings import Settings
+from trackrecord.store.engine import connect_store, reading
+from trackrecord.store.tables import observations, outcomes, patterns, projects, waiting_episodes
+
+from .workload import Planted
+
+
+class Mismatch(Exception):
+    """Raised when what is on record is not what was sent: a figure would mean nothing."""
+
+
+def check_recorded(settings: Settings, planted: Planted) -> None:
+    """Compare every sum in the store with what was planted.
+
+    Raises:
+        Mismatch: they differ.
+    """
+    engine = connect_store(settings.effective_database_url)
+    try:
+        with reading(engine) as connection:
+            counted = func.sum(patterns.c.helpful + patterns.c.neutral + patterns.c.harmful)
+            by_slug = select(patterns.c.slug, counted).group_by(patterns.c.slug)
+            found = {
+                "outcomes": connection.scalar(select(func.count()).select_from(outcomes)),
+                "outcomes counted": int(connection.scalar(select(func.sum(projects.c.outcomes)))),
+                "successes": int(connection.scalar(select(func.sum(projects.c.successes)))),
+                "episodes": connection.scalar(select(func.count()).select_from(waiting_episodes)),
+                "observations": connection.scalar(select(func.count()).select_from(observations)),
+                "patterns": Counter(
+                    {slug: int(sum_) for slug, sum_ in connection.execute(by_slug)}
+                ),
+            }
+    finally:
+        engine.dispose()
+    wanted = {
+        "outcomes": planted.outcomes,
+        "outcomes counted": planted.outcomes,
+        "successes": planted.successes,
+        "episodes": planted.episodes,
+        "observations": planted.touches.total(),
+        "patterns": planted.touches,
+    }
+    wrong = [
+        f"{name}: {found[name]}, not {wanted[name]}"
+        for name in wanted
+        if found[name] != wanted[name]
+    ]
+    if wrong:
+        raise Mismatch("; ".join(wrong))

@@ -1,0 +1,62 @@
+"""How much each benchmark does: in full, and quickly."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The sizes of a run.
+
+    Attributes:
+        outcomes: outcomes of one end-to-end measurement.
+        celery_tasks: tasks of the one-task-per-outcome baseline.
+        publish_calls: calls of publish() for each state of Redis.
+        slow_calls: calls of what takes a large part of a millisecond each.
+        reads: reads of the rankings of each kind.
+        freshness_samples: publications that are watched, idle and under load each.
+        new_episodes: episodes that one consolidation finds new.
+        old_episodes: episodes that were consolidated before.
+        processes: fresh processes whose first publish is timed.
+        memory_first: outcomes after which a worker's memory is first looked at.
+        memory_last: outcomes after which it is looked at again.
+    """
+
+    outcomes: int
+    celery_tasks: int
+    publish_calls: int
+    slow_calls: int
+    reads: int
+    freshness_samples: int
+    new_episodes: int
+    old_episodes: int
+    processes: int
+    memory_first: int
+    memory_last: int
+
+
+FULL = Scale(
+    outcomes=200_000,
+    celery_tasks=4_000,
+    publish_calls=100_000,
+    slow_calls=3_000,
+    reads=3_000,
+    freshness_samples=120,
+    new_episodes=100_000,
+    old_episodes=1_000_000,
+    processes=20,
+    memory_first=100_000,
+    memory_last=1_000_000,
+)
+QUICK = Scale(
+    outcomes=40_000,
+    celery_tasks=1_000,
+    publish_calls=20_000,
+    slow_calls=500,
+    reads=500,
+    freshness_samples=20,
+    new_episodes=20_000,
+    old_episodes=100_000,
+    processes=5,
+    memory_first=50_000,
+    memory_last=200_000,
+)
