@@ -1,0 +1,178 @@
+"""Writes the reference parts of settings.md and commands.md from the code: run it after a change.
+
+`python docs/reference.py` rewrites what stands between the two marks of each page; a test says when
+that was forgotten.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from inspect import getdoc
+from pathlib import Path
+from typing import Any
+
+import click
+from annotated_types import Ge, Gt, Le, MaxLen, MinLen
+from pydantic.fields import FieldInfo
+
+from trackrecord.settings import ENV_PREFIX, Settings
+from trackrecord_cli.main import cli
+
+DOCS = Path(__file__).parent
+BEGIN = "<!-- written by docs/reference.py -->"
+END = "<!-- end -->"
+
+# Defaults that depend on the machine, and those that another setting makes up for.
+_DEFAULTS = {"home": "the user's data folder, `~/.local/share/trackrecord` on Linux"}
+_RULES = {
+    "scoring": "Scoring",
+    "decay": "Decay",
+    "maturity": "Maturity of patterns",
+    "antipatterns": "Anti-patterns",
+    "criteria": "Criteria",
+    "competence": "Competence records",
+}
+
+
+def settings_reference() -> str:
+    """The tables of settings.md."""
+    plain = {name: field for name, field in Settings.model_fields.items() if not _is_rules(field)}
+    rows = [_row(name, field) for name, field in plain.items()]
+    parts = [_table(("variable", "default", "allowed", "meaning"), rows)]
+    for name, field in Settings.model_fields.items():
+        if _is_rules(field):
+            parts += [f"### {_RULES.get(name, name.capitalize())}", _rules_table(name, field)]
+    return "\n\n".join(parts)
+
+
+def _is_rules(field: FieldInfo) -> bool:
+    return is_dataclass(field.default)
+
+
+def _row(name: str, field: FieldInfo) -> tuple[str, ...]:
+    default = _DEFAULTS.get(name) or _code(field.default)
+    return f"`{ENV_PREFIX}{name.upper()}`", default, _allowed(field), field.description or ""
+
+
+def _code(value: object) -> str:
+    if value is None:
+        return "unset"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _allowed(field: FieldInfo) -> str:
+    low, high, pattern = "", "", ""
+    for rule in field.metadata:
+        if isinstance(rule, Gt):
+            low = f"above {rule.gt:g}"
+        elif isinstance(rule, Ge):
+            low = f"from {rule.ge}"
+        elif isinstance(rule, Le):
+            high = f"to {rule.le}"
+        elif isinstance(rule, MinLen):
+            low = f"from {rule.min_length}"
+        elif isinstance(rule, MaxLen):
+            high = f"to {rule.max_length} characters"
+        elif getattr(rule, "pattern", None):
+            pattern = f"`{rule.pattern}`"
+    choices = getattr(field.annotation, "__args__", ())
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return ", ".join(f"`{choice}`" for choice in choices)
+    return " ".join(part for part in (low, high, pattern) if part)
+
+
+def _rules_table(name: str, field: FieldInfo) -> str:
+    meanings = attribute_meanings(type(field.default))
+    rows = [
+        (
+            f"`{ENV_PREFIX}{name.upper()}__{each.name.upper()}`",
+            _code(getattr(field.default, each.name)),
+            meanings.get(each.name, ""),
+        )
+        for each in fields(field.default)
+    ]
+    return _table(("variable", "default", "meaning"), rows)
+
+
+def attribute_meanings(kind: type) -> dict[str, str]:
+    """What a docstring's "Attributes" section says of each attribute, on one line."""
+    _, _, section = (getdoc(kind) or "").partition("Attributes:\n")
+    found = re.findall(r"^    (\w+): ((?:.+\n?)(?:      +.+\n?)*)", section + "\n", re.MULTILINE)
+    return {name: _sentence(" ".join(text.split())) for name, text in found}
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [columns, tuple("---" for _ in columns), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def commands_reference() -> str:
+    """The sections of commands.md."""
+    return "\n\n".join(_section(path, command, ctx) for path, command, ctx in leaves())
+
+
+def leaves() -> Iterator[tuple[str, click.Command, click.Context]]:
+    """Every command that can be called, with its full name and a context to ask it in."""
+    yield from _leaves(cli, click.Context(cli, info_name="trackrecord"))
+
+
+def _leaves(
+    command: click.Command, ctx: click.Context
+) -> Iterator[tuple[str, click.Command, click.Context]]:
+    if not isinstance(command, click.Group):
+        yield ctx.command_path, command, ctx
+        return
+    for name in command.list_commands(ctx):
+        child = command.get_command(ctx, name)
+        if child is not None:
+            yield from _leaves(child, click.Context(child, info_name=name, parent=ctx))
+
+
+def _section(path: str, command: click.Command, ctx: click.Context) -> str:
+    usage = " ".join([path, *command.collect_usage_pieces(ctx)])
+    options = [line for each in command.params if (line := _option(each, ctx))]
+    parts = [f"## `{path}`", _help(command), f"```text\n{usage}\n```"]
+    return "\n\n".join([*parts, "\n".join(options)] if options else parts)
+
+
+def _help(command: click.Command) -> str:
+    paragraphs = (command.help or "").split("\n\n")
+    return "\n\n".join(" ".join(each.split()) for each in paragraphs)
+
+
+def _option(parameter: click.Parameter, ctx: click.Context) -> str | None:
+    record: Any = parameter.get_help_record(ctx)
+    if record is None or isinstance(parameter, click.Argument):  # the usage names arguments
+        return None
+    names, meaning = record
+    meaning = " ".join(meaning.split())
+    return f"- `{names}`" + (f": {meaning}" if meaning else "")
+
+
+PAGES = {"settings.md": settings_reference, "commands.md": commands_reference}
+
+
+def rewritten(page: str) -> str:
+    """A page with its reference part as the code has it now."""
+    before, rest = (DOCS / page).read_text(encoding="utf-8").split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n\n{PAGES[page]()}\n\n{END}{after}"
+
+
+def main() -> None:
+    """Rewrite both pages."""
+    for page in PAGES:
+        text = rewritten(page)
+        (DOCS / page).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
