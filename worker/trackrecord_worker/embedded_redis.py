@@ -15,6 +15,8 @@ from typing import Self
 
 import redis
 import structlog
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from trackrecord.errors import ServerUnavailable, SettingsError
 
@@ -71,8 +73,10 @@ class EmbeddedRedis:
         self.process: subprocess.Popen[bytes] | None = None
 
     def client(self) -> redis.Redis:
-        """A client of this server."""
-        return redis.Redis(unix_socket_path=str(self.socket), socket_timeout=5)
+        """A client of this server; it tries once, so that a server that is down is seen at once."""
+        return redis.Redis(
+            unix_socket_path=str(self.socket), socket_timeout=5, retry=Retry(NoBackoff(), 0)
+        )
 
     def is_answering(self) -> bool:
         """Whether a server answers on the socket, ours or one that outlived its `up`."""
