@@ -14,7 +14,9 @@ What an agent needs is here:
 Names are imported when they are first used: an agent that only publishes pays for nothing else.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .forking import not_while_forking
@@ -51,6 +53,18 @@ _HOMES = {
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
 }
+
+
+class _Package(ModuleType):
+    """This package, in which `rankings` is the function, also after its subpackage is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # The import system names each subpackage in its parent; this one would hide the function.
+        if not (name == "rankings" and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:

@@ -23,6 +23,20 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = trackrecord.no_such_name
 
 
+def test_rankings_is_the_function_also_when_its_package_was_imported_first(agent):
+    """The package and the function have one name, and an agent may import types of the package."""
+    done = agent(
+        """
+        from trackrecord.rankings.answer import Rankings
+        import trackrecord
+        assert isinstance(trackrecord.rankings(), Rankings)
+        from trackrecord.rankings import client
+        assert trackrecord.rankings is client.rankings
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_importing_and_publishing_needs_nothing_heavy_in_the_agents_thread(agent):
     """What takes long to import is imported by the writing thread, after publish came back."""
     done = agent(
