@@ -1,0 +1,82 @@
+"""Numbers and names that prose quotes are those of the code."""
+
+import ast
+import re
+from typing import get_args
+
+import pytest
+from documentation import DOCS, PACKAGE_FOLDERS, ROOT, tables, text_of
+
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.maturity import MaturityRules, base_score
+from trackrecord.settings import Settings
+from trackrecord_producers.drops import Reason
+from trackrecord_worker.health import _SILENT_S
+
+STATUS = ROOT / "cli" / "trackrecord_cli" / "commands" / "status_.py"
+GLOSSARY = DOCS / "glossary.md"
+
+
+def test_fields_of_status():
+    """running.md names every field of `trackrecord status --json`, and no other."""
+    (table,) = [table for table in tables(text_of("docs/running.md")) if table[0][0] == "field"]
+    documented = {row[0].strip("`") for row in table[1:]}
+    tree = ast.parse(STATUS.read_text(encoding="utf-8"))
+    in_code = {
+        key.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key in node.keys
+        if isinstance(key, ast.Constant)
+    }
+    assert documented == in_code
+
+
+def test_reasons_of_drops():
+    """running.md names every reason for which an outcome can be dropped."""
+    (listed,) = re.findall(r"counts them by reason\s+\(([^)]+)\)", text_of("docs/running.md"))
+    assert set(re.findall(r"`(\w+)`", listed)) == set(get_args(Reason))
+
+
+def test_health_of_a_worker():
+    """running.md says after how long a silent worker is unhealthy."""
+    seconds = _SILENT_S + Settings.model_fields["backoff_max_s"].default
+    assert f"within {seconds:.0f} seconds and the database answers" in " ".join(
+        text_of("docs/running.md").split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("helpful", "harmful", "quoted"),
+    [(1, 0, "1 of 1 stands at 0.21"), (95, 5, "95 of 100 at 0.89"), (60, 40, "60 of 100 at 0.50")],
+)
+def test_cautious_rates(helpful, harmful, quoted):
+    """The examples of the cautious rate are what the formula gives."""
+    rate = base_score(Evidence(decayed_helpful=helpful, decayed_harmful=harmful))
+    assert quoted.endswith(f"{rate:.2f}")
+    assert quoted in " ".join(text_of("docs/how-it-learns.md").split())
+
+
+def test_maturity_table():
+    """The multipliers of the table are the defaults."""
+    (table,) = [t for t in tables(text_of("docs/how-it-learns.md")) if t[0][0] == "rule"]
+    rules = MaturityRules()
+    for _, state, multiplier in table[1:]:
+        assert float(multiplier) == getattr(rules, f"{state}_multiplier")
+
+
+def _sources() -> str:
+    return "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder in PACKAGE_FOLDERS
+        for path in folder.rglob("*.py")
+    )
+
+
+def test_names_in_the_glossary_exist():
+    """What the glossary sets in code font is a name, or a text, of the code."""
+    names = set(re.findall(r"`([^`]+)`", GLOSSARY.read_text(encoding="utf-8")))
+    assert names
+    sources = _sources()
+    missing = [name for name in names if name.removesuffix("()") not in sources]
+    assert not missing
