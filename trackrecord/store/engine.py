@@ -19,6 +19,9 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
     Args:
         url: as `Settings.effective_database_url` gives it.
         timeout_s: how long a statement waits for a lock before StoreBusy.
+
+    Raises:
+        StoreUnavailable: the folder of the SQLite database cannot be made.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
@@ -33,11 +36,19 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
             },
         )
     if parsed.database:
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(parsed.database).parent)
     engine = create_engine(parsed, connect_args={"timeout": timeout_s})
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"the folder of the database cannot be made ({error.strerror}: {folder})"
+        raise StoreUnavailable(message) from error
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

@@ -47,10 +47,26 @@ def read_store_status(
     )
 
 
-def oldest_waiting_episode(connection: Connection) -> float | None:
-    """When the oldest episode that no consolidation has read was received."""
+def unconsolidated_since(connection: Connection) -> float | None:
+    """Since when, at the longest, a project's episodes have been waiting for a run.
+
+    For each project with waiting episodes that is when its last finished run ended, or, before its
+    first one, when the oldest of them was received. None when no episode waits.
+    """
+    oldest = (
+        select(waiting_episodes.c.project_id, func.min(outcomes.c.received_at).label("at"))
+        .join(outcomes, outcomes.c.id == waiting_episodes.c.outcome)
+        .group_by(waiting_episodes.c.project_id)
+        .subquery()
+    )
+    runs = consolidation_runs.c
+    last = (
+        select(runs.project_id, func.max(runs.finished_at).label("at"))
+        .group_by(runs.project_id)
+        .subquery()
+    )
     return connection.execute(
-        select(func.min(outcomes.c.received_at)).join(
-            waiting_episodes, waiting_episodes.c.outcome == outcomes.c.id
+        select(func.min(func.coalesce(last.c.at, oldest.c.at))).select_from(
+            oldest.outerjoin(last, last.c.project_id == oldest.c.project_id)
         )
     ).scalar()

@@ -3,9 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import structlog
+
 from trackrecord.appraisal import Appraised, Appraiser
 from trackrecord.errors import InvalidOutcome
 from trackrecord.outcome import WIRE_VERSION, decode_outcome
+
+_log = structlog.get_logger(__name__)
 
 # One entry as redis-py hands it on; its fields are None when it was deleted meanwhile.
 Entry = tuple[bytes, Mapping[bytes, bytes] | None]
@@ -65,6 +69,10 @@ def sort_arrivals(
             outcome = _appraise(entry_id, fields, appraiser, max_body_bytes, now)
         except InvalidOutcome as error:
             refused.append(Refused(entry_id, fields, str(error)))
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
+            _log.exception("appraisal_failed", entry_id=entry_id.decode())
+            reason = f"it cannot be appraised ({type(error).__name__})"
+            refused.append(Refused(entry_id, fields, reason))
         else:
             arrived.append(Arrived(entry_id, fields, outcome))
     return Arrivals(entry_ids, arrived, refused)

@@ -71,6 +71,9 @@ class Daemon:
         settings: as the children are to have them.
         port: a loopback port of the embedded Redis; 0 for its socket alone.
         log: where the children's logs go; standard error when not given.
+
+    Raises:
+        SettingsError: the crontab cannot be read, or the home's path is too long.
     """
 
     def __init__(self, settings: Settings, *, port: int = 0, log: IO[bytes] | None = None) -> None:
@@ -126,8 +129,7 @@ class Daemon:
                 try:
                     child.process.wait(_STOP_TIMEOUT_S)
                 except subprocess.TimeoutExpired:
-                    child.process.kill()
-                    child.process.wait()
+                    _kill_group(child.process)
                 child.process = None
         if self.redis is not None:
             self.redis.stop()
@@ -139,9 +141,7 @@ class Daemon:
         """End everything at once, as a crash of the machine would (for tests of crashes)."""
         for child in self._children:
             if child.process is not None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(child.process.pid, signal.SIGKILL)
-                child.process.wait()
+                _kill_group(child.process)
                 child.process = None
         if self.redis is not None:
             self.redis.kill()
@@ -229,3 +229,10 @@ class Daemon:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a child and all that it started; each leads a process group of its own."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -24,6 +24,7 @@ from .arrivals import Arrived, Entry, Refused, sort_arrivals
 from .outage import DatabaseOutage
 from .refresh import RankingsRefresher
 from .stream import OutcomeStream
+from .trial import try_store
 
 _log = structlog.get_logger(__name__)
 
@@ -140,24 +141,26 @@ class Drain:
             max_body_bytes=self._settings.max_body_bytes,
             now=time.time(),
         )
-        refused = arrivals.refused
+        refused_by_store: list[Refused] = []
         learnt: list[Learnt] = []
         try:
             if arrivals.arrived:
-                self._learn(arrivals.arrived, learnt, refused)
+                self._learn(arrivals.arrived, learnt, refused_by_store)
         except StoreUnavailable as error:
             # What was learnt of it is committed and will be recognised; all of it stays pending.
             self._outage.begin(str(error))
             return False
         self._outage.end()
-        self._stream.set_aside(refused)
+        refused = arrivals.refused + refused_by_store
         gone = {each.entry_id for each in refused}
+        # Acknowledging first makes room in a Redis that is too full for dead letters.
         self._stream.acknowledge(each for each in arrivals.entry_ids if each not in gone)
+        self._stream.set_aside(refused)
         self._account(learnt, refused, done, started)
         return True
 
     def _learn(
-        self, arrived: Sequence[Arrived], learnt: list[Learnt], refused: list[Refused]
+        self, arrived: Sequence[Arrived], learnt: list[Learnt], refused_by_store: list[Refused]
     ) -> None:
         """Learn outcomes in one transaction; what the database cannot take is found and refused."""
         try:
@@ -172,13 +175,16 @@ class Drain:
             learnt.append(result)
         except SQLAlchemyError as error:
             if len(arrived) == 1:
+                if not refused_by_store:
+                    # Before the first one is blamed: would the database take any?
+                    try_store(self._engine, self._appraiser, self._decay, self._rules)
                 reason = f"the database refuses it ({type(error).__name__})"
-                refused.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
+                refused_by_store.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
                 return
             # One outcome must not hold up the others: halve until it stands alone.
             middle = len(arrived) // 2
-            self._learn(arrived[:middle], learnt, refused)
-            self._learn(arrived[middle:], learnt, refused)
+            self._learn(arrived[:middle], learnt, refused_by_store)
+            self._learn(arrived[middle:], learnt, refused_by_store)
 
     def _account(
         self,

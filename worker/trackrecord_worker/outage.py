@@ -32,6 +32,8 @@ class DatabaseOutage:
         self._max_pause_s = max_pause_s
         self._pause_s = 0.0
         self._resume_at = 0.0
+        # A worker that this one replaces may have said it, and not lived to say the rest.
+        self._may_have_been_said = True
 
     @property
     def is_pausing(self) -> bool:
@@ -51,7 +53,8 @@ class DatabaseOutage:
 
     def end(self) -> None:
         """The database works."""
-        if self._pause_s:
+        if self._pause_s or self._may_have_been_said:
             self._pause_s = self._resume_at = 0.0
+            self._may_have_been_said = False
             if self._client.delete(self._key):
                 _log.info("database_available_again")

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from celery import Celery
-from celery.schedules import crontab
+from celery.schedules import ParseException, crontab
 from sqlalchemy import Connection
 
 from trackrecord.errors import SettingsError
 from trackrecord.settings import Settings
-from trackrecord.store.status import oldest_waiting_episode, read_store_status
+from trackrecord.store.status import unconsolidated_since
 
 _DRAIN_EVERY_S = 1.0
 _FORWARD_EVERY_S = 2.0
@@ -19,7 +19,11 @@ _CATCH_UP_EVERY_S = 300.0
 
 
 def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
-    """The schedule in beat's form."""
+    """The schedule in beat's form.
+
+    Raises:
+        SettingsError: the crontab cannot be read.
+    """
     return {
         "drain": _every("trackrecord.drain", _DRAIN_EVERY_S),
         "forward": _every("trackrecord.forward", _FORWARD_EVERY_S),
@@ -46,22 +50,18 @@ def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
             message = f"five fields are needed, not {len(fields)}"
             raise ValueError(message)
         return crontab(**dict(zip(names, fields, strict=True)), app=app)
-    except ValueError as error:
+    except (ValueError, ParseException) as error:
         message = f"setting consolidation_crontab: {expression!r} is no crontab ({error})"
         raise SettingsError(message) from None
 
 
 def is_consolidation_due(connection: Connection, schedule: crontab) -> bool:
-    """Whether a run was due since the last one, or, before the first, since there are episodes.
+    """Whether some project missed a run: one was due since its last, or since its first episode.
 
     Beat remembers what it missed in a file that can be lost; the runs on record cannot.
     """
-    oldest = oldest_waiting_episode(connection)
-    if oldest is None:
-        return False
-    last = read_store_status(connection, None).last_consolidation
-    since = datetime.fromtimestamp(oldest if last is None else last, UTC)
-    return bool(schedule.is_due(since).is_due)
+    since = unconsolidated_since(connection)
+    return since is not None and bool(schedule.is_due(datetime.fromtimestamp(since, UTC)).is_due)
 
 
 def _every(task: str, seconds: float) -> dict[str, Any]:

@@ -19,6 +19,13 @@ from .stages import DRAIN_TASK, Stages
 _log = structlog.get_logger(__name__)
 
 
+def _work(work: Callable[[Stages], None], stages: Stages) -> None:
+    try:
+        work(stages)
+    except StoreUnavailable as error:
+        stages.outage.begin(str(error))
+
+
 def _task(name: str) -> Callable[[Callable[[Stages], None]], Task]:
     """A task that is handed the stages, and for which a server that is away is no error."""
 
@@ -27,9 +34,7 @@ def _task(name: str) -> Callable[[Callable[[Stages], None]], Task]:
         def run(task: Task) -> None:
             stages: Stages = task.app.stages.get()
             try:
-                work(stages)
-            except StoreUnavailable as error:
-                stages.outage.begin(str(error))
+                _work(work, stages)
             except (ServerUnavailable, redis.ConnectionError, redis.TimeoutError) as error:
                 # What was read stays pending; the next wake-up tries again.
                 _log.warning("redis_unavailable", task=name, reason=type(error).__name__)

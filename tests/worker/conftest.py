@@ -1,0 +1,59 @@
+"""A worker's stages within the test's own process, on both databases."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import Engine
+
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.engine import connect_store
+from trackrecord.store.migrate import migrate
+from trackrecord_worker.app import create_app
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.stages import Stages
+
+
+@pytest.fixture
+def store_settings(settings: Settings, store_url: str, redis_server: EmbeddedRedis) -> Settings:
+    """Settings with a real Redis and, once each, both databases; nothing waits long."""
+    return load_settings(
+        home=settings.home,
+        database_url=store_url,
+        database_timeout_s=0.3,
+        drain_block_s=0.01,
+        claim_idle_s=0.05,
+        refresh_every_s=0.05,
+        max_body_bytes=4096,
+    )
+
+
+@pytest.fixture
+def engine(store_settings: Settings) -> Iterator[Engine]:
+    """The test's own look into the store, migrated."""
+    engine = connect_store(store_settings.effective_database_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def worker_of() -> Iterator[Callable[[Settings], Stages]]:
+    """Makes workers, as far as one process has them; closed after the test."""
+    made: list[Stages] = []
+
+    def make(settings: Settings) -> Stages:
+        stages = Stages(settings, create_app(settings))
+        made.append(stages)
+        return stages
+
+    yield make
+    for stages in made:
+        stages.redis.close()
+        if "engine" in vars(stages):
+            stages.engine.dispose()
+
+
+@pytest.fixture
+def worker(worker_of: Callable[[Settings], Stages], store_settings: Settings) -> Stages:
+    """A worker in this process."""
+    return worker_of(store_settings)

@@ -1,0 +1,224 @@
+"""Whatever arrives in the stream: what can be learnt is, the rest is set aside as it came."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click.testing
+import msgspec
+import pytest
+import redis
+from sqlalchemy import Engine
+from working import all_counted, body, learnt_counts, publish, recorded_ids
+
+from trackrecord.settings import Settings, load_settings
+from trackrecord_cli.commands import dead_
+from trackrecord_worker.stages import Stages
+
+# What is wrong, the body, and a part of the reason that is to be given.
+BAD_BODIES: list[tuple[str, bytes, str]] = [
+    ("empty", b"", "truncated"),
+    ("no JSON", b"success: yes", "malformed"),
+    ("cut off", b'{"task_id":"t","succ', "truncated"),
+    ("an array", b'[{"task_id":"t","success":true}]', "Expected `object`"),
+    ("a string", b'"outcome"', "Expected `object`"),
+    ("null", b"null", "Expected `object`"),
+    ("not UTF-8", b'{"task_id":"\xff","success":true}', "not UTF-8"),
+    ("too large", body(metadata={"x": "y" * 5000}), "4096 are allowed"),
+    ("no task", b'{"success":true}', "task_id is missing"),
+    ("no success", b'{"task_id":"t"}', "success"),
+    ("success as text", b'{"task_id":"t","success":"true"}', "$.success"),
+    ("success as number", b'{"task_id":"t","success":1}', "$.success"),
+    ("negative duration", body(duration_ms=-1), "$.duration_ms"),
+    ("fraction of an error", body(error_count=1.5), "$.error_count"),
+    ("count beyond 2^53", body(retry_count=2**53 + 1), "$.retry_count"),
+    ("NaN", b'{"task_id":"t","success":true,"timestamp":NaN}', "malformed"),
+    ("NaN in metadata", b'{"task_id":"t","success":true,"metadata":{"a":NaN}}', "malformed"),
+    ("infinity", b'{"task_id":"t","success":true,"timestamp":1e999}', "out of range"),
+    ("lone surrogate", b'{"task_id":"\\ud800","success":true}', "lone surrogate"),
+    ("NUL", b'{"task_id":"a\\u0000b","success":true}', "NUL"),
+    ("unknown verdict", body(criteria={"readable": "great"}), "$.criteria"),
+    ("time without offset", body(timestamp="2026-11-21T03:00:00"), "no offset"),
+    ("time before 1970", body(timestamp=-5), "before 1970"),
+    ("task of 257 characters", body(task_id="t" * 257), "$.task_id"),
+    ("id of 129 characters", body(outcome_id="o" * 129), "$.outcome_id"),
+    ("empty project", body(project=""), "$.project"),
+    ("metadata as array", body(metadata=[1]), "metadata must be an object"),
+    ("patterns as text", body(patterns="Split by feature"), "$.patterns"),
+    (
+        "10,000 deep",
+        b'{"task_id":"t","success":true,"trigger":{"signal":' + b"[" * 1990 + b"]" * 1990 + b"}}",
+        "$.trigger.signal",
+    ),
+]
+
+
+def dead_letters(client: redis.Redis, settings: Settings) -> list[dict[bytes, bytes]]:
+    letters: Any = client.xrange(settings.keys.dead)
+    return [fields for _, fields in letters]
+
+
+def test_every_bad_body_goes_to_the_dead_letters_as_it_came(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """Each with its reason and its own bytes; every good one of the same batch is learnt."""
+    entry_ids = []
+    for number, (_, bad, _) in enumerate(BAD_BODIES):
+        entry_ids += publish(client, store_settings, body(number), bad)[1:]
+    done = worker.drain.run()
+    assert (done.recorded, done.refused) == (len(BAD_BODIES), len(BAD_BODIES))
+    assert done.batches == 1
+    letters = dead_letters(client, store_settings)
+    for entry_id, letter, (name, bad, reason) in zip(entry_ids, letters, BAD_BODIES, strict=True):
+        assert letter[b"body"] == bad, name
+        assert letter[b"v"] == b"1", name
+        assert letter[b"entry_id"] == entry_id, name
+        assert reason in letter[b"reason"].decode(), name
+    assert learnt_counts(engine) == all_counted(len(BAD_BODIES))
+    assert client.xlen(store_settings.keys.outcomes) == 0
+
+
+def test_a_nest_of_ten_thousand(
+    worker_of: Callable[[Settings], Stages], store_settings: Settings, client: redis.Redis
+) -> None:
+    """However deep, wherever: it stops nothing."""
+    deep = b"[" * 10_000 + b"]" * 10_000
+    objects = b'{"a":' * 10_000 + b"1" + b"}" * 10_000
+    head = b'{"task_id":"t","success":true,'
+    publish(
+        client,
+        store_settings,
+        deep,
+        objects,
+        head + b'"metadata":' + objects + b"}",
+        head + b'"tool_graph":[{"tool":"a","args":' + objects + b"}]}",
+        head + b'"later":' + deep + b"}",
+        body(1),
+    )
+    roomy = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"max_body_bytes": 2**20}
+    )
+    done = worker_of(roomy).drain.run()
+    assert done.recorded + done.refused == 6
+    assert done.recorded >= 1
+    assert all(letter[b"reason"] for letter in dead_letters(client, store_settings))
+
+
+def test_entries_that_are_not_of_the_protocol(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """No body, an unknown version: set aside with every field they had."""
+    stream = store_settings.keys.outcomes
+    client.xadd(stream, {"v": "1", "text": "hello"})
+    client.xadd(stream, {"v": "2", "body": body(2), "trace": b"\xff\x00"})
+    client.xadd(stream, {"body": body(3)})
+    client.xadd(stream, {b"\xfe": b"\xfd"})
+    client.xadd(stream, {"v": "1", "body": body(4), "trace": "abc"})
+    done = worker.drain.run()
+    assert (done.recorded, done.refused) == (1, 4)
+    assert recorded_ids(engine) == {"o4"}
+    without_ours = [
+        {name: value for name, value in letter.items() if name not in (b"reason", b"entry_id")}
+        for letter in dead_letters(client, store_settings)
+    ]
+    assert without_ours == [
+        {b"v": b"1", b"text": b"hello"},
+        {b"v": b"2", b"body": body(2), b"trace": b"\xff\x00"},
+        {b"body": body(3)},
+        {b"\xfe": b"\xfd"},
+    ]
+    reasons = [letter[b"reason"] for letter in dead_letters(client, store_settings)]
+    assert reasons[0] == b"field body is missing"
+    assert all(b"field v is not 1" in reason for reason in reasons[1:])
+
+
+def test_reasons_never_repeat_content(
+    worker: Stages, store_settings: Settings, client: redis.Redis
+) -> None:
+    """A dead letter's reason is shown in logs and lists; a secret in a body must not be."""
+    publish(
+        client,
+        store_settings,
+        body(outcome_source="s3cr3t"),
+        body(criteria={"s3cr3t": 1}),
+        b's3cr3t{"',
+        body(duration_ms="s3cr3t"),
+        body(timestamp="s3cr3t"),
+    )
+    assert worker.drain.run().refused == 5
+    for letter in dead_letters(client, store_settings):
+        assert b"s3cr3t" not in letter[b"reason"]
+
+
+def test_unknown_fields_of_a_body_are_kept(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """They are no fault."""
+    publish(client, store_settings, body(1, from_tomorrow={"a": [1]}))
+    assert worker.drain.run().recorded == 1
+    assert client.xlen(store_settings.keys.dead) == 0
+
+
+def replay(settings: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
+    for name, value in settings.as_environment().items():
+        monkeypatch.setenv(name, value)
+    result = click.testing.CliRunner().invoke(dead_.command, ["replay", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_replay_after_the_limit_was_raised(
+    worker: Stages,
+    worker_of: Callable[[Settings], Stages],
+    store_settings: Settings,
+    client: redis.Redis,
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A body that was too large is learnt once, as it came; what is still wrong comes back."""
+    large = body(1, metadata={"x": "y" * 5000})
+    publish(client, store_settings, large, b"never right")
+    assert worker.drain.run().refused == 2
+    raised = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"max_body_bytes": 8192}
+    )
+    assert "2 put back" in replay(raised, monkeypatch, "--all")
+    assert client.xlen(store_settings.keys.dead) == 0
+    done = worker_of(raised).drain.run()
+    assert (done.recorded, done.refused) == (1, 1)
+    (left,) = dead_letters(client, store_settings)
+    assert left[b"body"] == b"never right"
+    assert learnt_counts(engine) == all_counted(1)
+
+
+def test_replay_of_one_letter_leaves_the_others(
+    worker: Stages, store_settings: Settings, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And takes nothing of ours back into the stream."""
+    publish(client, store_settings, b"first", b"second")
+    worker.drain.run()
+    letters: Any = client.xrange(store_settings.keys.dead)
+    replay(store_settings, monkeypatch, letters[0][0].decode())
+    waiting: Any = client.xrange(store_settings.keys.outcomes)
+    assert [fields for _, fields in waiting] == [{b"v": b"1", b"body": b"first"}]
+    assert [letter[b"body"] for letter in dead_letters(client, store_settings)] == [b"second"]
+
+
+def test_any_json_at_all_stops_nothing(
+    worker: Stages, store_settings: Settings, client: redis.Redis
+) -> None:
+    """Values of every type in every field."""
+    values: list[object] = [None, True, 0, -1, 1.5, 2**80, "", "x", [], [None], {}, {"a": 1}]
+    fields = msgspec.json.decode(body(0)).keys() | {
+        "bead_id", "project", "timestamp", "source", "outcome_source", "strategy", "description",
+        "trigger", "instruction", "tool_graph", "files_touched", "criteria", "failure_mode",
+        "failure_details", "competence_id", "memory_ids", "process", "cost", "metadata",
+    }  # fmt: skip
+    bodies = [
+        body(**{"outcome_id": f"{field}-{index}", field: value})
+        for field in sorted(fields)
+        for index, value in enumerate(values)
+    ]
+    publish(client, store_settings, *bodies, body(9999))
+    done = worker.drain.run()
+    assert done.recorded + done.duplicates + done.refused == len(bodies) + 1
+    assert client.xlen(store_settings.keys.outcomes) == 0

@@ -1,0 +1,298 @@
+"""Draining the stream: each outcome counts once, and nothing holds up the others."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import redis
+from sqlalchemy import Engine, select, text
+from working import all_counted, body, learnt_counts, publish, recorded_ids
+
+from trackrecord.keys import CONSUMER_GROUP
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.tables import outcomes
+from trackrecord_worker.stages import Stages
+from trackrecord_worker.stream import OutcomeStream
+
+WorkerOf = Callable[[Settings], Stages]
+
+
+def pending(client: redis.Redis, settings: Settings) -> int:
+    answer: Any = client.xpending(settings.keys.outcomes, CONSUMER_GROUP)
+    return int(answer["pending"])
+
+
+def test_what_is_learnt_is_gone_from_the_stream(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """Neither waiting nor pending any more."""
+    publish(client, store_settings, *(body(n) for n in range(30)))
+    done = worker.drain.run()
+    assert (done.recorded, done.duplicates, done.refused) == (30, 0, 0)
+    assert client.xlen(store_settings.keys.outcomes) == 0
+    assert pending(client, store_settings) == 0
+    assert learnt_counts(engine) == all_counted(30)
+
+
+def test_an_empty_stream_is_no_error(worker: Stages, client: redis.Redis) -> None:
+    """The drain waits as long as it is told and ends."""
+    assert worker.drain.run().batches == 0
+
+
+def test_the_same_outcome_twice(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """In one batch and in later ones: counted once, the first one stays."""
+    publish(client, store_settings, body(1), body(1, success=False), body(2))
+    done = worker.drain.run()
+    assert (done.recorded, done.duplicates) == (2, 1)
+    publish(client, store_settings, body(2, success=False), body(1))
+    done = worker.drain.run()
+    assert (done.recorded, done.duplicates) == (0, 2)
+    assert learnt_counts(engine) == all_counted(2)
+    with reading(engine) as connection:
+        assert all(connection.execute(select(outcomes.c.success)).scalars())
+
+
+def test_without_an_id_the_entry_is_the_id(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """The same one when the entry is delivered again."""
+    (entry_id,) = publish(client, store_settings, body(outcome_id=None))
+    stream = OutcomeStream(client, store_settings.keys)
+    stream.ensure_group()
+    entries = stream.read_new(10, None)
+    done = worker.drain.run()
+    assert worker.drain.learn_entries(entries, done)
+    assert worker.drain.learn_entries(entries, done)
+    assert (done.recorded, done.duplicates) == (1, 1)
+    assert recorded_ids(engine) == {f"stream:{entry_id.decode()}"}
+
+
+def test_received_when_redis_took_it(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """Not when the worker came to it; an entry with an id of the future is received now."""
+    an_hour_ago = int((time.time() - 3600) * 1000)
+    fields: Any = {"v": "1", "body": body(1)}
+    client.xadd(store_settings.keys.outcomes, fields, id=f"{an_hour_ago}-0")
+    fields = {"v": "1", "body": body(2, timestamp=4e9)}
+    client.xadd(store_settings.keys.outcomes, fields, id=f"{an_hour_ago * 2}-0")
+    worker.drain.run()
+    with reading(engine) as connection:
+        rows = connection.execute(
+            select(outcomes.c.outcome_id, outcomes.c.received_at, outcomes.c.ended_at)
+        ).all()
+    by_id = {row.outcome_id: row for row in rows}
+    assert by_id["o1"].received_at == an_hour_ago / 1000 == by_id["o1"].ended_at
+    assert by_id["o2"].received_at == pytest.approx(time.time(), abs=5)
+    assert by_id["o2"].ended_at == by_id["o2"].received_at
+
+
+def test_what_was_read_and_not_learnt_is_tried_again(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """First of all, by the same process, at its next drain."""
+    publish(client, store_settings, *(body(n) for n in range(3)))
+    lock = engine.connect()
+    if engine.dialect.name == "sqlite":
+        lock = lock.execution_options(writes=True)
+    with lock, lock.begin():
+        if engine.dialect.name != "sqlite":
+            lock.execute(text("LOCK TABLE outcomes IN ACCESS EXCLUSIVE MODE"))
+        assert worker.drain.run().batches == 0
+        assert pending(client, store_settings) == 3
+        assert worker.outage.is_pausing
+        assert worker.drain.run().batches == 0
+    publish(client, store_settings, body(3))
+    worker.outage._resume_at = 0.0  # as if the pause were over
+    done = worker.drain.run()
+    assert (done.recorded, done.duplicates, done.batches) == (4, 0, 2)
+    assert learnt_counts(engine) == all_counted(4)
+
+
+def test_what_a_dead_worker_left_is_taken_over(
+    worker: Stages, worker_of: WorkerOf, store_settings: Settings, client: redis.Redis,
+    engine: Engine,
+) -> None:  # fmt: skip
+    """After the idle time, not before, and in as many batches as it takes."""
+    publish(client, store_settings, *(body(n) for n in range(25)), b"bad")
+    dead = OutcomeStream(client, store_settings.keys)
+    dead.ensure_group()
+    assert len(dead.read_new(100, None)) == 26
+    patient = worker_of(
+        load_settings(**store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 3600})
+    )
+    assert patient.drain.take_over().batches == 0
+    time.sleep(2 * store_settings.claim_idle_s)
+    quick = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 10})
+    done = worker_of(quick).drain.take_over()
+    assert (done.recorded, done.refused, done.batches) == (25, 1, 3)
+    assert pending(client, store_settings) == 0
+    assert learnt_counts(engine) == all_counted(25)
+
+
+def test_taking_over_what_is_learnt_already(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """A worker that died after the commit: its entries leave the stream, nothing counts twice."""
+    publish(client, store_settings, *(body(n) for n in range(5)))
+    stream = OutcomeStream(client, store_settings.keys)
+    stream.ensure_group()
+    entries = stream.read_new(100, None)
+    done = worker.drain.run()
+    stream.acknowledge = lambda ids: list(ids) and None  # type: ignore[method-assign]
+    worker.drain._stream = stream
+    assert worker.drain.learn_entries(entries, done)
+    del worker.drain
+    time.sleep(2 * store_settings.claim_idle_s)
+    taken = worker.drain.take_over()
+    assert (taken.recorded, taken.duplicates) == (0, 5)
+    assert client.xlen(store_settings.keys.outcomes) == 0
+    assert learnt_counts(engine) == all_counted(5)
+
+
+def test_an_entry_that_was_deleted_by_hand(
+    worker: Stages, store_settings: Settings, client: redis.Redis
+) -> None:
+    """While it was pending: it is forgotten, and holds up nothing."""
+    ids = publish(client, store_settings, *(body(n) for n in range(3)))
+    stream = OutcomeStream(client, store_settings.keys)
+    stream.ensure_group()
+    stream.read_new(100, None)
+    client.xdel(store_settings.keys.outcomes, ids[1])
+    time.sleep(2 * store_settings.claim_idle_s)
+    assert worker.drain.take_over().recorded == 2
+    worker.drain.run()
+    assert pending(client, store_settings) == 0
+
+
+def test_consumers_that_are_gone_are_forgotten(
+    worker: Stages, store_settings: Settings, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once they owe nothing; one that still owes entries is kept."""
+    publish(client, store_settings, body(1))
+    owing, free = (OutcomeStream(client, store_settings.keys) for _ in range(2))
+    owing.ensure_group()
+    owing.read_new(1, None)
+    free.read_new(1, None)
+    consumers: Any = client.xinfo_consumers(store_settings.keys.outcomes, CONSUMER_GROUP)
+    names = {each["name"] for each in consumers}
+    assert len(names) >= 1
+    assert worker.drain._stream.forget_gone_consumers() == 0
+    monkeypatch.setattr("trackrecord_worker.stream._FORGET_CONSUMER_AFTER_MS", 20)
+    time.sleep(0.05)
+    worker.drain._stream.forget_gone_consumers()
+    consumers = client.xinfo_consumers(store_settings.keys.outcomes, CONSUMER_GROUP)
+    assert [each["pending"] for each in consumers] == [1]
+
+
+def test_the_stream_may_vanish(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """A flushed Redis has no consumer group; the next drain makes one."""
+    publish(client, store_settings, body(1))
+    worker.drain.run()
+    client.flushall()
+    publish(client, store_settings, body(2))
+    assert worker.drain.run().recorded == 1
+    assert learnt_counts(engine) == all_counted(2)
+
+
+def test_a_long_backlog_wakes_another(worker_of: WorkerOf, store_settings: Settings,
+                                      client: redis.Redis) -> None:  # fmt: skip
+    """Once in a drain; a short one wakes nobody."""
+    small = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 5})
+    stages = worker_of(small)
+    woken: list[int] = []
+    stages.drain._wake_another = lambda: woken.append(1)
+    publish(client, small, *(body(n) for n in range(10)))
+    stages.drain.run()
+    assert woken == []
+    publish(client, small, *(body(n) for n in range(10, 60)))
+    assert stages.drain.run().batches == 10
+    assert woken == [1]
+
+
+def test_the_slice_ends(worker_of: WorkerOf, store_settings: Settings, client: redis.Redis) -> None:
+    """A drain gives its process back after its slice, however much is waiting."""
+    small = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"batch_size": 1, "drain_slice_s": 0.3}
+    )
+    stages = worker_of(small)
+    publish(client, small, *(body(n) for n in range(3000)))
+    started = time.monotonic()
+    done = stages.drain.run()
+    assert time.monotonic() - started < 3
+    assert 0 < done.recorded < 3000
+
+
+def refuse(engine: Engine, condition: str) -> None:
+    """Make the database refuse some outcomes, by a trigger."""
+    if engine.dialect.name == "sqlite":
+        function = ""
+        trigger = f"WHEN {condition} BEGIN SELECT RAISE(ABORT, 'poison'); END"
+    else:
+        raising = f"BEGIN IF {condition} THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END"
+        function = f"CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $${raising}$$;"
+        trigger = "FOR EACH ROW EXECUTE FUNCTION poison()"
+    with writing(engine) as connection:
+        connection.exec_driver_sql(
+            f"{function} CREATE TRIGGER poison BEFORE INSERT ON outcomes {trigger}"
+        )
+
+
+def test_what_the_database_refuses(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """Only that goes to the dead letters; the rest of its batch is learnt, once."""
+    refuse(engine, "NEW.task_id = 't7'")
+    publish(client, store_settings, *(body(n) for n in range(20)))
+    done = worker.drain.run()
+    assert (done.recorded, done.refused, done.duplicates) == (19, 1, 0)
+    letters: Any = client.xrange(store_settings.keys.dead)
+    assert [fields[b"body"] for _, fields in letters] == [body(7)]
+    assert b"the database refuses it" in letters[0][1][b"reason"]
+    assert learnt_counts(engine) == all_counted(19)
+    assert not worker.outage.is_pausing
+
+
+def test_one_outcome_alone_that_the_database_refuses(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """It does not block the stream."""
+    refuse(engine, "NEW.task_id = 't7'")
+    publish(client, store_settings, body(7))
+    assert worker.drain.run().refused == 1
+    publish(client, store_settings, body(8))
+    assert worker.drain.run().recorded == 1
+
+
+def test_a_database_that_refuses_everything_is_away(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """Nothing is the outcomes' fault then: they wait, and none goes to the dead letters."""
+    with writing(engine) as connection:
+        connection.exec_driver_sql("ALTER TABLE observations RENAME TO mislaid")
+    publish(client, store_settings, *(body(n) for n in range(20)), b"bad")
+    worker.drain.run()
+    assert worker.outage.is_pausing
+    assert client.xlen(store_settings.keys.dead) <= 1
+    with writing(engine) as connection:
+        connection.exec_driver_sql("ALTER TABLE mislaid RENAME TO observations")
+    worker.outage._resume_at = 0.0  # as if the pause were over
+    assert worker.drain.run().recorded == 20
+    assert client.xlen(store_settings.keys.dead) == 1
+    assert learnt_counts(engine) == all_counted(20)
+
+
+def test_many_projects_in_one_batch(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """A thousand of them, with the same ids in each."""
+    publish(client, store_settings, *(body(1, project=f"p{n}") for n in range(1000)))
+    done = worker.drain.run()
+    assert (done.recorded, done.batches) == (1000, 1)
+    assert learnt_counts(engine) == all_counted(1000)

@@ -1,0 +1,110 @@
+"""What tests of the worker share: entries, a look into the store, patience, and real processes."""
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import redis
+from sqlalchemy import Engine, func, select
+
+from trackrecord.settings import Settings
+from trackrecord.store.engine import reading
+from trackrecord.store.tables import observations, outcomes, patterns, projects
+
+
+def body(number: int = 0, **fields: Any) -> bytes:
+    """The body of an outcome, the same for the same arguments."""
+    values = {
+        "outcome_id": f"o{number}",
+        "task_id": f"t{number}",
+        "success": True,
+        "duration_ms": 1000,
+        "error_count": 0,
+        "retry_count": 0,
+        "patterns": ["Split by feature"],
+    }
+    return msgspec.json.encode(values | fields)
+
+
+def publish(client: redis.Redis, settings: Settings, *bodies: bytes) -> list[bytes]:
+    """Put bodies onto the stream, as any language can; answers the entries' ids."""
+    with client.pipeline(transaction=False) as pipe:
+        for each in bodies:
+            pipe.xadd(settings.keys.outcomes, {"v": "1", "body": each})
+        answers: list[bytes] = pipe.execute()
+    return answers
+
+
+def until(condition: Callable[[], Any], seconds: float = 30.0, *, every: float = 0.05) -> None:
+    """Wait until the condition holds; a test that waits in vain fails."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "this did not happen in time"
+        time.sleep(every)
+
+
+def recorded_ids(engine: Engine) -> set[str]:
+    """The ids of all outcomes on record."""
+    with reading(engine) as connection:
+        return set(connection.execute(select(outcomes.c.outcome_id)).scalars())
+
+
+def learnt_counts(engine: Engine) -> dict[str, int]:
+    """How often outcomes were counted, in each place where they are counted."""
+    with reading(engine) as connection:
+
+        def one(query: Any) -> int:
+            return int(connection.execute(query).scalar() or 0)
+
+        return {
+            "rows": one(select(func.count()).select_from(outcomes)),
+            "counted": one(select(func.sum(projects.c.outcomes))),
+            "in patterns": one(
+                select(func.sum(patterns.c.helpful + patterns.c.neutral + patterns.c.harmful))
+            ),
+            "observed": one(select(func.count()).select_from(observations)),
+        }
+
+
+def all_counted(number: int) -> dict[str, int]:
+    """What `learnt_counts` says when that many were learnt once each."""
+    return dict.fromkeys(("rows", "counted", "in patterns", "observed"), number)
+
+
+def log_lines(log: Path, event: str) -> list[dict[str, Any]]:
+    """The lines of a worker's log about an event."""
+    found = []
+    for line in log.read_bytes().splitlines():
+        with contextlib.suppress(msgspec.DecodeError):
+            entry = msgspec.json.decode(line)
+            if isinstance(entry, dict) and entry.get("event") == event:
+                found.append(entry)
+    return found
+
+
+@contextlib.contextmanager
+def process(command: list[str], settings: Settings, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of ours with these settings; stopped at the end."""
+    with log.open("ab") as file:
+        started = subprocess.Popen(
+            command,
+            env={**os.environ, **settings.as_environment()},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    try:
+        yield started
+    finally:
+        started.terminate()
+        try:
+            started.wait(20)
+        except subprocess.TimeoutExpired:
+            started.kill()
+            started.wait()

@@ -1,0 +1,39 @@
+"""Whose fault it is when the database refuses an outcome: the outcome's, or its own."""
+
+import time
+import uuid
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from trackrecord.appraisal import Appraiser
+from trackrecord.errors import StoreUnavailable
+from trackrecord.learning.decay import DecayRules
+from trackrecord.outcome import decode_outcome
+from trackrecord.store.engine import writing
+from trackrecord.store.intake import learn
+from trackrecord.store.transitions import TransitionRules
+
+# It goes everywhere that an outcome goes.
+_BODY = b'{"task_id":"trial","success":true,"patterns":["trial"],"tool_graph":[{"tool":"trial"}]}'
+
+
+def try_store(
+    engine: Engine, appraiser: Appraiser, decay: DecayRules, rules: TransitionRules
+) -> None:
+    """Learn an outcome that nothing is wrong with, and take it back.
+
+    Raises:
+        StoreUnavailable: the database refuses that one too: tables are missing or damaged, or
+            rights are; the outcomes have to wait.
+    """
+    now = time.time()
+    name = f"trial-{uuid.uuid4().hex}"
+    faultless = appraiser.appraise(decode_outcome(_BODY), _BODY, received_at=now, outcome_id=name)
+    try:
+        with writing(engine) as connection:
+            learn(connection, [faultless], decay=decay, transition_rules=rules, now=now)
+            connection.rollback()
+    except SQLAlchemyError as error:
+        message = f"the database refuses every outcome ({type(error).__name__})"
+        raise StoreUnavailable(message) from error
