@@ -18,8 +18,15 @@ import pytest
 import redis
 from sqlalchemy import Engine
 from working import (
-    all_counted, body, learnt_counts, log_lines, process, publish, recorded_ids, until,
-)  # fmt: skip
+    all_counted,
+    body,
+    learnt_counts,
+    log_lines,
+    process,
+    publish,
+    recorded_ids,
+    until,
+)
 
 from trackrecord.errors import AlreadyRunning
 from trackrecord.redis_client import agent_client
@@ -265,20 +272,23 @@ def test_the_database_away(
     url, stop, start = own_postgres
     settings = load_settings(**quick.model_dump(exclude_unset=True) | {"database_url": url})
     path = Path(log.name)
-    with Daemon(settings, log=log):
-        with store_of(settings) as engine, agent_client(settings) as client:
-            publish(client, settings, body(0))
-            until(lambda: learnt_counts(engine)["rows"] == 1)
-            engine.dispose()
-            stop()
-            publish(client, settings, *(body(n) for n in range(1, 300)))
-            until(lambda: log_lines(path, "database_unavailable"))
-            time.sleep(2)
-            assert client.xlen(settings.keys.outcomes) == 299
-            assert client.xlen(settings.keys.dead) == 0
-            start()
-            until(lambda: client.xlen(settings.keys.outcomes) == 0)
-            assert learnt_counts(engine) == all_counted(300)
+    with (
+        Daemon(settings, log=log),
+        store_of(settings) as engine,
+        agent_client(settings) as client,
+    ):
+        publish(client, settings, body(0))
+        until(lambda: learnt_counts(engine)["rows"] == 1)
+        engine.dispose()
+        stop()
+        publish(client, settings, *(body(n) for n in range(1, 300)))
+        until(lambda: log_lines(path, "database_unavailable"))
+        time.sleep(2)
+        assert client.xlen(settings.keys.outcomes) == 299
+        assert client.xlen(settings.keys.dead) == 0
+        start()
+        until(lambda: client.xlen(settings.keys.outcomes) == 0)
+        assert learnt_counts(engine) == all_counted(300)
     assert len(log_lines(path, "database_unavailable")) == 1
     assert len(log_lines(path, "database_available_again")) == 1
 
