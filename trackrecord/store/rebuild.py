@@ -11,6 +11,7 @@ from ..learning.decay import DecayBasis, DecayRules
 from ..outcome import decode_outcome
 from .basis import replace_basis
 from .deltas import Deltas, write_deltas
+from .projects import next_revision
 from .tables import observations, outcomes, pattern_transitions, patterns, projects
 from .transitions import TransitionRules, record_transitions
 
@@ -63,7 +64,7 @@ def rebuild_patterns(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
     ).all()
     record_transitions(connection, rows, transition_rules, bases={project_id: basis}, now=now)
-    _recount(connection, project_id)
+    _recount(connection, project_id, now)
     return Rebuilt(total, len(rows))
 
 
@@ -131,12 +132,12 @@ def _drop_untouched(connection: Connection, project_id: int) -> None:
         connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
 
 
-def _recount(connection: Connection, project_id: int) -> None:
+def _recount(connection: Connection, project_id: int, now: float) -> None:
     own = outcomes.c.project_id == project_id
     total = select(func.count()).where(own).scalar_subquery()
     successes = select(func.count()).where(own, outcomes.c.success).scalar_subquery()
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)
-        .values(revision=projects.c.revision + 1, outcomes=total, successes=successes)
+        .values(revision=next_revision(now), outcomes=total, successes=successes)
     )
