@@ -17,8 +17,8 @@ from trackrecord.store.rebuild import rebuild_patterns
 from trackrecord.store.tables import observations, outcomes
 
 
-@pytest.mark.parametrize("age_in_half_lives", [0, 400, 900, 1030, 1060, 1100, 5000, 1e6])
-@pytest.mark.parametrize("later_in_half_lives", [501, 600, 1100, 1e6])
+@pytest.mark.parametrize("age_in_half_lives", [0, 1030, 1060, 5000])
+@pytest.mark.parametrize("later_in_half_lives", [501, 1100, 1e6])
 def test_the_landmark_moves_past_the_end_of_floats(
     store: Engine, age_in_half_lives: float, later_in_half_lives: float
 ) -> None:
