@@ -108,7 +108,7 @@ class Settings(BaseSettings):
     )
 
     batch_size: int = Field(
-        500, ge=1, le=10_000, description="Outcomes per transaction of a worker."
+        1000, ge=1, le=10_000, description="Outcomes per transaction of a worker."
     )
     drain_slice_s: Seconds = Field(5.0, description="How long one drain task works at most.")
     drain_block_s: Seconds = Field(
