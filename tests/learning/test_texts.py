@@ -175,7 +175,8 @@ def test_a_line_is_one_line_whatever_was_written(
     ):
         assert len(line.splitlines()) == 1
         assert line.startswith("- ")
-        assert not re.match(r"- *(#|>|```)", line)
+        # "#0" is no heading in Markdown, "# 0" is.
+        assert not re.match(r"- *(#{1,6}( |$)|>|```)", line)
         assert len(line) < 300
 
 

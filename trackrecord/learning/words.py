@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from math import sqrt
 
 _WORD = re.compile(r"[^\W_]+")
@@ -9,6 +10,10 @@ _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
 # goBuild → go Build, HTTPServer → HTTP Server
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+# Triggers are compared with every task; there are a few thousand of them at the most.
+_PHRASES_REMEMBERED = 4096
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -37,11 +42,14 @@ def similarity(task: str, phrases: Iterable[str]) -> float | None:
     The measure is the cosine of the two sets of words, |A∩B|/√(|A|·|B|) (Ochiai 1957). None when
     there is nothing to compare: the text or all the phrases have no words.
     """
-    wanted = words_of(task)
+    wanted = _words_remembered(task)
     if not wanted:
         return None
-    scores = (_cosine(wanted, words) for phrase in phrases if (words := words_of(phrase)))
+    scores = (_cosine(wanted, words) for phrase in phrases if (words := _words_remembered(phrase)))
     return max(scores, default=None)
+
+
+_words_remembered = lru_cache(maxsize=_PHRASES_REMEMBERED)(words_of)
 
 
 def _cosine(a: frozenset[str], b: frozenset[str]) -> float:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+import msgspec
+
 MARKDOWN_RATIO = 0.30
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """One line that may stand in the text.
 
     Attributes:
@@ -65,7 +66,10 @@ def choose_within(
     taken: list[list[Candidate]] = [[] for _ in headings]
     characters = 0
     count = 0
+    shortest = min((len(candidate.line) for candidate in ranked), default=0)
     for candidate in ranked:
+        if budget is not None and tokens_of(characters + 1 + shortest) > budget:
+            break
         section = taken[candidate.section]
         more = 1 + len(candidate.line)
         if not section:

@@ -58,10 +58,19 @@ def write_document(
     return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
 
 
-def read_document(client: redis.Redis, settings: Settings, project: str) -> bytes | None:
-    """A project's cached rankings, undecoded; None when there are none."""
-    answer: bytes | None = client.hget(settings.keys.rankings(project), DOCUMENT)  # type: ignore[assignment] # as it comes without decode_responses
-    return answer
+def read_stamp(client: redis.Redis, settings: Settings, project: str) -> bytes | None:
+    """What changes whenever a project's cached rankings do; None when there are none."""
+    stamp: Any = client.hget(settings.keys.rankings(project), COMPUTED_AT)
+    return None if stamp is None else bytes(stamp)
+
+
+def read_document(
+    client: redis.Redis, settings: Settings, project: str
+) -> tuple[bytes | None, bytes | None]:
+    """The stamp and the rankings, undecoded, as they are at one moment; None where missing."""
+    answer: Any = client.hmget(settings.keys.rankings(project), COMPUTED_AT, DOCUMENT)
+    stamp, document = answer
+    return stamp, document
 
 
 def cached_ages(

@@ -1,7 +1,8 @@
 """What an agent calls while it writes a prompt. It never breaks the agent, and it never waits long.
 
-Redis is asked once. When Redis is away, the last answer that this process saw is given again,
-marked stale; when there was none, the answer is empty and says so.
+Redis is asked whether anything changed, and for all of it only then. When Redis is away, the last
+answer that this process saw is given again, marked stale; when there was none, the answer is empty
+and says so.
 """
 
 import os
@@ -17,7 +18,7 @@ from ..learning.language import Language
 from ..redis_client import agent_client
 from ..settings import Settings, load_settings
 from .answer import Rankings, answer_from
-from .cache import read_document
+from .cache import read_document, read_stamp
 from .document import RankingsDocument, decode_document
 
 DEFAULT_BUDGET = 2000
@@ -33,7 +34,9 @@ class RankingsReader:
 
     settings: Settings
     _client: redis.Redis | None = None
-    _last: dict[str, RankingsDocument] = field(default_factory=dict)
+    # By project: the stamp in the cache, and what was decoded. Most prompts are written while
+    # nothing has changed, and then a few bytes are read instead of some hundred thousand.
+    _last: dict[str, tuple[bytes, RankingsDocument]] = field(default_factory=dict)
     _retry_at: float = 0.0
 
     def read(
@@ -61,22 +64,25 @@ class RankingsReader:
 
     def _document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
         """The newest document there is, and what kept us from a fresh one."""
+        seen_stamp, seen = self._last.get(project, (None, None))
         if time.monotonic() < self._retry_at:
-            return self._last.get(project), "redis is unavailable"
+            return seen, "redis is unavailable"
         try:
             if self._client is None:
                 self._client = agent_client(self.settings)
-            data = read_document(self._client, self.settings, project)
+            if seen and read_stamp(self._client, self.settings, project) == seen_stamp:
+                return seen, None
+            stamp, data = read_document(self._client, self.settings, project)
         except (redis.RedisError, OSError, ValueError) as error:
             self._retry_at = time.monotonic() + self.settings.retry_after_s
-            return self._last.get(project), f"redis is unavailable ({type(error).__name__})"
+            return seen, f"redis is unavailable ({type(error).__name__})"
         if data is None:
             return None, "nothing is learnt yet"
         try:
             document = decode_document(data)
         except msgspec.DecodeError:
-            return self._last.get(project), "the cache was written by another version"
-        self._last[project] = document
+            return seen, "the cache was written by another version"
+        self._last[project] = (stamp or b"", document)
         return document, None
 
 

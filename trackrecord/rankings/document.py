@@ -11,7 +11,7 @@ import msgspec
 Lines = dict[str, str]
 
 
-class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A pattern or anti-pattern as agents and the command line are shown it.
 
     Attributes:
@@ -57,7 +57,7 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     lines: Lines
 
 
-class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A competence record as agents are shown it.
 
     Attributes:

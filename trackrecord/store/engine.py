@@ -63,7 +63,7 @@ def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) 
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.execute("PRAGMA cache_size=-65536")
+    cursor.execute("PRAGMA cache_size=-16384")
     cursor.execute("PRAGMA temp_store=MEMORY")
     try:
         cursor.execute("SELECT power(2.0, -1.0)")

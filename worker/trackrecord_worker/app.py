@@ -74,7 +74,11 @@ def _configure_logs(**_signal: object) -> None:
 
 @worker_process_init.connect
 def _spare_the_garbage_collector(**_signal: object) -> None:
-    """A batch makes many short-lived objects; what was imported need not be searched for each."""
+    """A batch makes many short-lived objects; what is there for good need not be searched for each.
+
+    That is some hundred thousand objects: the libraries, and the recogniser's tree of words.
+    """
+    _ = app.stages.get().recogniser
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER)

@@ -63,11 +63,14 @@ def command(
 
 def as_document(answer: Rankings) -> dict[str, Any]:
     """The answer as JSON shows it; the lines stand in the prompt already."""
-    document: dict[str, Any] = msgspec.to_builtins(answer)
+    document = dict(vars(answer))
     for kind in ("patterns", "anti_patterns", "competences"):
-        for entry in document[kind]:
-            del entry["lines"]
+        document[kind] = [_without_lines(entry) for entry in document[kind]]
     return document
+
+
+def _without_lines(entry: msgspec.Struct) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(entry).items() if name != "lines"}
 
 
 def _answer_at(
