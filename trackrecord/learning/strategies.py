@@ -87,6 +87,8 @@ class Recogniser:
         """
         tokens = self._tokens(description[: self._max_chars])
         heads = self._heads
+        if heads.keys().isdisjoint(tokens):
+            return ()
         places = [place for place, token in enumerate(tokens) if token in heads]
         tokens.append("")  # the last one has something behind it as well
         mentions = [

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, select, update
 
 from ..appraisal import Appraised
 from ..learning.decay import DecayRules
+from ..learning.scoring import Verdict
 from .basis import bases_for_writing
 from .bulk import insert_rows
 from .deltas import Deltas, write_deltas
-from .projects import next_revision
+from .projects import clock_of, next_revision
 from .tables import outcomes, projects, waiting_episodes
 from .transitions import Transition, TransitionRules, record_transitions
 
@@ -93,6 +94,8 @@ def ensure_projects(connection: Connection, names: Iterable[str]) -> dict[str, i
     return known
 
 
+# A member of an enum gives its value slowly.
+_VERDICTS = {verdict: verdict.value for verdict in Verdict}
 _RECORDED_COLUMNS = tuple(column for column in outcomes.c if column.name != "id")
 
 
@@ -110,7 +113,7 @@ def _record(
             each.ended_at,
             each.success,
             each.raw_score,
-            each.verdict.value,
+            _VERDICTS[each.verdict],
             each.body,
         )
         for key, each in sorted(by_key.items(), key=lambda item: item[0])
@@ -123,19 +126,35 @@ def _record(
     )
 
 
+_ADD_COUNTS = (
+    update(projects)
+    .where(projects.c.id == bindparam("project"))
+    .values(
+        revision=next_revision(bindparam("clock", type_=BigInteger)),
+        outcomes=projects.c.outcomes + bindparam("more_outcomes"),
+        successes=projects.c.successes + bindparam("more_successes"),
+        last_learnt_at=bindparam("now"),
+    )
+)
+
+
 def _count(
     connection: Connection, project_ids: dict[str, int], recorded: Sequence[Appraised], now: float
 ) -> None:
+    if not recorded:
+        return
     outcomes_of = Counter(project_ids[each.project] for each in recorded)
     successes_of = Counter(project_ids[each.project] for each in recorded if each.success)
-    for project_id, count in sorted(outcomes_of.items()):
-        connection.execute(
-            update(projects)
-            .where(projects.c.id == project_id)
-            .values(
-                revision=next_revision(now),
-                outcomes=projects.c.outcomes + count,
-                successes=projects.c.successes + successes_of[project_id],
-                last_learnt_at=now,
-            )
-        )
+    connection.execute(
+        _ADD_COUNTS,
+        [
+            {
+                "project": project_id,
+                "clock": clock_of(now),
+                "more_outcomes": count,
+                "more_successes": successes_of[project_id],
+                "now": now,
+            }
+            for project_id, count in sorted(outcomes_of.items())
+        ],
+    )

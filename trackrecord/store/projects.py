@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, and_, case, func, select
 
 from .tables import outcomes, projects
 
@@ -22,14 +22,18 @@ class ProjectCounts:
     last_learnt: float | None
 
 
-def next_revision(now: float) -> ColumnElement[int]:
-    """The value that a project's revision takes with a change.
+def clock_of(now: float) -> int:
+    """The lowest revision of a change at that moment, in milliseconds since the epoch."""
+    return int(now * 1000)
 
-    It rises with every change and never lies behind the clock, in milliseconds: of a database that
-    was made anew, or restored from yesterday, the next revision is above those in the cache.
+
+def next_revision(clock: int | BindParameter[int]) -> ColumnElement[int]:
+    """The value that a project's revision takes with a change, see `clock_of`.
+
+    It rises with every change and never lies behind the clock: of a database that was made anew,
+    or restored from yesterday, the next revision is above those in the cache.
     """
     following = projects.c.revision + 1
-    clock = int(now * 1000)
     return case((following > clock, following), else_=clock)
 
 

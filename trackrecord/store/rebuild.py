@@ -11,7 +11,7 @@ from ..learning.decay import DecayBasis, DecayRules
 from ..outcome import decode_outcome
 from .basis import replace_basis
 from .deltas import Deltas, write_deltas
-from .projects import next_revision
+from .projects import clock_of, next_revision
 from .tables import observations, outcomes, pattern_transitions, patterns, projects
 from .transitions import TransitionRules, record_transitions
 
@@ -149,5 +149,5 @@ def _recount(connection: Connection, project_id: int, now: float) -> None:
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)
-        .values(revision=next_revision(now), outcomes=total, successes=successes)
+        .values(revision=next_revision(clock_of(now)), outcomes=total, successes=successes)
     )

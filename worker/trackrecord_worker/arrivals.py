@@ -100,7 +100,7 @@ def _appraise(
         body,
         received_at=received_at(entry_id, now),
         # The same whenever the entry is delivered again.
-        outcome_id=f"stream:{entry_id.decode()}",
+        outcome_id=outcome.outcome_id or f"stream:{entry_id.decode()}",
     )
 
 
