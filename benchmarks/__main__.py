@@ -14,7 +14,7 @@ from types import FrameType
 
 from trackrecord.logs import configure_logs
 
-from .figures import Measured, Verdict
+from .figures import Measured
 from .machine import machine_facts
 from .printing import document, lines_of, summary
 from .scale import FULL, QUICK, Scale
@@ -32,7 +32,10 @@ BENCHMARKS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the command line names; answers 1 when a figure is not met or not to be had."""
+    """Run what the command line names; answers 1 when a figure is not to be had.
+
+    One that misses its floor is said to, and is no failure: machines differ, and so do hours.
+    """
     parser = _parser()
     chosen = parser.parse_args(arguments)
     for name in chosen.names:
@@ -51,10 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen.json.parent.mkdir(parents=True, exist_ok=True)
     chosen.json.write_text(json.dumps(document(facts, figures), indent=2) + "\n")
     print(f"written to {chosen.json}")
-    missed = any(
-        each.verdict is Verdict.NOT_MET for found in figures.values() for each in found.figures
-    )
-    return int(missed or bool(failed))
+    return int(bool(failed))
 
 
 def _run(names: Sequence[str], scale: Scale) -> dict[str, Measured]:
