@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from .checks import require, require_ratio
 from .evidence import Evidence
-from .slug import ANTI_PREFIX as ANTI_PREFIX  # an inverted pattern goes by it
 from .tolerance import ratio_at_least
 
 

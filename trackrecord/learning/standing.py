@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from .antipatterns import ANTI_PREFIX, AntiPatternRules, is_inverted
+from .antipatterns import AntiPatternRules, is_inverted
 from .evidence import Evidence
+from .identity import anti_id
 from .maturity import Maturity, MaturityRules, base_score, maturity_of, pattern_score
 
 
@@ -51,7 +52,7 @@ class Standing:
     @property
     def id(self) -> str:
         """The id it is shown under: `anti-<slug>` once it is inverted."""
-        return ANTI_PREFIX + self.facts.slug if self.is_inverted else self.facts.slug
+        return anti_id(self.facts.slug) if self.is_inverted else self.facts.slug
 
     @property
     def failure_score(self) -> float:
