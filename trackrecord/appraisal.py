@@ -1,4 +1,4 @@
-"""From an outcome as it came to what it means: its score, and the patterns that it touches.
+"""From an outcome as it came to what it means: its score, what it touches, what it has a say on.
 
 Pure: the same outcome, received at the same moment, is always appraised alike. The worker does it
 once for each outcome, a rebuild once more for all.
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .learning.criteria import CriteriaRules
 from .learning.scoring import ScoringRules, Verdict, score_outcome
 from .learning.strategies import Recogniser
 from .outcome import Outcome
@@ -35,8 +36,39 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedVerdict:
+    """An outcome's verdict on a criterion that it names.
+
+    Attributes:
+        criterion: the criterion's name.
+        verdict: what the outcome says about it.
+        value: the raw value of that.
+    """
+
+    criterion: str
+    verdict: Verdict
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Appraised:
-    """One outcome, ready to be recorded."""
+    """One outcome, ready to be recorded.
+
+    Attributes:
+        project: whose experience it is.
+        outcome_id: unique in the project.
+        task_id: the task.
+        received_at: seconds since the epoch.
+        ended_at: when the task ended, never later than it was received.
+        success: whether the task reached its goal.
+        raw_score: 0..1, undecayed.
+        verdict: what the score stands for.
+        touches: the patterns that get an observation.
+        is_episode: whether it used a named tool.
+        body: the bytes it came as.
+        judged: criteria that get the outcome's own verdict: the default ones it does not name.
+        named: its verdicts on the criteria that it names.
+    """
 
     project: str
     outcome_id: str
@@ -49,6 +81,8 @@ class Appraised:
     touches: tuple[Touch, ...]
     is_episode: bool
     body: bytes
+    judged: tuple[str, ...] = ()
+    named: tuple[NamedVerdict, ...] = ()
 
 
 class Appraiser:
@@ -57,10 +91,17 @@ class Appraiser:
     Args:
         scoring: what a score is made of.
         recogniser: knows strategies in prose and by name.
+        criteria: which criteria get feedback.
     """
 
-    def __init__(self, scoring: ScoringRules, recogniser: Recogniser) -> None:
+    def __init__(
+        self,
+        scoring: ScoringRules,
+        recogniser: Recogniser,
+        criteria: CriteriaRules = CriteriaRules(),  # noqa: B008 - frozen
+    ) -> None:
         self._scoring = scoring
+        self._criteria = criteria
         self._recogniser = recogniser
         self._slug_of = lru_cache(maxsize=_NAMES_REMEMBERED)(recogniser.slug_of)
 
@@ -83,6 +124,7 @@ class Appraiser:
             retry_count=outcome.retry_count,
         )
         touches = {touch.slug: touch for touch in self._touches(outcome)}
+        judged, named = self._feedback(outcome)
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
         return Appraised(
             project=outcome.project,
@@ -96,6 +138,23 @@ class Appraiser:
             touches=tuple(touches.values()),
             is_episode=_is_episode(outcome),
             body=body,
+            judged=judged,
+            named=named,
+        )
+
+    def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
+        defaults = self._criteria.defaults
+        if not outcome.criteria:  # most outcomes by far: they share one tuple
+            return defaults, ()
+        verdicts = {name.strip(): Verdict(said) for name, said in outcome.criteria.items()}
+        verdicts.pop("", None)
+        value = self._criteria.named_value
+        return (
+            tuple(name for name in defaults if name not in verdicts),
+            tuple(
+                NamedVerdict(name, verdict, 0.0 if verdict is Verdict.NEUTRAL else value)
+                for name, verdict in sorted(verdicts.items())
+            ),
         )
 
     def _touches(self, outcome: Outcome) -> Iterator[Touch]:

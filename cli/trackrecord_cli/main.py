@@ -23,6 +23,7 @@ COMMANDS = (
     "score",
     "rankings",
     "patterns",
+    "criteria",
     "competences",
     "explain",
     "consolidate",

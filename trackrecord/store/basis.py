@@ -6,6 +6,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from ..learning.decay import DecayBasis
 from .bulk import insert_rows
+from .criteria_tables import criteria
 from .tables import decay_bases, patterns
 
 
@@ -64,13 +65,14 @@ def _moved(connection: Connection, project_id: int, now: float) -> DecayBasis:
     if not old.is_due_for_rebase(now):
         return old  # another worker was first
     factor = old.value(1.0, now)
-    connection.execute(
-        update(patterns)
-        .where(patterns.c.project_id == project_id)
-        .values(
-            helpful_sum=patterns.c.helpful_sum * factor,
-            harmful_sum=patterns.c.harmful_sum * factor,
+    for table in (patterns, criteria):
+        connection.execute(
+            update(table)
+            .where(table.c.project_id == project_id)
+            .values(
+                helpful_sum=table.c.helpful_sum * factor,
+                harmful_sum=table.c.harmful_sum * factor,
+            )
         )
-    )
     connection.execute(update(decay_bases).where(own).values(landmark=now))
     return DecayBasis(old.half_life_days, now)

@@ -6,13 +6,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, select
 
-from ..learning.decay import DAY, DecayBasis
+from ..learning.decay import DecayBasis
 from ..learning.evidence import Evidence
 from ..learning.scoring import Verdict
 from ..learning.standing import PatternFacts, Standing, standing_of
 from .basis import read_basis
 from .tables import observations, outcomes, pattern_transitions, patterns
 from .transitions import TransitionRules, evidence_of
+from .weighing import weight_at
 
 EXAMPLES_KEPT = 10
 
@@ -90,9 +91,8 @@ def _past(
     seen = observations.c
     helpful = seen.verdict == Verdict.HELPFUL.value
     harmful = seen.verdict == Verdict.HARMFUL.value
-    half_life_s = basis.half_life_days * DAY
     # Never above 1: what was received by then had ended by then.
-    weight = func.power(2.0, (seen.ended_at - at) / half_life_s)
+    weight = weight_at(seen.ended_at, at, basis.half_life_days)
     sums = (
         select(
             seen.pattern_id,

@@ -8,9 +8,9 @@ from celery import Celery
 from celery.schedules import crontab
 from sqlalchemy import Engine
 
-from trackrecord.appraisal import Appraiser
 from trackrecord.learning.strategies import Recogniser
 from trackrecord.redis_client import worker_client
+from trackrecord.rules import appraiser_of, recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import connect_store
 from trackrecord.store.migrate import migrate
@@ -53,7 +53,7 @@ class Stages:
     @cached_property
     def recogniser(self) -> Recogniser:
         """Knows strategies."""
-        return Recogniser()
+        return recogniser_of(self.settings)
 
     @cached_property
     def refresher(self) -> RankingsRefresher:
@@ -73,7 +73,7 @@ class Stages:
             self.engine,
             self.outage,
             self.settings,
-            Appraiser(self.settings.scoring, self.recogniser),
+            appraiser_of(self.settings),
             refresher=self.refresher,
             wake_another=lambda: self._app.send_task(DRAIN_TASK),
         )

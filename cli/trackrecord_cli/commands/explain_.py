@@ -6,10 +6,11 @@ from sqlalchemy import Connection
 from trackrecord.errors import UnknownId
 from trackrecord.learning.explanation import Explanation, explain_pattern
 from trackrecord.rankings.presenting import present_pattern
+from trackrecord.rules import recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
 
-from ..access import open_store, recogniser, settings_for
+from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json
 from .competences_ import explain_record
@@ -49,7 +50,7 @@ def _explain(
         standing = find_standing(connection, settings, project, some_id, at)
     except UnknownId:
         return explain_record(connection, settings, project, some_id, at)
-    numbers = as_document(present_pattern(standing, recogniser().name_of))
+    numbers = as_document(present_pattern(standing, recogniser_of(settings).name_of))
     return numbers, explain_pattern(settings.maturity, settings.antipatterns, standing)
 
 

@@ -15,12 +15,13 @@ from trackrecord.learning.standing import Standing
 from trackrecord.moments import iso
 from trackrecord.rankings.document import RankedPattern
 from trackrecord.rankings.presenting import present_pattern
+from trackrecord.rules import recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
 from trackrecord.store.patterns import read_changes, read_examples, read_standings
 from trackrecord.store.projects import project_id_of
 
-from ..access import open_store, recogniser, rules_of, settings_for
+from ..access import open_store, rules_of, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json, print_table
 
@@ -42,7 +43,7 @@ def list_patterns(project: str | None, at: float | None, *, as_json: bool, only_
     settings, project = settings_for(project)
     with open_store(settings) as engine, reading(engine) as connection:
         shown = [
-            present_pattern(standing, recogniser().name_of)
+            present_pattern(standing, recogniser_of(settings).name_of)
             for standing in standings(connection, settings, project, at)
             if standing.is_inverted or not only_anti
         ]
@@ -85,7 +86,7 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
         slug = standing.facts.slug
         examples = read_examples(connection, project_id, slug, at=at)
         changes = read_changes(connection, project_id, slug, at=at)
-    document = as_document(present_pattern(standing, recogniser().name_of)) | {
+    document = as_document(present_pattern(standing, recogniser_of(settings).name_of)) | {
         "examples": [{**asdict(each), "ended_at": iso(each.ended_at)} for each in examples],
         "history": [
             {
