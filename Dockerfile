@@ -24,7 +24,7 @@ RUN python -m venv /opt/trackrecord \
 FROM python:3.11-slim
 
 # Nothing here needs root. Named volumes take over the folder's owner.
-RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/trackrecord trackrecord
+RUN useradd --uid 10001 --create-home --home-dir /var/lib/trackrecord trackrecord
 
 COPY --from=build /opt/trackrecord /opt/trackrecord
 

@@ -10,13 +10,23 @@ from importlib import import_module
 from pathlib import Path
 from types import FrameType
 
+from trackrecord.logs import configure_logs
+
 from .figures import Measured, Verdict
 from .machine import machine_facts
 from .printing import document, lines_of, summary
 from .scale import FULL, QUICK, Scale
 
 # In the order in which they run. Each is a module with a function `measure`.
-BENCHMARKS = ("end_to_end",)
+BENCHMARKS = (
+    "end_to_end",
+    "publish",
+    "rankings",
+    "freshness",
+    "consolidation",
+    "first_publish",
+    "memory",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     chosen = parser.parse_args(arguments)
     scale = QUICK if chosen.quick else FULL
+    configure_logs("warning")
     signal.signal(signal.SIGTERM, _interrupt)
     facts = machine_facts()
     for name, value in facts.items():

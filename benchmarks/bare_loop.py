@@ -1,4 +1,4 @@
-"""The ceiling: read a batch, decode it, insert a row for each outcome, acknowledge; learn nothing."""
+"""The ceiling: read a batch, decode it, insert a row for each, acknowledge; learn nothing."""
 
 import sqlite3
 import time

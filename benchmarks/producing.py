@@ -48,6 +48,11 @@ class Producer:
         touches = Counter(planted.pop("touches"))
         return Sent(answer["seconds"], Planted(**planted, touches=touches))
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has sent everything."""
+        return self._process.poll() is not None
+
     def _read_line(self) -> str:
         assert self._process.stdout is not None  # noqa: S101 - it was opened with a pipe
         line = self._process.stdout.readline()
@@ -59,10 +64,19 @@ class Producer:
 
 @contextmanager
 def producer(
-    settings: Settings, count: int, *, seed: int, small: bool = False
+    settings: Settings, count: int, *, seed: int, small: bool = False, per_second: int = 0
 ) -> Iterator[Producer]:
-    """A producer of that many outcomes, ready to go."""
+    """A producer of that many outcomes, ready to go.
+
+    Args:
+        settings: where to.
+        count: how many.
+        seed: of their content.
+        small: small outcomes, made on the way.
+        per_second: how fast they are sent; 0 for as fast as it goes.
+    """
     command = [sys.executable, "-m", "benchmarks.children.producer", str(count), str(seed)]
+    command += ["--per-second", str(per_second)]
     with subprocess.Popen(
         command + ["--small"] * small,
         cwd=REPOSITORY,

@@ -142,3 +142,22 @@ def small_bodies(count: int, *, seed: int) -> Iterator[bytes]:
             "tool_graph": [{"tool": tool} for tool in chance.choice(_PROCEDURES)],
         }
         yield encode_body(fields)
+
+
+def episode_bodies(count: int, *, seed: int) -> Iterator[bytes]:
+    """Outcomes of about 500 bytes whose tool calls have arguments, in some hundred procedures."""
+    chance = random.Random(seed)
+    for number in range(count):
+        success = chance.random() < 0.8
+        calls = _tool_graph(chance, number)
+        calls[1]["tool"] += f"_{chance.randrange(60)}"
+        fields = {
+            "outcome_id": new_id(),
+            "project": PROJECTS[number % len(PROJECTS)],
+            "task_id": f"task-{number}",
+            "success": success,
+            "duration_ms": chance.randrange(5_000, 2_400_000),
+            "trigger": {"signal": f"error {number % 23} in the build"},
+            "tool_graph": calls,
+        }
+        yield encode_body(fields)

@@ -9,10 +9,16 @@ import sys
 import time
 from collections.abc import Iterable
 
+import redis
+
 from benchmarks.workload import Planted, bodies, small_bodies
+from trackrecord.keys import Keys
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import load_settings
-from trackrecord_producers.append import send
+from trackrecord_producers.append import batches, send
+
+# A slow producer sends as many outcomes as are due, this often.
+_EVERY_S = 0.05
 
 
 def main() -> None:
@@ -21,11 +27,16 @@ def main() -> None:
     parser.add_argument("count", type=int)
     parser.add_argument("seed", type=int)
     parser.add_argument("--small", action="store_true", help="small outcomes, made on the way")
+    parser.add_argument(
+        "--per-second", type=int, default=0, help="how fast, and made on the way; 0: at once"
+    )
     arguments = parser.parse_args()
     planted = Planted()
     made: Iterable[bytes]
     if arguments.small:
         made = small_bodies(arguments.count, seed=arguments.seed)
+    elif arguments.per_second:
+        made = bodies(arguments.count, seed=arguments.seed, planted=planted)
     else:
         made = list(bodies(arguments.count, seed=arguments.seed, planted=planted))
     settings = load_settings()
@@ -34,9 +45,20 @@ def main() -> None:
     print("ready", flush=True)
     sys.stdin.readline()
     started = time.perf_counter()
-    send(client, settings.keys, made)
+    if arguments.per_second:
+        _send_slowly(client, settings.keys, made, arguments.per_second)
+    else:
+        send(client, settings.keys, made)
     seconds = time.perf_counter() - started
     print(json.dumps({"seconds": seconds, "planted": vars(planted)}), flush=True)
+
+
+def _send_slowly(client: redis.Redis, keys: Keys, made: Iterable[bytes], per_second: int) -> None:
+    due = time.perf_counter()
+    for batch in batches(made, max(1, int(per_second * _EVERY_S))):
+        send(client, keys, batch)
+        due += _EVERY_S
+        time.sleep(max(0.0, due - time.perf_counter()))
 
 
 if __name__ == "__main__":

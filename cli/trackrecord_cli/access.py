@@ -40,6 +40,10 @@ def open_redis(settings: Settings) -> Iterator[redis.Redis]:
     try:
         client.ping()
         yield client
+    except redis.AuthenticationError:
+        # A kind of ConnectionError, with another way out.
+        message = "Redis refuses the password; check TRACKRECORD_REDIS_URL"
+        raise ServerUnavailable(message) from None
     except (redis.ConnectionError, redis.TimeoutError) as error:
         hint = (
             "start it with `trackrecord up`, or set TRACKRECORD_REDIS_URL"
@@ -49,9 +53,6 @@ def open_redis(settings: Settings) -> Iterator[redis.Redis]:
         # redis-py's messages name the host and port, never the password.
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         message = f"Redis cannot be reached ({reason}); {hint}"
-        raise ServerUnavailable(message) from None
-    except redis.AuthenticationError:
-        message = "Redis refuses the password; check TRACKRECORD_REDIS_URL"
         raise ServerUnavailable(message) from None
     finally:
         client.close()

@@ -2,6 +2,7 @@
 
 import email
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -24,7 +25,8 @@ PACKAGES = {
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    pytest.importorskip("hatchling", reason="hatchling builds the wheel")
+    if not os.environ.get("CI"):
+        pytest.importorskip("hatchling", reason="hatchling builds the wheel")
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder],

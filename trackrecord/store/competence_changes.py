@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, update
 from ..learning.following import Action, Change
 from .bulk import insert_rows
 from .competence_tables import competence_history, competences
+from .projects import next_revision
 from .sums import Columns, add_rows
 from .tables import projects
 
@@ -50,7 +51,7 @@ def write_changes(
     connection.execute(delete(competences).where(competences.c.id.in_(removed)))
     _write_history(connection, project_id, changes, snapshots, actor, now)
     connection.execute(
-        update(projects).where(projects.c.id == project_id).values(revision=projects.c.revision + 1)
+        update(projects).where(projects.c.id == project_id).values(revision=next_revision(now))
     )
 
 

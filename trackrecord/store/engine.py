@@ -33,6 +33,11 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
             connect_args={
                 "connect_timeout": max(2, int(timeout_s)),
                 "options": f"-c lock_timeout={milliseconds} -c timezone=UTC",
+                # A network that falls silent is noticed after a minute, not after two hours.
+                "keepalives_idle": 30,
+                "keepalives_interval": 10,
+                "keepalives_count": 3,
+                "tcp_user_timeout": 60_000,
             },
         )
     if parsed.database:

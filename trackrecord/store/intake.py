@@ -14,6 +14,7 @@ from .basis import bases_for_writing
 from .bulk import insert_rows
 from .criterion_sums import CriterionDeltas, write_criterion_deltas
 from .deltas import Deltas, write_deltas
+from .projects import next_revision
 from .recorded_rules import note_rules
 from .tables import outcomes, projects, waiting_episodes
 from .transitions import Transition, TransitionRules, record_transitions
@@ -58,7 +59,7 @@ def learn(
     unique: dict[tuple[str, str], Appraised] = {}
     for outcome in batch:
         unique.setdefault((outcome.project, outcome.outcome_id), outcome)
-    project_ids = ensure_projects(connection, {project for project, _ in unique}, now)
+    project_ids = ensure_projects(connection, {project for project, _ in unique})
     bases = bases_for_writing(connection, project_ids.values(), decay.half_life_days, now)
     recorded = _record(connection, project_ids, unique.values())
 
@@ -88,7 +89,7 @@ def learn(
     )
 
 
-def ensure_projects(connection: Connection, names: Iterable[str], now: float) -> dict[str, int]:
+def ensure_projects(connection: Connection, names: Iterable[str]) -> dict[str, int]:
     """The ids of projects by name; those that are new are made."""
     wanted = sorted(set(names))
     query = select(projects.c.name, projects.c.id).where(projects.c.name.in_(wanted))
@@ -96,9 +97,7 @@ def ensure_projects(connection: Connection, names: Iterable[str], now: float) ->
     missing = [name for name in wanted if name not in known]
     if missing:
         columns = (projects.c.name, projects.c.revision, projects.c.outcomes, projects.c.successes)
-        # Revisions begin at the time of day: those of a database that was made anew must not lie
-        # below the ones that the cache still shows.
-        rows = [(name, int(now * 1000), 0, 0) for name in missing]
+        rows = [(name, 0, 0, 0) for name in missing]
         insert_rows(connection, projects, columns, rows)
         known = {row.name: row.id for row in connection.execute(query)}
     return known
@@ -145,7 +144,7 @@ def _count(
             update(projects)
             .where(projects.c.id == project_id)
             .values(
-                revision=projects.c.revision + 1,
+                revision=next_revision(now),
                 outcomes=projects.c.outcomes + count,
                 successes=projects.c.successes + successes_of[project_id],
                 last_learnt_at=now,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import ColumnElement, Connection, and_, case, func, select
 
 from .tables import outcomes, projects
 
@@ -20,6 +20,17 @@ class ProjectCounts:
     outcomes: int
     successes: int
     last_learnt: float | None
+
+
+def next_revision(now: float) -> ColumnElement[int]:
+    """The value that a project's revision takes with a change.
+
+    It rises with every change and never lies behind the clock, in milliseconds: of a database that
+    was made anew, or restored from yesterday, the next revision is above those in the cache.
+    """
+    following = projects.c.revision + 1
+    clock = int(now * 1000)
+    return case((following > clock, following), else_=clock)
 
 
 def project_id_of(connection: Connection, project: str) -> int | None:

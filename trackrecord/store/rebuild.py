@@ -15,6 +15,7 @@ from .criteria_tables import criteria, criterion_feedback
 from .criterion_sums import CriterionDeltas, write_criterion_deltas
 from .decision_tables import pattern_decisions
 from .deltas import Deltas, write_deltas
+from .projects import next_revision
 from .recorded_rules import replace_rules
 from .tables import observations, outcomes, pattern_transitions, patterns, projects
 from .transitions import TransitionRules, record_transitions
@@ -74,7 +75,7 @@ def rebuild_patterns(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
     ).all()
     record_transitions(connection, rows, transition_rules, bases={project_id: basis}, now=now)
-    _recount(connection, project_id)
+    _recount(connection, project_id, now)
     count = select(func.count()).where(criteria.c.project_id == project_id)
     return Rebuilt(total, len(rows), connection.execute(count).scalar_one())
 
@@ -162,12 +163,12 @@ def _drop_untouched(connection: Connection, project_id: int) -> None:
         connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
 
 
-def _recount(connection: Connection, project_id: int) -> None:
+def _recount(connection: Connection, project_id: int, now: float) -> None:
     own = outcomes.c.project_id == project_id
     total = select(func.count()).where(own).scalar_subquery()
     successes = select(func.count()).where(own, outcomes.c.success).scalar_subquery()
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)
-        .values(revision=projects.c.revision + 1, outcomes=total, successes=successes)
+        .values(revision=next_revision(now), outcomes=total, successes=successes)
     )

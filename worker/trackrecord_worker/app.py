@@ -13,10 +13,9 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 from trackrecord.logs import configure_logs
 from trackrecord.settings import Settings, load_settings
 
+from .beat import QUEUE
 from .schedule import beat_schedule
 from .stages import StagesOfProcess
-
-QUEUE = "trackrecord"
 
 
 def create_app(settings: Settings) -> Celery:
@@ -43,6 +42,7 @@ def create_app(settings: Settings) -> Celery:
         enable_utc=True,
         beat_schedule_filename=str(settings.home / "celerybeat-schedule"),
         beat_schedule=beat_schedule(settings),
+        beat_scheduler="trackrecord_worker.beat:ThriftyScheduler",
         beat_max_loop_interval=1.0,
     )
     app.stages = StagesOfProcess(settings, app)

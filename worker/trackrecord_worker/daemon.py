@@ -115,6 +115,9 @@ class Daemon:
         """Wait, and start again what ends unexpectedly."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
+            if self.redis is not None and self.redis.has_ended:
+                _log.error("embedded_redis_ended", effect="started again; agents spool meanwhile")
+                self.redis.start()
             for child in self._children:
                 self._revive(child)
             time.sleep(min(0.2, left))

@@ -31,6 +31,8 @@ _log = structlog.get_logger(__name__)
 
 # Beyond this many full batches in the stream, another process is woken to help.
 _LONG_BACKLOG_BATCHES = 4
+# A client that waits longer for an answer takes the server for hung.
+_LONGEST_BLOCK_S = 10.0
 
 
 @dataclass
@@ -99,9 +101,10 @@ class Drain:
 
     def _learn_new(self, done: Drained, deadline: float) -> None:
         has_woken = False
-        while time.monotonic() < deadline:
+        while (left := deadline - time.monotonic()) > 0:
             refresh_in = self._refresher.next_refresh_in()
             block_s = self._settings.drain_block_s if refresh_in is None else refresh_in
+            block_s = min(block_s, left, _LONGEST_BLOCK_S)
             entries = self._stream.read_new(self._settings.batch_size, block_s)
             if entries:
                 if not self.learn_entries(entries, done):

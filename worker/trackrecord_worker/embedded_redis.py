@@ -78,6 +78,11 @@ class EmbeddedRedis:
             unix_socket_path=str(self.socket), socket_timeout=5, retry=Retry(NoBackoff(), 0)
         )
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the server that we started runs no more."""
+        return self.process is not None and self.process.poll() is not None
+
     def is_answering(self) -> bool:
         """Whether a server answers on the socket, ours or one that outlived its `up`."""
         try:

@@ -61,8 +61,13 @@ class RankingsRefresher:
             return 0.0
         return last + self._settings.refresh_every_s - time.monotonic()
 
-    def refresh(self, project: str) -> None:
-        """Compute one project's rankings and write them to the cache."""
+    def refresh(self, project: str, *, force: bool = False) -> None:
+        """Compute one project's rankings and write them to the cache.
+
+        Args:
+            project: its name.
+            force: write them even over a later revision.
+        """
         started = time.perf_counter()
         with reading(self._engine) as connection:
             document = build_document(
@@ -73,7 +78,7 @@ class RankingsRefresher:
                 most=self._settings.rankings_max,
                 now=time.time(),
             )
-        written = write_document(self._client, self._settings, document)
+        written = write_document(self._client, self._settings, document, force=force)
         self._due.discard(project)
         self._refreshed_at[project] = time.monotonic()
         if len(self._refreshed_at) > 10_000:  # a fleet of tiny projects must not fill the memory
@@ -94,11 +99,10 @@ class RankingsRefresher:
         refreshed = 0
         for project, revision in revisions.items():
             known = cached.get(project)
-            if (
-                known is None
-                or known.revision != revision
-                or known.age_s > self._settings.rankings_max_age_s
-            ):
-                self.refresh(project)
+            # A later revision in the cache: another worker was faster, or else the database was
+            # restored from a backup, which shows in that nobody renews what is cached.
+            is_old = known is not None and known.age_s > self._settings.rankings_max_age_s
+            if known is None or known.revision < revision or is_old:
+                self.refresh(project, force=is_old)
                 refreshed += 1
         return refreshed

@@ -16,6 +16,9 @@ from trackrecord_producers.forward import forward_spool
 from .schedule import is_consolidation_due
 from .stages import DRAIN_TASK, Stages
 
+# A Redis whose memory is full refuses writes, and takes them again when there is room.
+REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)
+
 _log = structlog.get_logger(__name__)
 
 
@@ -35,7 +38,7 @@ def _task(name: str) -> Callable[[Callable[[Stages], None]], Task]:
             stages: Stages = task.app.stages.get()
             try:
                 _work(work, stages)
-            except (ServerUnavailable, redis.ConnectionError, redis.TimeoutError) as error:
+            except (ServerUnavailable, *REDIS_AWAY) as error:
                 # What was read stays pending; the next wake-up tries again.
                 _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
 

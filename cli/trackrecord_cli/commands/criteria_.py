@@ -11,6 +11,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.criteria import CriterionStanding
 from trackrecord.moments import iso
 from trackrecord.settings import Settings
+from trackrecord.store.basis import read_basis
 from trackrecord.store.criteria import read_criteria
 from trackrecord.store.engine import reading
 from trackrecord.store.feedback import feedback_of_criterion
@@ -40,8 +41,9 @@ def list_criteria(project: str | None, at: float | None, *, as_json: bool) -> No
             if project_id is None
             else read_criteria(connection, project_id, settings.criteria, now=time.time(), at=at)
         )
+        half_life_days = half_life_of(connection, settings, project)
     if as_json:
-        print_json([as_document(each, settings) for each in found])
+        print_json([as_document(each, half_life_days) for each in found])
         return
     if not found:
         click.echo(f"no criteria on record for project {project!r}")
@@ -78,7 +80,8 @@ def show_criterion(criterion: str, project: str | None, at: float | None, *, as_
         newest = feedback_of_criterion(
             connection, project_id, criterion, settings.criteria.defaults, at=at
         )
-    document = as_document(standing, settings) | {
+        half_life_days = half_life_of(connection, settings, project)
+    document = as_document(standing, half_life_days) | {
         "feedback": [
             {**asdict(each), "received_at": iso(each.received_at), "ended_at": iso(each.ended_at)}
             for each in newest
@@ -115,7 +118,14 @@ def find_criterion(
     raise UnknownId(message)
 
 
-def as_document(standing: CriterionStanding, settings: Settings) -> dict[str, Any]:
+def half_life_of(connection: Connection, settings: Settings, project: str) -> float:
+    """The half-life of the stored sums: a changed setting takes effect with a rebuild."""
+    project_id = project_id_of(connection, project)
+    basis = None if project_id is None else read_basis(connection, project_id)
+    return settings.decay.half_life_days if basis is None else basis.half_life_days
+
+
+def as_document(standing: CriterionStanding, half_life_days: float) -> dict[str, Any]:
     """A criterion as JSON shows it."""
     evidence = standing.evidence
     return {
@@ -128,7 +138,7 @@ def as_document(standing: CriterionStanding, settings: Settings) -> dict[str, An
         "evidence": evidence.mass,
         "little_evidence": standing.has_little_evidence,
         "last_validated": iso(evidence.last_validated),
-        "half_life_days": settings.decay.half_life_days,
+        "half_life_days": half_life_days,
         "deprecated": standing.deprecated,
     }
 

@@ -10,7 +10,6 @@ import msgspec
 from trackrecord.errors import ImportFormatError, InvalidOutcome
 from trackrecord.outcome import MAX_BODY_BYTES, decode_outcome
 
-from ..body import without_content
 from .records import Imported, Rejected, stable_id
 
 
@@ -44,7 +43,7 @@ def read_lines(file: BinaryIO, *, max_bytes: int = MAX_BODY_BYTES) -> Iterator[I
             outcome = decode_outcome(line, max_bytes=max_bytes)
             fields = msgspec.json.decode(line)
         except InvalidOutcome as error:
-            yield Rejected(number, without_content(str(error)))
+            yield Rejected(number, str(error))
             continue
         except (ValueError, RecursionError):  # in a field that is not of the wire format
             yield Rejected(number, "an unknown field cannot be read")

@@ -1,0 +1,32 @@
+"""Reads of the rankings, timed one by one in a fresh process as an agent's is; prints JSON.
+
+The first argument says how many, the second of which project, the third for which task.
+"""
+
+import json
+import sys
+
+from benchmarks.timing import time_calls
+from trackrecord.rankings.cache import read_document
+from trackrecord.rankings.client import RankingsReader
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import load_settings
+
+
+def main() -> None:
+    """Time each kind of read."""
+    count, project, task = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    settings = load_settings()
+    client = agent_client(settings)
+    reader = RankingsReader(settings)
+    kinds = {
+        "bare": lambda _: read_document(client, settings, project),
+        "default budget": lambda _: reader.read(project=project),
+        "for a task": lambda _: reader.read(project=project, task=task),
+        "no limit": lambda _: reader.read(project=project, budget=None),
+    }
+    print(json.dumps({name: time_calls(read, count).as_dict() for name, read in kinds.items()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""What publish() costs the agent, whatever state Redis is in."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from trackrecord.settings import Settings
+from trackrecord_worker.app import broker_of
+
+from .asking import ask
+from .figures import Baseline, Figure, Measured, at_most
+from .scale import Scale
+from .servers import bench_settings, running_redis
+
+UNIT = "µs"
+_P50 = 5.0
+_P99 = 50.0
+
+
+class Lost(Exception):
+    """Raised when outcomes did not end up where they should: a figure would mean nothing."""
+
+
+@dataclass(frozen=True)
+class _Call:
+    """How long a call took, in microseconds, and what became of the outcomes."""
+
+    p50: float
+    p99: float
+    longest: float
+    stats: dict[str, Any] | None = None
+
+
+def measure(scale: Scale) -> Measured:
+    """publish() with Redis up, refused and hung, each in a fresh process."""
+    calls = scale.publish_calls
+    with bench_settings() as settings:
+        put = _timed(settings, "put_nowait", calls)
+        refused = _published(_with_redis(settings, "redis://127.0.0.1:1"), calls, "spooled")
+    with bench_settings() as settings, _hung_server() as url:
+        hung = _published(_with_redis(settings, url), calls, "spooled")
+    with bench_settings() as settings, running_redis(settings):
+        up = _published(settings, calls, "sent")
+        xadd = _timed(settings, "xadd", scale.slow_calls, settings.effective_redis_url)
+        delay = _timed(settings, "delay", scale.slow_calls, broker_of(settings)[0])
+    return Measured(
+        f"{calls:,} calls for each state of Redis, in bursts of 100 with 10 ms between, each call "
+        "with 6 fields; none lost",
+        (
+            *_figures("Redis up", up, put),
+            *_figures("Redis refuses", refused, put),
+            *_figures("Redis hangs", hung, put),
+            Figure("redis-py's XADD, p50", xadd.p50, UNIT),
+            Figure("redis-py's XADD, p99", xadd.p99, UNIT),
+            Figure("Celery's .delay(), p50", delay.p50, UNIT),
+            Figure("Celery's .delay(), p99", delay.p99, UNIT),
+        ),
+    )
+
+
+def _figures(state: str, call: _Call, put: _Call) -> Iterator[Figure]:
+    baseline = "queue.put_nowait"
+    yield Figure(f"{state}, p50", call.p50, UNIT, at_most(_P50), (Baseline(baseline, put.p50),))
+    yield Figure(f"{state}, p99", call.p99, UNIT, at_most(_P99), (Baseline(baseline, put.p99),))
+    yield Figure(f"{state}, longest", call.longest, UNIT)
+
+
+def _published(settings: Settings, count: int, destination: str) -> _Call:
+    call = _timed(settings, "publish", count)
+    arrived = (call.stats or {})[destination]
+    if arrived != count + 1:
+        message = f"{arrived} of {count + 1} outcomes were {destination}: {call.stats}"
+        raise Lost(message)
+    return call
+
+
+def _timed(settings: Settings, kind: str, count: int, *rest: str) -> _Call:
+    return _Call(**ask(settings, "publish_calls", kind, str(count), *rest))
+
+
+def _with_redis(settings: Settings, url: str) -> Settings:
+    return Settings(**settings.model_dump(exclude_unset=True) | {"redis_url": url})
+
+
+@contextmanager
+def _hung_server() -> Iterator[str]:
+    """A server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
+        yield f"redis://127.0.0.1:{listener.getsockname()[1]}"

@@ -1,0 +1,106 @@
+"""Reading the rankings from Redis while a prompt is written."""
+
+import time
+from collections.abc import Iterator
+
+import redis
+
+from trackrecord.appraisal import Appraised, Appraiser
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.outcome import decode_outcome, encode_body
+from trackrecord.rankings.cache import read_document
+from trackrecord.rankings.client import RankingsReader
+from trackrecord.settings import Settings
+from trackrecord.store.engine import connect_store, writing
+from trackrecord.store.intake import learn
+from trackrecord.store.migrate import migrate
+from trackrecord.store.transitions import TransitionRules
+from trackrecord_consolidation.run import consolidate
+from trackrecord_worker.refresh import RankingsRefresher
+
+from .asking import ask
+from .figures import Baseline, Figure, Measured, at_most
+from .scale import Scale
+from .servers import bench_settings, running_redis
+from .timing import Latency
+
+UNIT = "ms"
+PROJECT = "shop"
+_FLOOR_MS = 2.0
+_PATTERNS = 1000
+_COMPETENCES = 200
+_TIMES_EACH = 3
+_TASK = "The login page rejects valid sessions after midnight; find out why and fix it"
+
+
+def measure(scale: Scale) -> Measured:
+    """Read rankings that real outcomes have led to, in a fresh process."""
+    with bench_settings() as settings, running_redis(settings) as client:
+        _learn_all(settings, client)
+        _check(RankingsReader(settings))
+        size = len(read_document(client, settings, PROJECT) or b"")
+        answers = ask(settings, "rankings_reads", str(scale.reads), PROJECT, _TASK)
+    took = {kind: Latency(**latency) for kind, latency in answers.items()}
+    return Measured(
+        f"{_PATTERNS:,} patterns and {_COMPETENCES} competences in one project, learnt from "
+        f"outcomes; {size / 1024:.0f} KiB in the cache; {scale.reads:,} reads of each kind",
+        tuple(_figures(took)),
+    )
+
+
+def _figures(took: dict[str, Latency]) -> Iterator[Figure]:
+    bare = took.pop("bare")
+    for kind, latency in took.items():
+        p99 = Baseline("bare HGET of the same bytes, p99", bare.p99 / 1000)
+        p50 = Baseline("bare HGET of the same bytes, p50", bare.p50 / 1000)
+        yield Figure(f"{kind}, p99", latency.p99 / 1000, UNIT, at_most(_FLOOR_MS), (p99,))
+        yield Figure(f"{kind}, p50", latency.p50 / 1000, UNIT, None, (p50,))
+
+
+def _check(reader: RankingsReader) -> None:
+    everything = reader.read(project=PROJECT, budget=None)
+    found = (len(everything.patterns), len(everything.competences), everything.problem)
+    if found != (_PATTERNS, _COMPETENCES, None):
+        message = f"the rankings are not as they should be: {found}"
+        raise RuntimeError(message)
+
+
+def _learn_all(settings: Settings, client: redis.Redis) -> None:
+    recogniser = Recogniser()
+    engine = connect_store(settings.effective_database_url)
+    migrate(engine)
+    now = time.time()
+    with writing(engine) as connection:
+        learn(
+            connection,
+            list(_outcomes(Appraiser(settings.scoring, recogniser), now)),
+            decay=settings.decay,
+            transition_rules=TransitionRules(settings.maturity, settings.antipatterns),
+            now=now,
+        )
+    consolidate(engine, settings.competence, PROJECT, now=now, actor="benchmark")
+    RankingsRefresher(engine, client, settings, recogniser).refresh(PROJECT)
+    engine.dispose()
+
+
+def _outcomes(appraiser: Appraiser, now: float) -> Iterator[Appraised]:
+    for number in range(_PATTERNS * _TIMES_EACH):
+        pattern = number % _PATTERNS
+        procedure = pattern % _COMPETENCES
+        body = encode_body(
+            {
+                "project": PROJECT,
+                "task_id": f"task-{number}",
+                "success": True,
+                "patterns": [f"keep module {pattern} small and cover it with tests first"],
+                "trigger": {"signal": f"error {procedure} in module {procedure % 17}"},
+                "tool_graph": [
+                    {"tool": "read_file", "args": {"path": "a.py"}},
+                    {"tool": f"edit_{procedure}", "args": {"path": "a.py", "text": "x"}},
+                    {"tool": "run_tests", "args": {"path": "tests"}},
+                ],
+            }
+        )
+        yield appraiser.appraise(
+            decode_outcome(body), body, received_at=now, outcome_id=f"outcome-{number}"
+        )

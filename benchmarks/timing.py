@@ -1,0 +1,58 @@
+"""Timing calls one by one."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from .percentiles import percentile
+
+
+@dataclass(frozen=True)
+class Latency:
+    """How long calls took, in microseconds.
+
+    Attributes:
+        p50: the median.
+        p99: the 99th percentile.
+        longest: the longest call.
+    """
+
+    p50: float
+    p99: float
+    longest: float
+
+    @classmethod
+    def of(cls, nanoseconds: list[int]) -> "Latency":
+        """What single calls add up to."""
+        return cls(
+            percentile(nanoseconds, 0.50) / 1000,
+            percentile(nanoseconds, 0.99) / 1000,
+            max(nanoseconds) / 1000,
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """As it travels between processes."""
+        return asdict(self)
+
+
+def time_calls(
+    call: Callable[[int], object], count: int, *, burst: int = 1, pause_s: float = 0.0
+) -> Latency:
+    """Time a call many times, with a pause after each burst.
+
+    Args:
+        call: is given its number.
+        count: how many calls.
+        burst: calls in a row.
+        pause_s: the pause between bursts.
+    """
+    clock = time.perf_counter_ns
+    took = []
+    for start in range(0, count, burst):
+        for number in range(start, min(count, start + burst)):
+            before = clock()
+            call(number)
+            took.append(clock() - before)
+        if pause_s:
+            time.sleep(pause_s)
+    return Latency.of(took)

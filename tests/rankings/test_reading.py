@@ -1,0 +1,190 @@
+"""Reading rankings at prompt time: from the cache, stale, empty, and never in the way."""
+
+import socket
+import time
+
+import pytest
+
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.competence import CompetenceRules, Lifecycle
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.maturity import MaturityRules
+from trackrecord.learning.recipes import Step
+from trackrecord.learning.records import Competence, Performance, Trigger
+from trackrecord.learning.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.rankings.cache import cached_ages, write_document
+from trackrecord.rankings.client import RankingsReader
+from trackrecord.rankings.document import RankingsDocument
+from trackrecord.rankings.presenting import present_competence, present_pattern
+from trackrecord.settings import load_settings
+
+NAMES = Recogniser()
+
+
+def pattern(slug, helpful, harmful, content=None):
+    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful))
+    facts = PatternFacts(slug, "named", content or slug, None)
+    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
+    return present_pattern(standing, NAMES.name_of)
+
+
+def competence(name, tools, signal, now):
+    rules = CompetenceRules()
+    return present_competence(
+        Competence(
+            id=name,
+            project="p",
+            skill_name=f"skill:{name}",
+            signature="+".join(sorted(tools)),
+            triggers=(Trigger(signal, None, 2, 0),),
+            recipe=tuple(Step(number, tool, {}) for number, tool in enumerate(tools, 1)),
+            required_tools=tuple(tools),
+            failure_modes=(),
+            performance=Performance(2, 0),
+            confidence=rules.confidence,
+            salience=rules.salience,
+            lifecycle=Lifecycle(30.0, 0.1, 0.0, now),
+            created_at=now,
+            updated_at=now,
+        ),
+        now=now,
+    )
+
+
+def document(project="p", revision=1, **parts):
+    return RankingsDocument(project=project, revision=revision, computed_at=time.time(), **parts)
+
+
+@pytest.fixture
+def reader(settings):
+    return RankingsReader(settings)
+
+
+def test_what_was_written_is_read_with_its_age(client, settings, reader):
+    """Objects, text, age; nothing is wrong."""
+    good, bad = pattern("tests-first", 8, 0), pattern("big-bang", 1, 6)
+    write_document(client, settings, document(patterns=(good,), anti_patterns=(bad,)))
+    answer = reader.read(project="p")
+    assert answer.patterns == (good,)
+    assert answer.anti_patterns == (bad,)
+    assert "- tests-first [PROVEN - 100% helpful from 8 observations]" in answer.prompt
+    assert "- AVOID: big-bang. Failed 6/7 times (86% failure rate)" in answer.prompt
+    assert 0 <= answer.age_s < 5
+    assert (answer.is_stale, answer.problem, answer.left_out) == (False, None, 0)
+
+
+def test_another_project_sees_nothing(client, settings, reader):
+    """Also one whose name looks like a key of the first."""
+    write_document(client, settings, document(patterns=(pattern("x", 5, 0),)))
+    for other in ("q", "P", "p:", "p*", "*", "../p"):
+        answer = reader.read(project=other)
+        assert (answer.prompt, answer.problem) == ("", "nothing is learnt yet")
+
+
+def test_chinese_text_for_chinese_prompts(client, settings, reader):
+    """Headings, verdicts and the names of strategies."""
+    split = pattern("split-by-component", 5, 0, "Split by component")
+    write_document(client, settings, document(patterns=(split,)))
+    assert reader.read(project="p", lang="zh").prompt == (
+        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 100%有帮助,来自5次观察]"
+    )
+
+
+def test_a_task_orders_the_competences(client, settings, reader):
+    """The one whose trigger fits the task comes first, whatever its id."""
+    now = time.time()
+    write_document(
+        client,
+        settings,
+        document(
+            competences=(
+                competence("a", ["get_user", "refund"], "refund request", now),
+                competence("b", ["go_build", "go_test"], "build is red", now),
+            )
+        ),
+    )
+    by_task = reader.read(project="p", task="the build is red again", limit=1)
+    assert [each.id for each in by_task.competences] == ["b"]
+    assert by_task.left_out == 1
+    assert [each.id for each in reader.read(project="p", limit=1).competences] == ["a"]
+
+
+def test_limit_and_budget_say_what_they_left_out(client, settings, reader):
+    """Also what was too much for the cache."""
+    patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(20))
+    write_document(client, settings, document(patterns=patterns, beyond={"patterns": 7}))
+    assert len(reader.read(project="p", limit=3).patterns) == 3
+    assert reader.read(project="p", limit=3).left_out == 24
+    small = reader.read(project="p", budget=60)
+    assert 0 < len(small.patterns) < 20
+    assert small.tokens <= 60
+    assert small.left_out == 27 - len(small.patterns)
+    nothing = reader.read(project="p", budget=0)
+    assert (nothing.prompt, nothing.left_out) == ("", 27)
+
+
+def test_the_last_answer_stands_in_when_redis_goes_away(redis_server, settings):
+    """Marked stale, with the reason, and fresh again once Redis is back."""
+    reader = RankingsReader(load_settings(home=settings.home, retry_after_s=0.05))
+    with redis_server.client() as client:
+        write_document(client, settings, document(patterns=(pattern("x", 5, 0),)))
+    assert not reader.read(project="p").is_stale
+    redis_server.stop()
+    stale = reader.read(project="p")
+    assert stale.is_stale
+    assert "redis is unavailable" in stale.problem
+    assert [each.id for each in stale.patterns] == ["x"]
+    redis_server.start()
+    time.sleep(0.1)
+    assert not reader.read(project="p").is_stale
+
+
+def test_without_redis_and_without_memory_the_answer_is_empty(settings, reader):
+    """Empty, not broken."""
+    answer = reader.read(project="p")
+    assert (answer.prompt, answer.patterns, answer.age_s) == ("", (), None)
+    assert "redis is unavailable" in answer.problem
+
+
+def test_a_redis_that_hangs_holds_an_agent_up_once_and_not_for_long(home):
+    """The first question waits for the time-out, those after it do not wait at all."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(home / "redis.sock"))
+        listening.listen()
+        reader = RankingsReader(
+            load_settings(home=home, redis_connect_timeout_s=0.2, redis_timeout_s=0.2)
+        )
+        started = time.monotonic()
+        assert "redis is unavailable" in reader.read(project="p").problem
+        waited = time.monotonic() - started
+        started = time.monotonic()
+        for _ in range(100):
+            reader.read(project="p")
+        assert waited < 2
+        assert time.monotonic() - started < waited
+
+
+def test_a_cache_of_another_version_is_no_accident(client, settings, reader):
+    """What cannot be read is said; the worker will write it anew."""
+    client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": b'{"v": 9}'})
+    answer = reader.read(project="p")
+    assert (answer.prompt, answer.problem) == ("", "the cache was written by another version")
+
+
+def test_an_older_revision_never_replaces_a_newer_one(client, settings, reader):
+    """Two workers may finish in the other order than they began."""
+    newer = document(revision=7, patterns=(pattern("new", 5, 0),))
+    assert write_document(client, settings, newer)
+    assert not write_document(client, settings, document(revision=6))
+    assert [each.id for each in reader.read(project="p").patterns] == ["new"]
+    assert write_document(client, settings, document(revision=7))
+    ages = cached_ages(client, settings, ["p", "q"], now=time.time())
+    assert set(ages) == {"p"}
+    assert ages["p"].revision == 7
+
+
+def test_the_cache_leaves_redis_by_itself(client, settings):
+    """Redis never evicts, so what is only a cache must expire."""
+    write_document(client, settings, document())
+    assert 0 < client.ttl(settings.keys.rankings("p")) <= settings.rankings_ttl_s

@@ -1,0 +1,111 @@
+"""Teaching a store outcomes, and asking for all that it then knows."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Engine, select
+
+from trackrecord.appraisal import Appraised, Appraiser
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.decay import DecayRules
+from trackrecord.learning.maturity import MaturityRules
+from trackrecord.learning.scoring import ScoringRules
+from trackrecord.learning.standing import Standing
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.outcome import decode_outcome
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.intake import Learnt, learn
+from trackrecord.store.patterns import read_standings
+from trackrecord.store.projects import count_outcomes, project_id_of, project_names
+from trackrecord.store.tables import waiting_episodes
+from trackrecord.store.transitions import TransitionRules
+
+NOW = 1_780_000_000.0
+DAY = 86_400.0
+RULES = TransitionRules(MaturityRules(), AntiPatternRules())
+APPRAISER = Appraiser(ScoringRules(), Recogniser())
+
+
+def outcome(
+    number: int | str, *, helpful: bool = True, received: float = NOW, **fields: object
+) -> Appraised:
+    """One outcome, helpful or harmful, received at a moment."""
+    signals = (
+        {"success": True, "error_count": 0}
+        if helpful
+        else {"success": False, "error_count": 9, "retry_count": 9}
+    )
+    given = {"outcome_id": f"o{number}", "task_id": f"t{number}", **signals, **fields}
+    body = json.dumps(given).encode()
+    return APPRAISER.appraise(decode_outcome(body), body, received_at=received, outcome_id="none")
+
+
+def teach(
+    store: Engine,
+    batch: Iterable[Appraised],
+    *,
+    now: float = NOW,
+    rules: TransitionRules = RULES,
+    decay: DecayRules = DecayRules(),  # noqa: B008 - frozen
+) -> Learnt:
+    """Learn one batch in one transaction."""
+    with writing(store) as connection:
+        return learn(connection, list(batch), decay=decay, transition_rules=rules, now=now)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a store knows of a project, in a form that can be compared."""
+
+    outcomes: int
+    successes: int
+    episodes: int
+    patterns: dict[str, tuple[object, ...]]
+
+
+def standings(
+    store: Engine, project: str = "default", *, now: float = NOW, at: float | None = None
+) -> dict[str, Standing]:
+    """Where the project's patterns stand, by slug."""
+    with reading(store) as connection:
+        project_id = project_id_of(connection, project)
+        if project_id is None:
+            return {}
+        found = read_standings(connection, project_id, RULES, now=now, at=at)
+    return {each.facts.slug: each for each in found}
+
+
+def known(store: Engine, *, now: float = NOW) -> dict[str, Known]:
+    """All that a store knows, by project; decayed numbers to nine digits."""
+    with reading(store) as connection:
+        names = project_names(connection)
+        counts = {}
+        for name in names:
+            project_id = project_id_of(connection, name)
+            counted = count_outcomes(connection, project_id, None)
+            waiting = connection.execute(
+                select(waiting_episodes).where(waiting_episodes.c.project_id == project_id)
+            ).all()
+            counts[name] = (counted.outcomes, counted.successes, len(waiting))
+    return {
+        name: Known(
+            *counts[name],
+            patterns={
+                slug: (
+                    each.facts.kind,
+                    each.facts.content,
+                    each.facts.last_validated,
+                    each.evidence.helpful,
+                    each.evidence.neutral,
+                    each.evidence.harmful,
+                    float(f"{each.evidence.decayed_helpful:.9g}"),
+                    float(f"{each.evidence.decayed_harmful:.9g}"),
+                    each.state,
+                    each.is_inverted,
+                )
+                for slug, each in standings(store, name, now=now).items()
+            },
+        )
+        for name in names
+    }

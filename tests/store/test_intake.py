@@ -1,0 +1,273 @@
+"""The intake, on both databases: each outcome once, whatever the order, whoever brings it."""
+
+import random
+import threading
+from contextlib import suppress
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+from teaching import DAY, NOW, RULES, known, outcome, standings, teach
+
+from trackrecord.learning.decay import DecayRules
+from trackrecord.store.basis import read_basis
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.intake import learn
+from trackrecord.store.migrate import migrate
+from trackrecord.store.patterns import read_changes, read_examples
+from trackrecord.store.projects import project_id_of
+from trackrecord.store.tables import outcomes, patterns
+
+
+def changes(store, slug, project="default"):
+    with reading(store) as connection:
+        project_id = project_id_of(connection, project)
+        return read_changes(connection, project_id, slug)
+
+
+def test_counts_and_decayed_sums_follow_the_rule(store):
+    """Σ 2^(−age/90 days) by hand; neutral outcomes add nothing to the decayed sums."""
+    teach(
+        store,
+        [
+            outcome(1, patterns=["X"]),
+            outcome(2, patterns=["X"], timestamp=NOW - 90 * DAY),
+            outcome(3, patterns=["X"], timestamp=NOW - 180 * DAY, helpful=False),
+            outcome(4, patterns=["X"], success=False, error_count=0, retry_count=0),
+        ],
+    )
+    evidence = standings(store)["x"].evidence
+    assert (evidence.helpful, evidence.neutral, evidence.harmful) == (2, 1, 1)
+    assert evidence.decayed_helpful == pytest.approx(1.5)
+    assert evidence.decayed_harmful == pytest.approx(0.25)
+    later = standings(store, now=NOW + 90 * DAY)["x"].evidence
+    assert later.decayed_helpful == pytest.approx(0.75)
+
+
+def test_an_outcome_touches_a_pattern_once(store):
+    """Named, recognised and given as strategy: still one observation, of a strategy."""
+    teach(
+        store,
+        [
+            outcome(
+                1,
+                strategy="split by COMPONENT",
+                description="We split by component. Split by component!",
+                patterns=["Split by component", "split-by-component"],
+            )
+        ],
+    )
+    (standing,) = standings(store).values()
+    assert standing.evidence.observations == 1
+    assert (standing.facts.kind, standing.facts.content) == ("strategy", "Split by component")
+
+
+def test_the_same_outcome_counts_once(store):
+    """Twice in a batch, again in the next, and under the same id in another project."""
+    first = outcome(1, patterns=["x"])
+    assert teach(store, [first, first]).duplicates == 1
+    assert teach(store, [first]).recorded == 0
+    assert teach(store, [outcome(1, patterns=["x"], project="other")]).recorded == 1
+    assert standings(store)["x"].evidence.helpful == 1
+    assert standings(store, "other")["x"].evidence.helpful == 1
+
+
+def test_the_kept_spelling_does_not_depend_on_the_order(store):
+    """Of several spellings of one pattern the first by code point is shown, on every database."""
+    spellings = ["big bang", "Big Bang", "BIG BANG", "ＢＩＧ bang"]
+    for number, spelling in enumerate(random.Random(3).sample(spellings, 4)):
+        teach(store, [outcome(number, patterns=[spelling])])
+    assert standings(store)["big-bang"].facts.content == "BIG BANG"
+
+
+def test_each_change_of_state_is_recorded_once_with_its_numbers(store):
+    """Candidate, established, proven, and back; the same state is not reported again."""
+    for number in range(7):
+        teach(store, [outcome(number, patterns=["x"])])
+    seen = [(each.before, each.after, each.evidence.helpful) for each in changes(store, "x")]
+    assert seen == [
+        (None, "candidate", 1),
+        ("candidate", "established", 3),
+        ("established", "proven", 5),
+    ]
+
+
+def test_inversion_is_reported_once_and_so_is_lifting(store):
+    """Every flip is one line of history, however many observations lie between."""
+    number = iter(range(100))
+    flips = []
+    for helpful, count in ((False, 5), (True, 9), (False, 20)):
+        for _ in range(count):
+            learnt = teach(store, [outcome(next(number), patterns=["x"], helpful=helpful)])
+            flips += [each.after for each in learnt.transitions if each.aspect == "inversion"]
+    assert flips == ["inverted", "lifted", "inverted"]
+    recorded = [each.after for each in changes(store, "x") if each.aspect == "inversion"]
+    assert recorded == flips
+
+
+def test_examples_are_the_newest_ten(store):
+    """Newest first."""
+    teach(store, [outcome(n, patterns=["x"], received=NOW + n) for n in range(15)], now=NOW + 20)
+    with reading(store) as connection:
+        examples = read_examples(connection, project_id_of(connection, "default"), "x")
+    assert [each.task_id for each in examples] == [f"t{n}" for n in range(14, 4, -1)]
+
+
+@pytest.mark.parametrize("text", ["x" * 128, "𝔘" * 128, "漢" * 128])
+def test_the_longest_ids_fit(store, text):
+    """128 and 256 characters, also beyond the basic plane."""
+    teach(store, [outcome(1, project=text, outcome_id=text, task_id=text * 2)])
+    assert known(store)[text].outcomes == 1
+
+
+def test_a_thousand_patterns_in_one_outcome(store):
+    """More rows than one statement's parameters allow on some builds."""
+    names = [f"pattern {number}" for number in range(1000)]
+    teach(store, [outcome(number, patterns=names) for number in range(8)])
+    found = standings(store)
+    assert len(found) == 1000
+    assert {each.evidence.helpful for each in found.values()} == {8}
+
+
+def test_outcomes_of_another_century_do_no_harm(store):
+    """Evidence of 1970 weighs nothing and breaks nothing."""
+    teach(store, [outcome(1, patterns=["x"], timestamp=0), outcome(2, patterns=["x"])])
+    evidence = standings(store)["x"].evidence
+    assert evidence.helpful == 2
+    assert evidence.decayed_helpful == pytest.approx(1.0, abs=1e-6)
+
+
+def test_moving_the_landmark_changes_no_decayed_number(store):
+    """A tiny half-life runs floats out of range after days; the sums are moved in time."""
+    decay = DecayRules(half_life_days=0.01)
+    teach(store, [outcome(1, patterns=["x"])], decay=decay)
+    with reading(store) as connection:
+        before = read_basis(connection, project_id_of(connection, "default"))
+    now = NOW
+    for number in range(2, 40):
+        now += 2 * DAY
+        teach(store, [outcome(number, patterns=["x"], received=now)], now=now, decay=decay)
+        evidence = standings(store, now=now)["x"].evidence
+        assert evidence.decayed_helpful == pytest.approx(1.0)
+    with reading(store) as connection:
+        after = read_basis(connection, project_id_of(connection, "default"))
+    assert after.landmark > before.landmark
+    assert standings(store, now=now)["x"].evidence.helpful == 39
+
+
+def test_a_transaction_that_fails_leaves_nothing(store):
+    """What happens after learning, before the commit, undoes all of it."""
+    teach(store, [outcome(0, patterns=["x"])])
+    before = known(store)
+    with suppress(RuntimeError), writing(store) as connection:
+        learn(
+            connection,
+            [outcome(n, patterns=["x", "y"], project=p) for n in range(5) for p in ("a", "b")],
+            decay=DecayRules(),
+            transition_rules=RULES,
+            now=NOW,
+        )
+        raise RuntimeError
+    assert known(store) == before
+    with reading(store) as connection:
+        assert connection.execute(select(func.count()).select_from(outcomes)).scalar() == 1
+        assert connection.execute(select(func.count()).select_from(patterns)).scalar() == 1
+
+
+def test_workers_at_once_neither_wait_in_a_circle_nor_count_twice(store):
+    """Four workers bring overlapping batches in different orders, each outcome three times."""
+    names = [f"p{number}" for number in range(12)]
+    chance = random.Random(7)
+    everything = [
+        outcome(n, patterns=chance.sample(names, 3), project=chance.choice(["a", "b"]))
+        for n in range(240)
+    ]
+    failures = []
+
+    def work(seed):
+        own = everything[:]
+        random.Random(seed).shuffle(own)
+        try:
+            for start in range(0, len(own), 20):
+                teach(store, own[start : start + 20])
+        except Exception as error:  # noqa: BLE001 - a thread's error would go unseen
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    found = known(store)
+    assert found["a"].outcomes + found["b"].outcomes == 240
+    observed = sum(
+        sum(numbers[3:6]) for project in found.values() for numbers in project.patterns.values()
+    )
+    assert observed == 240 * 3
+
+
+@st.composite
+def deliveries(draw):
+    """Outcomes, and one way of delivering them: any order, some again, cut into batches."""
+    count = draw(st.integers(1, 14))
+    told = [
+        outcome(
+            number,
+            helpful=draw(st.booleans()),
+            project=draw(st.sampled_from(["a", "b"])),
+            timestamp=NOW - draw(st.integers(0, 400)) * DAY,
+            patterns=draw(st.lists(st.sampled_from(["x", "X", "y", "Ÿ z"]), max_size=3)),
+            tool_graph=[{"tool": "t"}] if draw(st.booleans()) else None,
+        )
+        for number in range(count)
+    ]
+    again = draw(st.lists(st.sampled_from(told), max_size=6))
+    delivered = draw(st.permutations(told + again))
+    cuts = sorted(draw(st.lists(st.integers(0, len(delivered)), max_size=4)))
+    edges = [0, *cuts, len(delivered)]
+    batches = [delivered[a:b] for a, b in pairwise(edges)]
+    return told, [batch for batch in batches if batch]
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(deliveries())
+def test_order_batching_and_repetition_do_not_matter(tmp_path_factory, delivery):
+    """The state is that of one tidy delivery."""
+    told, batches = delivery
+    states = []
+    for plan in ([told], batches):
+        folder = tmp_path_factory.mktemp("order")
+        engine = connect_store(f"sqlite:///{folder / 'db'}")
+        migrate(engine)
+        for number, batch in enumerate(plan):
+            # The landmark differs, too: it is the time of a project's first batch.
+            teach(engine, batch, now=NOW + number)
+        states.append(known(engine, now=NOW + 100))
+        engine.dispose()
+    assert states[0] == states[1]
+
+
+def test_order_does_not_matter_on_either_database(store):
+    """The same, once, on the real databases: shuffled and repeated beside tidy."""
+    chance = random.Random(11)
+    told = [
+        {
+            "number": number,
+            "helpful": chance.random() < 0.6,
+            "patterns": [chance.choice("xyz")],
+            "timestamp": NOW - chance.random() * 300 * DAY,
+        }
+        for number in range(60)
+    ]
+    teach(store, [outcome(**each, project="tidy") for each in told])
+    wild = [outcome(**each, project="wild") for each in told * 2]
+    chance.shuffle(wild)
+    for start in range(0, len(wild), 7):
+        teach(store, wild[start : start + 7])
+    found = known(store)
+    assert found["tidy"] == found["wild"]

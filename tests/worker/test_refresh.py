@@ -1,0 +1,144 @@
+"""The cached rankings follow the store."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+import redis
+from sqlalchemy import Engine, update
+from working import body, publish
+
+from trackrecord.rankings.cache import write_document
+from trackrecord.rankings.client import RankingsReader
+from trackrecord.rankings.document import RankingsDocument, decode_document
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.projects import project_revisions
+from trackrecord.store.tables import projects
+from trackrecord_worker.stages import Stages
+
+
+def cached(client: redis.Redis, settings: Settings, project: str = "default") -> RankingsDocument:
+    data: Any = client.hget(settings.keys.rankings(project), "document")
+    return decode_document(data)
+
+
+def test_after_a_batch_the_rankings_are_there(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """Of the projects that changed, with the store's revision, and not for ever."""
+    publish(client, store_settings, *(body(n) for n in range(3)), body(1, project="other"))
+    worker.drain.run()
+    with reading(engine) as connection:
+        revisions = project_revisions(connection)
+    for project, revision in revisions.items():
+        document = cached(client, store_settings, project)
+        assert (document.project, document.revision) == (project, revision)
+        ttl: Any = client.ttl(store_settings.keys.rankings(project))
+        assert 0 < ttl <= store_settings.rankings_ttl_s
+    assert cached(client, store_settings).patterns[0].helpful_count == 3
+    answer = RankingsReader(store_settings).read()
+    assert "- Split by feature [ESTABLISHED" in answer.prompt
+    assert answer.problem is None
+
+
+def test_many_batches_are_few_refreshes(
+    worker_of: Callable[[Settings], Stages], store_settings: Settings, client: redis.Redis
+) -> None:
+    """At most one in each interval, and the last one shows all that was learnt."""
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True)
+        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 1.0}
+    )
+    stages = worker_of(settings)
+    written = []
+    refresh = stages.refresher.refresh
+    stages.refresher.refresh = lambda project: written.append(project) or refresh(project)  # type: ignore[method-assign,func-returns-value]
+    publish(client, settings, *(body(n) for n in range(200)))
+    assert stages.drain.run().batches == 20
+    assert written == ["default"] * 2
+    assert cached(client, settings).patterns[0].helpful_count == 200
+
+
+def test_a_missing_cache_is_built_again(
+    worker: Stages, store_settings: Settings, client: redis.Redis
+) -> None:
+    """And one that shows what it should is left alone."""
+    publish(client, store_settings, body(1), body(2, project="other"))
+    worker.drain.run()
+    assert worker.refresher.refresh_stale() == 0
+    client.delete(store_settings.keys.rankings("other"))
+    assert worker.refresher.refresh_stale() == 1
+    client.flushall()
+    assert worker.refresher.refresh_stale() == 2
+    assert cached(client, store_settings, "other").patterns[0].helpful_count == 1
+
+
+def test_what_changed_behind_the_cache_is_noticed(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """By the revision: a worker may die between its commit and the refresh."""
+    publish(client, store_settings, body(1))
+    worker.drain.run()
+    with writing(engine) as connection:
+        connection.execute(update(projects).values(revision=projects.c.revision + 1))
+    assert worker.refresher.refresh_stale() == 1
+    assert worker.refresher.refresh_stale() == 0
+
+
+def test_old_rankings_are_computed_anew(
+    worker_of: Callable[[Settings], Stages], store_settings: Settings, client: redis.Redis
+) -> None:
+    """Without any outcome: evidence ages."""
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"rankings_max_age_s": 0.2}
+    )
+    stages = worker_of(settings)
+    publish(client, settings, body(1))
+    stages.drain.run()
+    before = cached(client, settings)
+    time.sleep(0.25)
+    assert stages.refresher.refresh_stale() == 1
+    assert cached(client, settings).computed_at > before.computed_at
+
+
+def test_an_older_revision_never_overwrites_a_newer_one(
+    store_settings: Settings, client: redis.Redis
+) -> None:
+    """Two workers may finish in the other order than they read."""
+    newer = RankingsDocument(project="p", revision=7, computed_at=2.0)
+    older = RankingsDocument(project="p", revision=6, computed_at=3.0)
+    assert write_document(client, store_settings, newer)
+    assert not write_document(client, store_settings, older)
+    assert cached(client, store_settings, "p") == newer
+    again = msgspec.structs.replace(newer, computed_at=4.0)
+    assert write_document(client, store_settings, again)
+    assert cached(client, store_settings, "p") == again
+
+
+def test_a_database_made_anew_is_not_behind_the_cache(
+    worker_of: Callable[[Settings], Stages], home: Any, client: redis.Redis, redis_server: Any
+) -> None:
+    """Its revisions lie above those that the cache still shows."""
+    for name in ("first", "second"):
+        settings = load_settings(
+            home=home, database_url=f"sqlite:///{home}/{name}.db", drain_block_s=0.01
+        )
+        stages = worker_of(settings)
+        for number in range(5 if name == "first" else 1):
+            publish(client, settings, body(number))
+            stages.drain.run()
+    assert cached(client, settings).patterns[0].helpful_count == 1
+
+
+@pytest.mark.parametrize("project", ["a:b", "*", "default:x", "项目", "\U0001f600", "a b\n"])
+def test_projects_of_any_name(
+    project: str, worker: Stages, store_settings: Settings, client: redis.Redis
+) -> None:
+    """Each has its own rankings."""
+    publish(client, store_settings, body(1, project=project), body(2))
+    worker.drain.run()
+    assert cached(client, store_settings, project).project == project
+    assert RankingsReader(store_settings).read(project=project).patterns[0].helpful_count == 1

@@ -1,0 +1,199 @@
+"""When consolidation runs, and when a missed run is caught up."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from celery.schedules import crontab
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Engine, insert
+
+from trackrecord.errors import SettingsError
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.competence_tables import consolidation_runs
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.migrate import migrate
+from trackrecord.store.tables import outcomes, projects, waiting_episodes
+from trackrecord_worker.app import create_app
+from trackrecord_worker.daemon import Daemon
+from trackrecord_worker.schedule import beat_schedule, is_consolidation_due, parse_crontab
+from trackrecord_worker.stages import Stages, StagesOfProcess
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "", "* * *", "* * * * * *", "a b c d e", "60 * * * *", "-1 * * * *", "*/0 * * * *",
+        ", * * * *", "0 0 31 2 *", "* * * * 9", "1/2 * * * *", "\x00 * * * *", "1-- * * * *",
+    ],
+)  # fmt: skip
+def test_what_is_no_crontab(expression: str, home: Path) -> None:
+    """One clear error that names the setting, before anything is started."""
+    with pytest.raises(SettingsError) as said:
+        parse_crontab(expression)
+    assert "setting consolidation_crontab" in str(said.value)
+    assert "\n" not in str(said.value)
+    settings = load_settings(home=home, consolidation_crontab=expression)
+    with pytest.raises(SettingsError, match="setting consolidation_crontab"):
+        create_app(settings)
+    with pytest.raises(SettingsError, match="setting consolidation_crontab"):
+        Daemon(settings)
+
+
+@given(st.lists(st.text("0123456789*/,-abmon", min_size=1, max_size=5), min_size=5, max_size=5))
+def test_any_text_is_a_crontab_or_an_error_of_ours(fields: list[str]) -> None:
+    """Nothing else comes out."""
+    try:
+        parse_crontab(" ".join(fields))
+    except SettingsError as error:
+        assert "\n" not in str(error)
+
+
+def test_what_beat_wakes(settings: Settings) -> None:
+    """Each wake-up is of a task that there is, carries nothing, and is worthless after a while."""
+    app = create_app(settings)
+    app.loader.import_default_modules()
+    for name, entry in beat_schedule(settings).items():
+        assert entry["task"] in app.tasks, name
+        assert not entry.get("args")
+        assert not entry.get("kwargs")
+        if name != "consolidate":
+            assert entry["options"]["expires"] == entry["schedule"]
+
+
+def test_the_app_runs_its_tasks_for_real(settings: Settings) -> None:
+    """As wake-ups below our prefix, without results, never eagerly."""
+    conf = create_app(settings).conf
+    assert conf.task_always_eager is False
+    assert conf.task_ignore_result is True
+    assert conf.broker_transport_options["global_keyprefix"].startswith("trackrecord:")
+    assert conf.broker_url == f"redis+socket://{settings.embedded_redis_socket}"
+    assert conf.broker_connection_max_retries is None
+
+
+def test_stages_belong_to_a_process(settings: Settings) -> None:
+    """A forked child builds its own: connections must not be shared."""
+    stages = StagesOfProcess(settings, create_app(settings))
+    mine = stages.get()
+    assert stages.get() is mine
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, b"other" if stages.get() is not mine else b"same")
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 10) == b"other"
+    os.close(reader)
+    os.close(writer)
+    assert stages.get() is mine
+
+
+@pytest.fixture
+def store(store_url: str) -> Engine:
+    engine = connect_store(store_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+NIGHT = datetime(2026, 3, 10, 3, 0, tzinfo=UTC).timestamp()
+HOUR = 3600.0
+
+
+def project(engine: Engine, name: str, *, waiting: float | None, runs: list[float | None]) -> None:
+    """A project with an episode received then, and runs that ended then (None: they died)."""
+    with writing(engine) as connection:
+        project_id = connection.execute(
+            insert(projects)
+            .values(name=name, revision=0, outcomes=0, successes=0)
+            .returning(projects.c.id)
+        ).scalar_one()
+        for ended in runs:
+            connection.execute(
+                insert(consolidation_runs).values(
+                    project_id=project_id, actor="nightly", started_at=NIGHT, finished_at=ended,
+                    episodes_read=0, signatures_touched=0, records_created=0,
+                    records_reinforced=0, records_updated=0, skipped="{}",
+                )
+            )  # fmt: skip
+        if waiting is not None:
+            row = connection.execute(
+                insert(outcomes)
+                .values(
+                    project_id=project_id, outcome_id="o", task_id="t", received_at=waiting,
+                    ended_at=waiting, success=True, raw_score=1.0, verdict="helpful", body=b"{}",
+                )
+                .returning(outcomes.c.id)
+            ).scalar_one()  # fmt: skip
+            connection.execute(insert(waiting_episodes).values(project_id=project_id, outcome=row))
+
+
+def is_due(engine: Engine, settings: Settings, now: float, expression: str = "0 3 * * *") -> bool:
+    minute, hour, *_ = expression.split()
+    app = create_app(settings)
+    schedule = crontab(
+        minute=minute,
+        hour=hour,
+        app=app,
+        nowfun=lambda: datetime.fromtimestamp(now, UTC).astimezone(app.timezone),
+    )
+    with reading(engine) as connection:
+        return is_consolidation_due(connection, schedule)
+
+
+def test_nothing_waits(store: Engine, settings: Settings) -> None:
+    """However long ago the last run was."""
+    project(store, "p", waiting=None, runs=[NIGHT - 100 * HOUR])
+    assert not is_due(store, settings, NIGHT + HOUR)
+
+
+def test_before_the_first_run(store: Engine, settings: Settings) -> None:
+    """Due once a night has passed since the first episode."""
+    project(store, "p", waiting=NIGHT - HOUR, runs=[])
+    assert not is_due(store, settings, NIGHT - 60)
+    assert is_due(store, settings, NIGHT + 60)
+
+
+def test_a_missed_night_is_caught_up(store: Engine, settings: Settings) -> None:
+    """And a night that was not missed is not repeated."""
+    project(store, "p", waiting=NIGHT - 5 * HOUR, runs=[NIGHT - 24 * HOUR])
+    assert not is_due(store, settings, NIGHT - 60)
+    assert is_due(store, settings, NIGHT + 60)
+    project(store, "q", waiting=NIGHT + 2 * HOUR, runs=[NIGHT + 60])
+    assert is_due(store, settings, NIGHT + 3 * HOUR)
+
+
+def test_what_came_after_the_run_waits_for_the_next(store: Engine, settings: Settings) -> None:
+    """Not for a catch-up."""
+    project(store, "p", waiting=NIGHT + 2 * HOUR, runs=[NIGHT - 24 * HOUR, NIGHT + 60])
+    assert not is_due(store, settings, NIGHT + 20 * HOUR)
+    assert is_due(store, settings, NIGHT + 24 * HOUR + 60)
+
+
+def test_a_run_that_died_halfway_is_caught_up(store: Engine, settings: Settings) -> None:
+    """One project was done, the other was not."""
+    project(store, "done", waiting=None, runs=[NIGHT - 24 * HOUR, NIGHT + 5])
+    project(store, "died", waiting=NIGHT - HOUR, runs=[NIGHT - 24 * HOUR, None])
+    assert is_due(store, settings, NIGHT + 600)
+
+
+def test_the_time_zone_is_that_of_the_settings(store: Engine, home: Path) -> None:
+    """Three in the morning in Shanghai is seven in the evening in UTC."""
+    shanghai = load_settings(home=home, timezone="Asia/Shanghai")
+    assert create_app(shanghai).conf.timezone == "Asia/Shanghai"
+    three_there = NIGHT - 8 * HOUR
+    project(store, "p", waiting=three_there - HOUR, runs=[])
+    assert not is_due(store, shanghai, three_there - 60)
+    assert is_due(store, shanghai, three_there + 60)
+    utc = load_settings(home=home)
+    assert not is_due(store, utc, three_there + 60)
+
+
+def test_a_worker_uses_the_crontab_of_its_settings(home: Path) -> None:
+    """In its app's time zone."""
+    settings = load_settings(home=home, consolidation_crontab="30 4 * * *", timezone="Asia/Tokyo")
+    schedule = Stages(settings, create_app(settings)).schedule
+    assert (schedule.hour, schedule.minute) == ({4}, {30})
+    assert str(schedule.tz) == "Asia/Tokyo"

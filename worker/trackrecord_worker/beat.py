@@ -1,0 +1,40 @@
+"""Beat that does not pile up wake-ups which nobody takes.
+
+A wake-up expires, but only a worker that reads it throws it away. Without a worker the list would
+grow by the hour, in the memory that the outcomes need.
+"""
+
+from typing import Any
+
+from celery.beat import PersistentScheduler, ScheduleEntry
+from kombu.exceptions import OperationalError
+
+QUEUE = "trackrecord"
+
+# Many more than a busy worker leaves lying; beat sends about two a second.
+_ENOUGH_WAITING = 50
+
+
+class ThriftyScheduler(PersistentScheduler):  # type: ignore[misc] # Celery has no types
+    """Sends no wake-up while many are waiting already; what they would say is known."""
+
+    def apply_async(
+        self,
+        entry: ScheduleEntry,
+        producer: Any = None,  # noqa: ANN401 - Celery's signature
+        advance: bool = True,
+        **kwargs: Any,  # noqa: ANN401 - as above
+    ) -> Any:  # noqa: ANN401 - as above
+        """As Celery does, unless enough wake-ups are waiting."""
+        if self._waiting() < _ENOUGH_WAITING:
+            return super().apply_async(entry, producer=producer, advance=advance, **kwargs)
+        if advance:
+            self.reserve(entry)
+        return None
+
+    def _waiting(self) -> int:
+        try:
+            with self.app.connection_for_write() as connection:
+                return int(connection.default_channel.client.llen(QUEUE))
+        except OperationalError:
+            return 0  # sending will say what is wrong
