@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from .antipatterns import ANTI_PREFIX, AntiPatternRules, is_inverted
+from .decisions import Decision
 from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, base_score, maturity_of, pattern_score
 
@@ -37,6 +38,7 @@ class Standing:
         is_inverted: whether it has become an anti-pattern.
         success_count: outcomes that scored helpful.
         failure_count: outcomes that count as failures for inversion.
+        decision: the decision by hand that its state comes from, None where the evidence decides.
     """
 
     facts: PatternFacts
@@ -47,6 +49,7 @@ class Standing:
     is_inverted: bool
     success_count: int
     failure_count: int
+    decision: Decision | None = None
 
     @property
     def id(self) -> str:
@@ -67,9 +70,10 @@ def standing_of(
     antipatterns: AntiPatternRules,
     facts: PatternFacts,
     evidence: Evidence,
+    decision: Decision | None = None,
 ) -> Standing:
-    """Derive a standing; nothing of it is ever stored."""
-    state = maturity_of(maturity, evidence)
+    """Derive a standing; nothing of it is ever stored but the decision, where there is one."""
+    state = decision.state if decision is not None else maturity_of(maturity, evidence)
     return Standing(
         facts=facts,
         evidence=evidence,
@@ -79,4 +83,5 @@ def standing_of(
         is_inverted=is_inverted(antipatterns, evidence),
         success_count=evidence.helpful,
         failure_count=antipatterns.failures(evidence),
+        decision=decision,
     )

@@ -11,6 +11,8 @@ from ..learning.evidence import Evidence
 from ..learning.scoring import Verdict
 from ..learning.standing import PatternFacts, Standing, standing_of
 from .basis import read_basis
+from .decision_tables import pattern_decisions
+from .decisions import decisions_in_force
 from .tables import observations, outcomes, pattern_transitions, patterns
 from .transitions import TransitionRules, evidence_of
 from .weighing import weight_at
@@ -20,13 +22,27 @@ EXAMPLES_KEPT = 10
 
 @dataclass(frozen=True)
 class PatternChange:
-    """One recorded change of state, with the numbers of its moment."""
+    """One recorded change of state, with the numbers of its moment.
+
+    Attributes:
+        at: when, seconds since the epoch.
+        aspect: "maturity" or "inversion".
+        before: the state it left, None for its first one.
+        after: the state it came to.
+        evidence: the numbers of the moment.
+        decision: what was decided by hand; None where the evidence brought it about.
+        actor: who decided.
+        reason: why.
+    """
 
     at: float
     aspect: str
     before: str | None
     after: str
     evidence: Evidence
+    decision: str | None = None
+    actor: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -63,22 +79,31 @@ def read_standings(
     basis = read_basis(connection, project_id)
     if basis is None:
         return []
-    facts = patterns.c.project_id == project_id
+    wanted = patterns.c.project_id == project_id
     if slug is not None:
-        facts = and_(facts, patterns.c.slug == slug)
-    found = (
-        _present(connection, facts, basis, now)
+        wanted = and_(wanted, patterns.c.slug == slug)
+    found = list(
+        _present(connection, wanted, basis, now)
         if at is None
-        else _past(connection, facts, basis, at)
+        else _past(connection, wanted, basis, at)
     )
-    return [standing_of(rules.maturity, rules.antipatterns, *each) for each in found]
+    decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
+    return [
+        standing_of(rules.maturity, rules.antipatterns, facts, evidence, decisions.get(row_id))
+        for row_id, facts, evidence in found
+    ]
+
+
+# The pattern's row, and what is known of it.
+_Found = tuple[int, PatternFacts, Evidence]
 
 
 def _present(
     connection: Connection, where: ColumnElement[bool], basis: DecayBasis, now: float
-) -> Iterator[tuple[PatternFacts, Evidence]]:
+) -> Iterator[_Found]:
     for row in connection.execute(select(patterns).where(where)):
         yield (
+            row.id,
             PatternFacts(row.slug, row.kind, row.content, row.last_validated),
             evidence_of(row, basis, now),
         )
@@ -86,7 +111,7 @@ def _present(
 
 def _past(
     connection: Connection, where: ColumnElement[bool], basis: DecayBasis, at: float
-) -> Iterator[tuple[PatternFacts, Evidence]]:
+) -> Iterator[_Found]:
     """From the observations themselves: what was received by then, weighed for then."""
     seen = observations.c
     helpful = seen.verdict == Verdict.HELPFUL.value
@@ -112,7 +137,11 @@ def _past(
         sums, sums.c.pattern_id == patterns.c.id
     )
     for row in connection.execute(query):
-        yield PatternFacts(row.slug, row.kind, row.content, row.last), _past_evidence(row)
+        yield (
+            row.pattern_id,
+            PatternFacts(row.slug, row.kind, row.content, row.last),
+            _past_evidence(row),
+        )
 
 
 def _past_evidence(row: Row[Any]) -> Evidence:
@@ -154,8 +183,14 @@ def read_changes(
 ) -> list[PatternChange]:
     """A pattern's recorded changes of state, oldest first."""
     query = (
-        select(pattern_transitions)
+        select(
+            pattern_transitions,
+            pattern_decisions.c.action,
+            pattern_decisions.c.actor,
+            pattern_decisions.c.reason,
+        )
         .join(patterns, patterns.c.id == pattern_transitions.c.pattern_id)
+        .outerjoin(pattern_decisions, pattern_decisions.c.id == pattern_transitions.c.decision_id)
         .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
         .order_by(pattern_transitions.c.id)
     )
@@ -174,6 +209,9 @@ def read_changes(
                 row.decayed_helpful,
                 row.decayed_harmful,
             ),
+            row.action,
+            row.actor,
+            row.reason,
         )
         for row in connection.execute(query)
     ]

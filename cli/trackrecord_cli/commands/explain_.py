@@ -4,6 +4,7 @@ import click
 from sqlalchemy import Connection
 
 from trackrecord.errors import UnknownId
+from trackrecord.learning.criterion_explanation import explain_criterion
 from trackrecord.learning.explanation import Explanation, explain_pattern
 from trackrecord.rankings.presenting import present_pattern
 from trackrecord.rules import recogniser_of
@@ -14,7 +15,11 @@ from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json
 from .competences_ import explain_record
+from .criteria_ import as_document as criterion_document
+from .criteria_ import find_criterion, half_life_of
 from .patterns_ import as_document, find_standing
+
+_CRITERION = "criterion:"
 
 
 @click.command("explain")
@@ -23,9 +28,10 @@ from .patterns_ import as_document, find_standing
 @at_option
 @json_option
 def command(some_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """Why a pattern or a competence stands where it stands.
+    """Why a pattern, a criterion or a competence stands where it stands.
 
-    Its numbers, the rule that decided, and what it would take to change.
+    Its numbers, the rule that decided, and what it would take to change. Where a pattern and a
+    criterion share a name, `criterion:NAME` is the criterion.
     """
     settings, project = settings_for(project)
     with open_store(settings) as engine, reading(engine) as connection:
@@ -46,12 +52,27 @@ def command(some_id: str, project: str | None, at: float | None, *, as_json: boo
 def _explain(
     connection: Connection, settings: Settings, project: str, some_id: str, at: float | None
 ) -> tuple[dict[str, object], Explanation]:
+    if some_id.startswith(_CRITERION):
+        some_id = some_id.removeprefix(_CRITERION)
+        return _explain_other(connection, settings, project, some_id, at)
     try:
         standing = find_standing(connection, settings, project, some_id, at)
     except UnknownId:
-        return explain_record(connection, settings, project, some_id, at)
+        return _explain_other(connection, settings, project, some_id, at)
     numbers = as_document(present_pattern(standing, recogniser_of(settings).name_of))
     return numbers, explain_pattern(settings.maturity, settings.antipatterns, standing)
+
+
+def _explain_other(
+    connection: Connection, settings: Settings, project: str, some_id: str, at: float | None
+) -> tuple[dict[str, object], Explanation]:
+    """A criterion by its name, else a competence record."""
+    try:
+        criterion = find_criterion(connection, settings, project, some_id, at)
+    except UnknownId:
+        return explain_record(connection, settings, project, some_id, at)
+    numbers = criterion_document(criterion, half_life_of(connection, settings, project))
+    return numbers, explain_criterion(settings.criteria, criterion)
 
 
 def _as_dict(explanation: Explanation) -> dict[str, list[str]]:

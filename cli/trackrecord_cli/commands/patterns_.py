@@ -24,6 +24,7 @@ from trackrecord.store.projects import project_id_of
 from ..access import open_store, rules_of, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json, print_table
+from .deciding import COMMANDS
 
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
@@ -31,6 +32,10 @@ _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "de
 @click.group("patterns")
 def command() -> None:
     """What helps and what hurts, as the fleet has learnt it."""
+
+
+for each_command in COMMANDS:
+    command.add_command(each_command)
 
 
 @command.command("list")
@@ -95,6 +100,9 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
                 "before": change.before,
                 "after": change.after,
                 **asdict(change.evidence),
+                "decision": change.decision,
+                "by": change.actor,
+                "reason": change.reason,
             }
             for change in changes
         ],
@@ -165,7 +173,7 @@ def _print_pattern(document: dict[str, Any]) -> None:
     if history:
         out.print("history")
         print_table(
-            ("at", "aspect", "before", "after", "helpful", "neutral", "harmful"),
+            ("at", "aspect", "before", "after", "helpful", "neutral", "harmful", "by", "reason"),
             (
                 (
                     h["at"],
@@ -175,6 +183,8 @@ def _print_pattern(document: dict[str, Any]) -> None:
                     h["helpful"],
                     h["neutral"],
                     h["harmful"],
+                    h["by"],
+                    h["reason"],
                 )
                 for h in history
             ),
