@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, select
 
 from ..learning.decay import DecayBasis
 from ..learning.evidence import Evidence
+from ..learning.maturity import Maturity
 from ..learning.scoring import Verdict
 from ..learning.standing import PatternFacts, Standing, standing_of
 from .basis import read_basis
@@ -54,6 +55,36 @@ class Example:
     ended_at: float
     success: bool
     verdict: str
+
+
+@dataclass(frozen=True)
+class PatternFilter:
+    """Which patterns are asked for; what is not given does not matter.
+
+    Attributes:
+        state: only those in this state.
+        tag: only those with this tag: "strategy" or "named".
+        content: only those whose content holds this text, without regard to case.
+        only_anti: only those that are anti-patterns.
+    """
+
+    state: Maturity | None = None
+    tag: str | None = None
+    content: str | None = None
+    only_anti: bool = False
+
+    def admits(self, standing: Standing) -> bool:
+        """Whether a pattern is asked for."""
+        return (
+            (self.state is None or standing.state is self.state)
+            and (self.tag is None or standing.facts.kind == self.tag)
+            and (self.content is None or _holds(standing.facts.content, self.content))
+            and (standing.is_inverted or not self.only_anti)
+        )
+
+
+def _holds(content: str, text: str) -> bool:
+    return text.casefold() in content.casefold()
 
 
 def read_standings(
@@ -155,9 +186,14 @@ def _past_evidence(row: Row[Any]) -> Evidence:
 
 
 def read_examples(
-    connection: Connection, project_id: int, slug: str, *, at: float | None = None
+    connection: Connection,
+    project_id: int,
+    slug: str,
+    *,
+    at: float | None = None,
+    most: int = EXAMPLES_KEPT,
 ) -> list[Example]:
-    """The newest tasks that touched a pattern, newest first."""
+    """The newest tasks that touched a pattern, newest first: those that were received last."""
     query = (
         select(
             outcomes.c.outcome_id,
@@ -171,7 +207,7 @@ def read_examples(
         .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
         # By receipt, which is the order of the key: a million observations need no sort.
         .order_by(observations.c.received_at.desc(), observations.c.outcome.desc())
-        .limit(EXAMPLES_KEPT)
+        .limit(most)
     )
     if at is not None:
         query = query.where(observations.c.received_at <= at)

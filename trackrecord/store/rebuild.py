@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
-from ..appraisal import Appraised, Appraiser
+from ..appraisal import NAMED, Appraised, Appraiser
 from ..learning.decay import DecayBasis, DecayRules
 from ..learning.recorded_rules import RecordedRules
 from ..outcome import decode_outcome
@@ -23,6 +23,8 @@ from .transitions import TransitionRules, record_transitions
 _CHUNK = 2000
 # What is on record passed the limit of its day.
 _ANY_SIZE = 2**31
+# No spelling of a name is larger: this is no character, and the last code point.
+_LARGEST = "\U0010ffff"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ def rebuild_patterns(
     """
     basis = DecayBasis(decay.half_life_days, now)
     replace_basis(connection, project_id, basis)
+    decided = _decided(connection, project_id)
     _clear(connection, project_id)
     total = 0
     for chunk in _chunks(connection, project_id):
@@ -70,6 +73,7 @@ def rebuild_patterns(
         _store_scores(connection, appraised)
         total += len(appraised)
     _drop_untouched(connection, project_id)
+    _name_again(connection, decided)
     replace_rules(connection, project_id, recorded_rules)
     rows = connection.execute(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
@@ -80,6 +84,27 @@ def rebuild_patterns(
     return Rebuilt(total, len(rows), connection.execute(count).scalar_one())
 
 
+def _decided(connection: Connection, project_id: int) -> list[dict[str, Any]]:
+    """What the patterns that a person decided upon are called: they stay whatever happens."""
+    query = select(patterns.c.id, patterns.c.kind, patterns.c.content).where(
+        patterns.c.project_id == project_id, patterns.c.decided_maturity.is_not(None)
+    )
+    return [
+        {"row": row.id, "was": row.kind, "called": row.content} for row in connection.execute(query)
+    ]
+
+
+def _name_again(connection: Connection, decided: list[dict[str, Any]]) -> None:
+    """Give those that no outcome touches any more their names back."""
+    if decided:
+        connection.execute(
+            update(patterns)
+            .where(patterns.c.id == bindparam("row"), patterns.c.content == _LARGEST)
+            .values(kind=bindparam("was"), content=bindparam("called")),
+            decided,
+        )
+
+
 def _clear(connection: Connection, project_id: int) -> None:
     own = select(patterns.c.id).where(patterns.c.project_id == project_id)
     connection.execute(delete(observations).where(observations.c.pattern_id.in_(own)))
@@ -87,7 +112,15 @@ def _clear(connection: Connection, project_id: int) -> None:
         update(patterns)
         .where(patterns.c.project_id == project_id)
         .values(
-            helpful=0, neutral=0, harmful=0, helpful_sum=0.0, harmful_sum=0.0, last_validated=None
+            # The smallest spelling is kept, and "strategy" before "named": begin at the other end.
+            kind=NAMED,
+            content=_LARGEST,
+            helpful=0,
+            neutral=0,
+            harmful=0,
+            helpful_sum=0.0,
+            harmful_sum=0.0,
+            last_validated=None,
         )
     )
     # A criterion has no history of its own: it comes back with its feedback.

@@ -18,6 +18,7 @@ from trackrecord.store.migrate import migrate
 from .drain import Drain
 from .outage import DatabaseOutage
 from .refresh import RankingsRefresher
+from .reminder import RebuildReminder
 from .schedule import parse_crontab
 from .stream import OutcomeStream
 
@@ -59,6 +60,11 @@ class Stages:
     def refresher(self) -> RankingsRefresher:
         """Writes rankings to the cache."""
         return RankingsRefresher(self.engine, self.redis, self.settings, self.recogniser)
+
+    @cached_property
+    def reminder(self) -> RebuildReminder:
+        """Says when a rebuild is due."""
+        return RebuildReminder(self.engine, self.settings)
 
     @cached_property
     def outage(self) -> DatabaseOutage:

@@ -7,9 +7,11 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.criterion_explanation import explain_criterion
 from trackrecord.learning.explanation import Explanation, explain_pattern
 from trackrecord.rankings.presenting import present_pattern
-from trackrecord.rules import recogniser_of
+from trackrecord.rules import recogniser_of, recorded_rules_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
+from trackrecord.store.projects import project_id_of
+from trackrecord.store.recorded_rules import rebuilds_due
 
 from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option
@@ -36,8 +38,9 @@ def command(some_id: str, project: str | None, at: float | None, *, as_json: boo
     settings, project = settings_for(project)
     with open_store(settings) as engine, reading(engine) as connection:
         numbers, explanation = _explain(connection, settings, project, some_id, at)
+        due = _rebuild_due(connection, settings, project)
     if as_json:
-        print_json({"id": some_id, "numbers": numbers, **_as_dict(explanation)})
+        print_json({"id": some_id, "numbers": numbers, **_as_dict(explanation), "rebuild_due": due})
         return
     out = console()
     out.print(f"{some_id}", style="bold", markup=False)
@@ -47,6 +50,21 @@ def command(some_id: str, project: str | None, at: float | None, *, as_json: boo
         out.print("what would change it:", style="bold")
         for line in explanation.to_change:
             out.print(f"  {line}", markup=False)
+    if due:
+        out.print("a rebuild is due, these numbers are of other rules:", style="bold")
+        for line in due:
+            out.print(f"  {line}", markup=False)
+
+
+def _rebuild_due(connection: Connection, settings: Settings, project: str) -> list[str]:
+    project_id = project_id_of(connection, project)
+    due = rebuilds_due(
+        connection,
+        recorded_rules_of(settings),
+        settings.decay.half_life_days,
+        project_id=project_id,
+    )
+    return list(due.get(project, ()))
 
 
 def _explain(
