@@ -24,6 +24,7 @@ BENCHMARKS = (
     "rankings",
     "freshness",
     "consolidation",
+    "long_past",
     "first_publish",
     "memory",
 )

@@ -26,8 +26,8 @@ def test_the_same_rules_need_none():
         (
             RecordedRules(criteria=CriteriaRules(defaults=("safe",))),
             (
-                'criteria.defaults: recorded with ["type_safe", "no_bugs", "patterns", "readable"], '
-                'the setting is ["safe"]'
+                "criteria.defaults: recorded with "
+                '["type_safe", "no_bugs", "patterns", "readable"], the setting is ["safe"]'
             ),
         ),
         (
