@@ -35,7 +35,7 @@ def current_attempt() -> Attempt | None:
     return _current.get()
 
 
-def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN401
+def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN401 - fields of many types
     """Observe an attempt at a task, and publish how it went when it ends.
 
     Use it as `with`, as `async with`, or as a decorator of functions, coroutine functions and
