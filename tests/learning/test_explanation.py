@@ -50,8 +50,8 @@ def test_why_is_the_weight_low():
     found = explain_criterion(CRITERIA, criterion_standing(CRITERIA, "kind", evidence))
     assert found.because == (
         (
-            "weight 0.1000: 1.00 helpful of 21.00 after decay is 0.0476, raised to the floor of 0.1; "
-            "it counts 0 because it is deprecated"
+            "weight 0.1000: 1.00 helpful of 21.00 after decay is 0.0476, raised to the floor of "
+            "0.1; it counts 0 because it is deprecated"
         ),
         "deprecated: 20 of 21 harmful, undecayed (95%), more than 30% of at least 3",
         "evidence: 21.00 after decay, which fades although the weight does not",

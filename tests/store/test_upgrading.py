@@ -1,4 +1,4 @@
-"""A database of the first version is upgraded with what it holds, and says that a rebuild is due."""
+"""A database of the first version keeps what it holds, and says that a rebuild is due."""
 
 from alembic import command
 from alembic.config import Config
