@@ -16,6 +16,7 @@ class Scale:
         freshness_samples: publications that are watched, idle and under load each.
         new_episodes: episodes that one consolidation finds new.
         old_episodes: episodes that were consolidated before.
+        observations: observations of the one pattern that is explained.
         processes: fresh processes whose first publish is timed.
         memory_first: outcomes after which a worker's memory is first looked at.
         memory_last: outcomes after which it is looked at again.
@@ -29,6 +30,7 @@ class Scale:
     freshness_samples: int
     new_episodes: int
     old_episodes: int
+    observations: int
     processes: int
     memory_first: int
     memory_last: int
@@ -43,6 +45,7 @@ FULL = Scale(
     freshness_samples=100,
     new_episodes=100_000,
     old_episodes=1_000_000,
+    observations=1_000_000,
     processes=20,
     memory_first=100_000,
     memory_last=1_000_000,
@@ -56,6 +59,7 @@ QUICK = Scale(
     freshness_samples=20,
     new_episodes=20_000,
     old_episodes=100_000,
+    observations=100_000,
     processes=5,
     memory_first=50_000,
     memory_last=200_000,

@@ -4,6 +4,7 @@
 that was forgotten.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -57,6 +58,8 @@ def _row(name: str, field: FieldInfo) -> tuple[str, ...]:
 def _code(value: object) -> str:
     if value is None:
         return "unset"
+    if isinstance(value, tuple):
+        return f"`{json.dumps(value)}`"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

@@ -1,4 +1,4 @@
-"""From an outcome as it came to what it means: its score, and the patterns that it touches.
+"""From an outcome as it came to what it means: its score, what it touches, what it has a say on.
 
 Pure: the same outcome, received at the same moment, is always appraised alike. The worker does it
 once for each outcome, a rebuild once more for all.
@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
+from .learning.criteria import CriteriaRules
 from .learning.scoring import ScoringRules, Verdict, score_outcome
 from .learning.strategies import Recogniser
 from .outcome import Outcome
@@ -33,8 +34,38 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     content: str
 
 
+class NamedVerdict(msgspec.Struct, frozen=True, gc=False):
+    """An outcome's verdict on a criterion that it names.
+
+    Attributes:
+        criterion: the criterion's name.
+        verdict: what the outcome says about it.
+        value: the raw value of that.
+    """
+
+    criterion: str
+    verdict: Verdict
+    value: float
+
+
 class Appraised(msgspec.Struct, frozen=True, gc=False):
-    """One outcome, ready to be recorded."""
+    """One outcome, ready to be recorded.
+
+    Attributes:
+        project: whose experience it is.
+        outcome_id: unique in the project.
+        task_id: the task.
+        received_at: seconds since the epoch.
+        ended_at: when the task ended, never later than it was received.
+        success: whether the task reached its goal.
+        raw_score: 0..1, undecayed.
+        verdict: what the score stands for.
+        touches: the patterns that get an observation.
+        is_episode: whether it used a named tool.
+        body: the bytes it came as.
+        judged: criteria that get the outcome's own verdict: the default ones it does not name.
+        named: its verdicts on the criteria that it names.
+    """
 
     project: str
     outcome_id: str
@@ -47,6 +78,8 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
     touches: tuple[Touch, ...]
     is_episode: bool
     body: bytes
+    judged: tuple[str, ...] = ()
+    named: tuple[NamedVerdict, ...] = ()
 
 
 class Appraiser:
@@ -55,10 +88,17 @@ class Appraiser:
     Args:
         scoring: what a score is made of.
         recogniser: knows strategies in prose and by name.
+        criteria: which criteria get feedback.
     """
 
-    def __init__(self, scoring: ScoringRules, recogniser: Recogniser) -> None:
+    def __init__(
+        self,
+        scoring: ScoringRules,
+        recogniser: Recogniser,
+        criteria: CriteriaRules = CriteriaRules(),  # noqa: B008 - frozen
+    ) -> None:
         self._scoring = scoring
+        self._criteria = criteria
         self._recogniser = recogniser
         self._touch_of = lru_cache(maxsize=_NAMES_REMEMBERED)(self._new_touch)
         self._strategies = {
@@ -84,6 +124,7 @@ class Appraiser:
             error_count=outcome.error_count,
             retry_count=outcome.retry_count,
         )
+        judged, named = self._feedback(outcome)
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
         return Appraised(
             project=outcome.project,
@@ -97,6 +138,23 @@ class Appraiser:
             touches=self._touches(outcome),
             is_episode=_is_episode(outcome),
             body=body,
+            judged=judged,
+            named=named,
+        )
+
+    def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
+        defaults = self._criteria.defaults
+        if not outcome.criteria:  # most outcomes by far: they share one tuple
+            return defaults, ()
+        verdicts = {name.strip(): Verdict(said) for name, said in outcome.criteria.items()}
+        verdicts.pop("", None)
+        value = self._criteria.named_value
+        return (
+            tuple(name for name in defaults if name not in verdicts),
+            tuple(
+                NamedVerdict(name, verdict, 0.0 if verdict is Verdict.NEUTRAL else value)
+                for name, verdict in sorted(verdicts.items())
+            ),
         )
 
     def _touches(self, outcome: Outcome) -> tuple[Touch, ...]:

@@ -28,6 +28,10 @@ class UnknownId(TrackrecordError):
     """Raised when nothing is on record under the id that was asked for."""
 
 
+class DecisionRefused(TrackrecordError):
+    """Raised when a decision by hand does not fit where the pattern stands."""
+
+
 class AlreadyRunning(TrackrecordError):
     """Raised when what may run only once at a time is running already."""
 

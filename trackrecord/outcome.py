@@ -22,6 +22,10 @@ Label = Annotated[str, msgspec.Meta(max_length=256)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 Moment = str | float
+# Every criterion is a row in the store: a body of a megabyte must not make tens of thousands.
+Criteria = Annotated[
+    dict[Name, Literal["helpful", "harmful", "neutral"]], msgspec.Meta(max_length=100)
+]
 # Undecoded JSON that was not given.
 ABSENT = msgspec.Raw()
 
@@ -89,7 +93,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     instruction: str | None = None
     tool_graph: tuple[ToolCall, ...] | None = None
     files_touched: tuple[str, ...] | None = None
-    criteria: dict[str, Literal["helpful", "harmful", "neutral"]] | None = None
+    criteria: Criteria | None = None
     failure_mode: Label | None = None
     failure_details: str | None = None
     competence_id: Label | None = None

@@ -24,8 +24,11 @@ from pydantic_settings import (
 from .errors import SettingsError
 from .keys import Keys
 from .learning.antipatterns import AntiPatternRules
+from .learning.catalogue import STRATEGIES, Strategy
 from .learning.competence import CompetenceRules
+from .learning.criteria import CriteriaRules
 from .learning.decay import DecayRules
+from .learning.identity import strategies_by_slug
 from .learning.maturity import MaturityRules
 from .learning.scoring import ScoringRules
 from .outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
@@ -143,7 +146,14 @@ class Settings(BaseSettings):
         "info", description="Lowest level that is logged."
     )
 
+    strategies: tuple[Strategy, ...] = Field(
+        (),
+        description="Strategies of one's own, recognised beside the twelve: a JSON array of "
+        "objects with `name_en`, `name_zh`, `phrases`, `splits_by`, `slug`.",
+    )
+
     scoring: ScoringRules = ScoringRules()
+    criteria: CriteriaRules = CriteriaRules()
     decay: DecayRules = DecayRules()
     maturity: MaturityRules = MaturityRules()
     antipatterns: AntiPatternRules = AntiPatternRules()
@@ -174,6 +184,30 @@ class Settings(BaseSettings):
             message = "database_url must begin with sqlite:/// or postgresql://"
             raise ValueError(message)
         return self
+
+    @field_validator("criteria", mode="before")
+    @classmethod
+    def _read_names(cls, given: object) -> object:
+        """A variable's text is JSON, here as for every other list."""
+        if isinstance(given, dict) and isinstance(names := given.get("defaults"), str):
+            try:
+                return {**given, "defaults": json.loads(names)}
+            except json.JSONDecodeError:
+                message = "defaults must be a JSON array of names"
+                raise ValueError(message) from None
+        return given
+
+    @field_validator("strategies")
+    @classmethod
+    def _check_strategies(cls, own: tuple[Strategy, ...]) -> tuple[Strategy, ...]:
+        known = strategies_by_slug(STRATEGIES)
+        for strategy in own:
+            names = strategies_by_slug((strategy,))
+            if taken := sorted(names.keys() & known.keys()):
+                message = f"there is another strategy of the name {taken[0]!r}"
+                raise ValueError(message)
+            known |= names
+        return own
 
     @field_validator("timezone")
     @classmethod
@@ -220,7 +254,7 @@ class Settings(BaseSettings):
         variables = {}
         for name, value in self.model_dump(mode="json", exclude_unset=True).items():
             if value is not None:
-                text = json.dumps(value) if isinstance(value, dict) else str(value)
+                text = json.dumps(value) if isinstance(value, (dict, list)) else str(value)
                 variables[ENV_PREFIX + name.upper()] = text
         # A child may run in another folder or as another user: a home must not move.
         variables[ENV_PREFIX + "HOME"] = str(self.home)

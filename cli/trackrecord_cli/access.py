@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 
 import redis
 from sqlalchemy import Engine
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.learning.strategies import Recogniser
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.engine import connect_store
@@ -69,9 +67,3 @@ def settings_for(project: str | None) -> tuple[Settings, str]:
 def rules_of(settings: Settings) -> TransitionRules:
     """The rules that decide a pattern's state."""
     return TransitionRules(settings.maturity, settings.antipatterns)
-
-
-@cache
-def recogniser() -> Recogniser:
-    """Knows strategies."""
-    return Recogniser()

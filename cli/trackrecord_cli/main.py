@@ -11,7 +11,12 @@ from typing import NoReturn
 
 import click
 
-from trackrecord.errors import ServerUnavailable, TrackrecordError, UnknownId
+from trackrecord.errors import (
+    DecisionRefused,
+    ServerUnavailable,
+    TrackrecordError,
+    UnknownId,
+)
 from trackrecord.logs import configure_logs
 
 # Each command lives in the module of its name; commands that are not called are not imported.
@@ -23,6 +28,7 @@ COMMANDS = (
     "score",
     "rankings",
     "patterns",
+    "criteria",
     "competences",
     "explain",
     "consolidate",
@@ -96,7 +102,7 @@ def run(arguments: list[str]) -> int:
 def _status_of(error: TrackrecordError) -> int:
     if isinstance(error, ServerUnavailable):
         return UNREACHABLE
-    return NO if isinstance(error, UnknownId) else WRONG_USE
+    return NO if isinstance(error, (UnknownId, DecisionRefused)) else WRONG_USE
 
 
 def _say(message: str) -> None:

@@ -16,15 +16,18 @@ class AntiPatternRules:
         failure_share: the share of failures, raw, from which on a pattern is inverted.
         neutral_is_failure: whether an outcome that scored neutral counts as a failure;
             if not, it does not count at all.
+        examples_kept: the newest example tasks that a pattern is shown with.
     """
 
     min_observations: int = 3
     failure_share: float = 0.6
     neutral_is_failure: bool = True
+    examples_kept: int = 10
 
     def __post_init__(self) -> None:
         require(self.min_observations >= 1, "min_observations must be at least 1")
         require_ratio("failure_share", self.failure_share)
+        require(self.examples_kept >= 1, "examples_kept must be at least 1")
         require(self.failure_share > 0, "failure_share must be above 0")
 
     def failures(self, evidence: Evidence) -> int:

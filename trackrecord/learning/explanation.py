@@ -1,18 +1,19 @@
 """Explaining a pattern's standing: its numbers, the rule that decided, and what would change it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from .antipatterns import AntiPatternRules, is_inverted
 from .competence import CompetenceRules, salience_now
+from .decisions import Action, Decision
+from .distance import smallest_count
 from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, maturity_of
 from .percent import percent
 from .records import Competence
 from .standing import Standing
-
-# Further reports that are looked ahead; what needs more is called far away.
-_LOOK_AHEAD = 10_000
+from .untrusted import as_data
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,28 @@ def explain_pattern(
     """Explain a pattern's state and whether it is inverted."""
     return Explanation(
         because=(
-            _why_state(maturity, standing.evidence, standing.state),
+            *_why_in_state(maturity, standing),
             _why_score(standing),
             _why_inverted(antipatterns, standing),
         ),
         to_change=tuple(_ways_out(maturity, antipatterns, standing)),
     )
+
+
+def _why_in_state(rules: MaturityRules, standing: Standing) -> Iterator[str]:
+    evidence, decision = standing.evidence, standing.decision
+    if decision is None:
+        yield _why_state(rules, evidence, standing.state)
+        return
+    yield f"{standing.state} by hand: {_who_and_why(decision)}"
+    yield f"by its evidence it would be {_why_state(rules, evidence, maturity_of(rules, evidence))}"
+
+
+def _who_and_why(decision: Decision) -> str:
+    done = "promoted" if decision.action is Action.PROMOTE else "deprecated"
+    at = datetime.fromtimestamp(decision.at, UTC).isoformat(timespec="seconds")
+    why = f": {as_data(decision.reason)}" if decision.reason else ""
+    return f"{done} by {as_data(decision.actor)} at {at.replace('+00:00', 'Z')}{why}"
 
 
 def _why_state(rules: MaturityRules, evidence: Evidence, state: Maturity) -> str:
@@ -87,18 +104,38 @@ def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
 def _ways_out(
     maturity: MaturityRules, antipatterns: AntiPatternRules, standing: Standing
 ) -> Iterator[str]:
+    if standing.decision is not None:
+        by_evidence = maturity_of(maturity, standing.evidence)
+        yield f"a reset would make it {by_evidence}; no outcome does, until then"
     for verdict, add in (("helpful", _plus_helpful), ("harmful", _plus_harmful)):
-        for count in range(1, _LOOK_AHEAD):
-            evidence = add(standing.evidence, count)
-            state = maturity_of(maturity, evidence)
-            if state is not standing.state:
-                yield f"{_outcomes(count, verdict)} would make it {state}"
-                break
-        for count in range(1, _LOOK_AHEAD):
-            if is_inverted(antipatterns, add(standing.evidence, count)) != standing.is_inverted:
-                what = "lift the" if standing.is_inverted else "make it an"
-                yield f"{_outcomes(count, verdict)} would {what} anti-pattern"
-                break
+        if standing.decision is None:
+            yield from _way_to_state(maturity, standing, verdict, add)
+        yield from _way_to_inversion(antipatterns, standing, verdict, add)
+
+
+_Add = Callable[[Evidence, int], Evidence]
+
+
+def _way_to_state(
+    rules: MaturityRules, standing: Standing, verdict: str, add: _Add
+) -> Iterator[str]:
+    def state_after(count: int) -> Maturity:
+        return maturity_of(rules, add(standing.evidence, count))
+
+    count = smallest_count(lambda more: state_after(more) is not standing.state)
+    if count is not None:
+        yield f"{_outcomes(count, verdict)} would make it {state_after(count)}"
+
+
+def _way_to_inversion(
+    rules: AntiPatternRules, standing: Standing, verdict: str, add: _Add
+) -> Iterator[str]:
+    count = smallest_count(
+        lambda more: is_inverted(rules, add(standing.evidence, more)) != standing.is_inverted
+    )
+    if count is not None:
+        what = "lift the" if standing.is_inverted else "make it an"
+        yield f"{_outcomes(count, verdict)} would {what} anti-pattern"
 
 
 def _plus_helpful(evidence: Evidence, count: int) -> Evidence:

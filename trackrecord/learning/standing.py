@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from .antipatterns import AntiPatternRules, is_inverted
+from .decisions import Decision
 from .evidence import Evidence
 from .identity import anti_id
 from .maturity import Maturity, MaturityRules, base_score, maturity_of, pattern_score
@@ -38,6 +39,7 @@ class Standing:
         is_inverted: whether it has become an anti-pattern.
         success_count: outcomes that scored helpful.
         failure_count: outcomes that count as failures for inversion.
+        decision: the decision by hand that its state comes from, None where the evidence decides.
     """
 
     facts: PatternFacts
@@ -48,6 +50,7 @@ class Standing:
     is_inverted: bool
     success_count: int
     failure_count: int
+    decision: Decision | None = None
 
     @property
     def id(self) -> str:
@@ -68,9 +71,10 @@ def standing_of(
     antipatterns: AntiPatternRules,
     facts: PatternFacts,
     evidence: Evidence,
+    decision: Decision | None = None,
 ) -> Standing:
-    """Derive a standing; nothing of it is ever stored."""
-    state = maturity_of(maturity, evidence)
+    """Derive a standing; nothing of it is ever stored but the decision, where there is one."""
+    state = decision.state if decision is not None else maturity_of(maturity, evidence)
     return Standing(
         facts=facts,
         evidence=evidence,
@@ -80,4 +84,5 @@ def standing_of(
         is_inverted=is_inverted(antipatterns, evidence),
         success_count=evidence.helpful,
         failure_count=antipatterns.failures(evidence),
+        decision=decision,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import redis
@@ -12,12 +13,14 @@ from .document import RankingsDocument, encode_document
 DOCUMENT = "document"
 REVISION = "revision"
 COMPUTED_AT = "computed_at"
+RULES = "rules"
 
 # Two workers may finish in the other order than they read: the later revision stays.
 _WRITE_UNLESS_NEWER = """
 local cached = tonumber(redis.call('HGET', KEYS[1], 'revision') or '-1')
 if cached > tonumber(ARGV[1]) and ARGV[5] == '0' then return 0 end
-redis.call('HSET', KEYS[1], 'revision', ARGV[1], 'computed_at', ARGV[2], 'document', ARGV[3])
+redis.call('HSET', KEYS[1], 'revision', ARGV[1], 'computed_at', ARGV[2], 'document', ARGV[3],
+           'rules', ARGV[6])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 return 1
 """
@@ -30,10 +33,23 @@ class CachedAge:
     Attributes:
         revision: the revision of the store that they show.
         age_s: seconds since they were computed.
+        is_by_these_rules: whether they were derived by the settings of today.
     """
 
     revision: int
     age_s: float
+    is_by_these_rules: bool = True
+
+
+def _rules_of(settings: Settings) -> str:
+    """What stands for the rules that rankings are derived by, whenever they are read."""
+    rules = (
+        settings.maturity,
+        settings.antipatterns,
+        settings.strategies,
+        settings.rankings_max,
+    )
+    return blake2b(repr(rules).encode(), digest_size=8).hexdigest()
 
 
 def write_document(
@@ -54,6 +70,7 @@ def write_document(
         encode_document(document),
         settings.rankings_ttl_s,
         int(force),
+        _rules_of(settings),
     ]
     return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
 
@@ -79,10 +96,11 @@ def cached_ages(
     """How old the cached rankings of projects are; those without any are missing."""
     with client.pipeline(transaction=False) as pipe:
         for project in projects:
-            pipe.hmget(settings.keys.rankings(project), REVISION, COMPUTED_AT)
+            pipe.hmget(settings.keys.rankings(project), REVISION, COMPUTED_AT, RULES)
         answers = pipe.execute()
+    wanted = _rules_of(settings).encode()
     return {
-        project: CachedAge(int(revision), now - float(computed_at))
-        for project, (revision, computed_at) in zip(projects, answers, strict=True)
+        project: CachedAge(int(revision), now - float(computed_at), rules == wanted)
+        for project, (revision, computed_at, rules) in zip(projects, answers, strict=True)
         if revision is not None and computed_at is not None
     }

@@ -18,6 +18,7 @@ from ..learning.texts import (
     pattern_line,
     warning,
 )
+from ..learning.untrusted import as_data
 from .document import RankedCompetence, RankedPattern
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -117,6 +118,10 @@ def _inversion(standing: Standing, name: str) -> Inversion:
 
 def _reason(standing: Standing) -> str:
     """One line; `explain` says more."""
+    decision = standing.decision
+    if decision is not None:
+        why = f": {as_data(decision.reason)}" if decision.reason else ""
+        return f"{standing.state} by hand, by {as_data(decision.actor)}{why}"
     if standing.is_inverted:
         failures = standing.failure_count
         return f"failed {failures} of {failures + standing.success_count} times"

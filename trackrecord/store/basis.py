@@ -7,6 +7,7 @@ from sqlalchemy import Column, ColumnElement, Connection, case, delete, literal,
 
 from ..learning.decay import DecayBasis
 from .bulk import insert_rows
+from .criteria_tables import criteria
 from .tables import decay_bases, patterns
 
 
@@ -65,14 +66,15 @@ def _moved(connection: Connection, project_id: int, now: float) -> DecayBasis:
     if not old.is_due_for_rebase(now):
         return old  # another worker was first
     factor = old.value(1.0, now)
-    connection.execute(
-        update(patterns)
-        .where(patterns.c.project_id == project_id)
-        .values(
-            helpful_sum=_scaled(patterns.c.helpful_sum, factor),
-            harmful_sum=_scaled(patterns.c.harmful_sum, factor),
+    for table in (patterns, criteria):
+        connection.execute(
+            update(table)
+            .where(table.c.project_id == project_id)
+            .values(
+                helpful_sum=_scaled(table.c.helpful_sum, factor),
+                harmful_sum=_scaled(table.c.harmful_sum, factor),
+            )
         )
-    )
     connection.execute(update(decay_bases).where(own).values(landmark=now))
     return DecayBasis(old.half_life_days, now)
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from ..errors import StoreBusy, StoreUnavailable
 
@@ -40,8 +40,9 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
                 "tcp_user_timeout": 60_000,
             },
         )
-    if parsed.database:
-        _make_folder(Path(parsed.database).parent)
+    if not parsed.database or parsed.database == ":memory:":
+        return _in_memory(parsed)
+    _make_folder(Path(parsed.database).parent)
     engine = create_engine(parsed, connect_args={"timeout": timeout_s})
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -54,6 +55,17 @@ def _make_folder(folder: Path) -> None:
     except OSError as error:
         message = f"the folder of the database cannot be made ({error.strerror}: {folder})"
         raise StoreUnavailable(message) from error
+
+
+def _in_memory(url: URL) -> Engine:
+    """A store of this process alone, for tests: one connection that all share, gone at dispose.
+
+    One transaction at a time: a second one, in another thread too, would be inside the first.
+    """
+    engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

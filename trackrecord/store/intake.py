@@ -9,11 +9,14 @@ from sqlalchemy import BigInteger, Connection, bindparam, select, update
 
 from ..appraisal import Appraised
 from ..learning.decay import DecayRules
+from ..learning.recorded_rules import RecordedRules
 from ..learning.scoring import Verdict
 from .basis import bases_for_writing
 from .bulk import insert_rows
+from .criterion_sums import CriterionDeltas, write_criterion_deltas
 from .deltas import Deltas, write_deltas
 from .projects import clock_of, next_revision
+from .recorded_rules import note_rules
 from .tables import outcomes, projects, waiting_episodes
 from .transitions import Transition, TransitionRules, record_transitions
 
@@ -42,6 +45,7 @@ def learn(
     decay: DecayRules,
     transition_rules: TransitionRules,
     now: float,
+    recorded_rules: RecordedRules = RecordedRules(),  # noqa: B008 - frozen
 ) -> Learnt:
     """Record a batch and update every statistic from the outcomes that are really new.
 
@@ -51,6 +55,7 @@ def learn(
         decay: the half-life, for a project's very first outcome.
         transition_rules: what a change of state is.
         now: the time of the batch, seconds since the epoch.
+        recorded_rules: what the outcomes were appraised by.
     """
     unique: dict[tuple[str, str], Appraised] = {}
     for outcome in batch:
@@ -60,9 +65,12 @@ def learn(
     recorded = _record(connection, project_ids, unique.values())
 
     deltas = Deltas()
+    feedback = CriterionDeltas()
     for row_id, outcome in recorded:
         project_id = project_ids[outcome.project]
         deltas.add(project_id, row_id, outcome, bases[project_id])
+        feedback.add(project_id, row_id, outcome, bases[project_id])
+    note_rules(connection, {project_ids[each.project] for _, each in recorded}, recorded_rules)
     changed = write_deltas(connection, deltas)
     episodes = sorted(
         (project_ids[outcome.project], row_id) for row_id, outcome in recorded if outcome.is_episode
@@ -71,6 +79,8 @@ def learn(
     transitions = record_transitions(
         connection, changed.values(), transition_rules, bases=bases, now=now
     )
+    # Late: these few rows are the same in every batch, and are held until the transaction ends.
+    write_criterion_deltas(connection, feedback)
     _count(connection, project_ids, [outcome for _, outcome in recorded], now)
     return Learnt(
         recorded=len(recorded),
@@ -115,6 +125,7 @@ def _record(
             each.raw_score,
             _VERDICTS[each.verdict],
             each.body,
+            bool(each.named),
         )
         for key, each in sorted(by_key.items(), key=lambda item: item[0])
     ]

@@ -6,28 +6,44 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, select
 
-from ..learning.decay import DAY, DecayBasis
+from ..learning.decay import DecayBasis
 from ..learning.evidence import Evidence
+from ..learning.maturity import Maturity
 from ..learning.scoring import Verdict
 from ..learning.standing import PatternFacts, Standing, standing_of
 from .basis import read_basis
+from .decision_tables import pattern_decisions
+from .decisions import decisions_in_force
 from .tables import observations, outcomes, pattern_transitions, patterns
 from .transitions import TransitionRules, evidence_of
+from .weighing import weight_at
 
 EXAMPLES_KEPT = 10
-# After a thousand half-lives.
-_NOTHING_LEFT = -1000.0
 
 
 @dataclass(frozen=True)
 class PatternChange:
-    """One recorded change of state, with the numbers of its moment."""
+    """One recorded change of state, with the numbers of its moment.
+
+    Attributes:
+        at: when, seconds since the epoch.
+        aspect: "maturity" or "inversion".
+        before: the state it left, None for its first one.
+        after: the state it came to.
+        evidence: the numbers of the moment.
+        decision: what was decided by hand; None where the evidence brought it about.
+        actor: who decided.
+        reason: why.
+    """
 
     at: float
     aspect: str
     before: str | None
     after: str
     evidence: Evidence
+    decision: str | None = None
+    actor: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +55,36 @@ class Example:
     ended_at: float
     success: bool
     verdict: str
+
+
+@dataclass(frozen=True)
+class PatternFilter:
+    """Which patterns are asked for; what is not given does not matter.
+
+    Attributes:
+        state: only those in this state.
+        tag: only those with this tag: "strategy" or "named".
+        content: only those whose content holds this text, without regard to case.
+        only_anti: only those that are anti-patterns.
+    """
+
+    state: Maturity | None = None
+    tag: str | None = None
+    content: str | None = None
+    only_anti: bool = False
+
+    def admits(self, standing: Standing) -> bool:
+        """Whether a pattern is asked for."""
+        return (
+            (self.state is None or standing.state is self.state)
+            and (self.tag is None or standing.facts.kind == self.tag)
+            and (self.content is None or _holds(standing.facts.content, self.content))
+            and (standing.is_inverted or not self.only_anti)
+        )
+
+
+def _holds(content: str, text: str) -> bool:
+    return text.casefold() in content.casefold()
 
 
 def read_standings(
@@ -64,22 +110,31 @@ def read_standings(
     basis = read_basis(connection, project_id)
     if basis is None:
         return []
-    facts = patterns.c.project_id == project_id
+    wanted = patterns.c.project_id == project_id
     if slug is not None:
-        facts = and_(facts, patterns.c.slug == slug)
-    found = (
-        _present(connection, facts, basis, now)
+        wanted = and_(wanted, patterns.c.slug == slug)
+    found = list(
+        _present(connection, wanted, basis, now)
         if at is None
-        else _past(connection, facts, basis, at)
+        else _past(connection, wanted, basis, at)
     )
-    return [standing_of(rules.maturity, rules.antipatterns, *each) for each in found]
+    decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
+    return [
+        standing_of(rules.maturity, rules.antipatterns, facts, evidence, decisions.get(row_id))
+        for row_id, facts, evidence in found
+    ]
+
+
+# The pattern's row, and what is known of it.
+_Found = tuple[int, PatternFacts, Evidence]
 
 
 def _present(
     connection: Connection, where: ColumnElement[bool], basis: DecayBasis, now: float
-) -> Iterator[tuple[PatternFacts, Evidence]]:
+) -> Iterator[_Found]:
     for row in connection.execute(select(patterns).where(where)):
         yield (
+            row.id,
             PatternFacts(row.slug, row.kind, row.content, row.last_validated),
             evidence_of(row, basis, now),
         )
@@ -87,16 +142,13 @@ def _present(
 
 def _past(
     connection: Connection, where: ColumnElement[bool], basis: DecayBasis, at: float
-) -> Iterator[tuple[PatternFacts, Evidence]]:
+) -> Iterator[_Found]:
     """From the observations themselves: what was received by then, weighed for then."""
     seen = observations.c
     helpful = seen.verdict == Verdict.HELPFUL.value
     harmful = seen.verdict == Verdict.HARMFUL.value
-    half_life_s = basis.half_life_days * DAY
-    # Never above 0: what was received by then had ended by then. PostgreSQL takes a power that is
-    # too small for a float for an error.
-    half_lives = (seen.ended_at - at) / half_life_s
-    weight = case((half_lives < _NOTHING_LEFT, 0.0), else_=func.power(2.0, half_lives))
+    # Never above 1: what was received by then had ended by then.
+    weight = weight_at(seen.ended_at, at, basis.half_life_days)
     sums = (
         select(
             seen.pattern_id,
@@ -116,7 +168,11 @@ def _past(
         sums, sums.c.pattern_id == patterns.c.id
     )
     for row in connection.execute(query):
-        yield PatternFacts(row.slug, row.kind, row.content, row.last), _past_evidence(row)
+        yield (
+            row.pattern_id,
+            PatternFacts(row.slug, row.kind, row.content, row.last),
+            _past_evidence(row),
+        )
 
 
 def _past_evidence(row: Row[Any]) -> Evidence:
@@ -130,9 +186,14 @@ def _past_evidence(row: Row[Any]) -> Evidence:
 
 
 def read_examples(
-    connection: Connection, project_id: int, slug: str, *, at: float | None = None
+    connection: Connection,
+    project_id: int,
+    slug: str,
+    *,
+    at: float | None = None,
+    most: int = EXAMPLES_KEPT,
 ) -> list[Example]:
-    """The newest tasks that touched a pattern, newest first."""
+    """The newest tasks that touched a pattern, newest first: those that were received last."""
     query = (
         select(
             outcomes.c.outcome_id,
@@ -146,7 +207,7 @@ def read_examples(
         .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
         # By receipt, which is the order of the key: a million observations need no sort.
         .order_by(observations.c.received_at.desc(), observations.c.outcome.desc())
-        .limit(EXAMPLES_KEPT)
+        .limit(most)
     )
     if at is not None:
         query = query.where(observations.c.received_at <= at)
@@ -158,8 +219,14 @@ def read_changes(
 ) -> list[PatternChange]:
     """A pattern's recorded changes of state, oldest first."""
     query = (
-        select(pattern_transitions)
+        select(
+            pattern_transitions,
+            pattern_decisions.c.action,
+            pattern_decisions.c.actor,
+            pattern_decisions.c.reason,
+        )
         .join(patterns, patterns.c.id == pattern_transitions.c.pattern_id)
+        .outerjoin(pattern_decisions, pattern_decisions.c.id == pattern_transitions.c.decision_id)
         .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
         .order_by(pattern_transitions.c.id)
     )
@@ -178,6 +245,9 @@ def read_changes(
                 row.decayed_helpful,
                 row.decayed_harmful,
             ),
+            row.action,
+            row.actor,
+            row.reason,
         )
         for row in connection.execute(query)
     ]

@@ -8,10 +8,15 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
 from ..appraisal import NAMED, Appraised, Appraiser
 from ..learning.decay import DecayBasis, DecayRules
+from ..learning.recorded_rules import RecordedRules
 from ..outcome import decode_outcome
 from .basis import replace_basis
+from .criteria_tables import criteria, criterion_feedback
+from .criterion_sums import CriterionDeltas, write_criterion_deltas
+from .decision_tables import pattern_decisions
 from .deltas import Deltas, write_deltas
 from .projects import clock_of, next_revision
+from .recorded_rules import replace_rules
 from .tables import observations, outcomes, pattern_transitions, patterns, projects
 from .transitions import TransitionRules, record_transitions
 
@@ -29,10 +34,12 @@ class Rebuilt:
     Attributes:
         outcomes: outcomes on record.
         patterns: patterns that they touch.
+        criteria: criteria that they give feedback to.
     """
 
     outcomes: int
     patterns: int
+    criteria: int = 0
 
 
 def rebuild_patterns(
@@ -43,6 +50,7 @@ def rebuild_patterns(
     decay: DecayRules,
     transition_rules: TransitionRules,
     now: float,
+    recorded_rules: RecordedRules = RecordedRules(),  # noqa: B008 - frozen
 ) -> Rebuilt:
     """Appraise every outcome on record again and compute a project's sums from nothing.
 
@@ -51,23 +59,50 @@ def rebuild_patterns(
     """
     basis = DecayBasis(decay.half_life_days, now)
     replace_basis(connection, project_id, basis)
+    decided = _decided(connection, project_id)
     _clear(connection, project_id)
     total = 0
     for chunk in _chunks(connection, project_id):
         appraised = [(row.id, _appraised(row, appraiser)) for row in chunk]
-        deltas = Deltas()
+        deltas, feedback = Deltas(), CriterionDeltas()
         for row_id, outcome in appraised:
             deltas.add(project_id, row_id, outcome, basis)
+            feedback.add(project_id, row_id, outcome, basis)
         write_deltas(connection, deltas)
+        write_criterion_deltas(connection, feedback)
         _store_scores(connection, appraised)
         total += len(appraised)
     _drop_untouched(connection, project_id)
+    _name_again(connection, decided)
+    replace_rules(connection, project_id, recorded_rules)
     rows = connection.execute(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
     ).all()
     record_transitions(connection, rows, transition_rules, bases={project_id: basis}, now=now)
     _recount(connection, project_id, now)
-    return Rebuilt(total, len(rows))
+    count = select(func.count()).where(criteria.c.project_id == project_id)
+    return Rebuilt(total, len(rows), connection.execute(count).scalar_one())
+
+
+def _decided(connection: Connection, project_id: int) -> list[dict[str, Any]]:
+    """What the patterns that a person decided upon are called: they stay whatever happens."""
+    query = select(patterns.c.id, patterns.c.kind, patterns.c.content).where(
+        patterns.c.project_id == project_id, patterns.c.decided_maturity.is_not(None)
+    )
+    return [
+        {"row": row.id, "was": row.kind, "called": row.content} for row in connection.execute(query)
+    ]
+
+
+def _name_again(connection: Connection, decided: list[dict[str, Any]]) -> None:
+    """Give those that no outcome touches any more their names back."""
+    if decided:
+        connection.execute(
+            update(patterns)
+            .where(patterns.c.id == bindparam("row"), patterns.c.content == _LARGEST)
+            .values(kind=bindparam("was"), content=bindparam("called")),
+            decided,
+        )
 
 
 def _clear(connection: Connection, project_id: int) -> None:
@@ -88,6 +123,12 @@ def _clear(connection: Connection, project_id: int) -> None:
             last_validated=None,
         )
     )
+    # A criterion has no history of its own: it comes back with its feedback.
+    gone = select(criteria.c.id).where(criteria.c.project_id == project_id)
+    connection.execute(
+        delete(criterion_feedback).where(criterion_feedback.c.criterion_id.in_(gone))
+    )
+    connection.execute(delete(criteria).where(criteria.c.project_id == project_id))
 
 
 def _chunks(connection: Connection, project_id: int) -> Iterator[list[Row[Any]]]:
@@ -117,27 +158,40 @@ def _store_scores(connection: Connection, appraised: list[tuple[int, Appraised]]
     connection.execute(
         update(outcomes)
         .where(outcomes.c.id == bindparam("row"))
-        .values(raw_score=bindparam("score"), verdict=bindparam("says")),
+        .values(
+            raw_score=bindparam("score"),
+            verdict=bindparam("says"),
+            names_criteria=bindparam("names"),
+        ),
         [
-            {"row": row_id, "score": outcome.raw_score, "says": outcome.verdict.value}
+            {
+                "row": row_id,
+                "score": outcome.raw_score,
+                "says": outcome.verdict.value,
+                "names": bool(outcome.named),
+            }
             for row_id, outcome in appraised
         ],
     )
 
 
 def _drop_untouched(connection: Connection, project_id: int) -> None:
-    """Patterns that today's rules no longer find in any outcome."""
+    """Patterns that today's rules no longer find in any outcome, and no one decided upon."""
     touched = select(observations.c.pattern_id)
     gone = list(
         connection.execute(
             select(patterns.c.id)
             .where(patterns.c.project_id == project_id)
+            .where(patterns.c.decided_maturity.is_(None))
             .where(patterns.c.id.not_in(touched))
         ).scalars()
     )
     if gone:
         connection.execute(
             delete(pattern_transitions).where(pattern_transitions.c.pattern_id.in_(gone))
+        )
+        connection.execute(
+            delete(pattern_decisions).where(pattern_decisions.c.pattern_id.in_(gone))
         )
         connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
 

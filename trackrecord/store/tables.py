@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 metadata = MetaData(
@@ -56,9 +57,18 @@ outcomes = Table(
     Column("verdict", String(8), nullable=False),
     # As it came, byte for byte: rebuild, export and consolidation read it again.
     Column("body", LargeBinary, nullable=False),
+    # Whether its feedback stands in criterion_feedback; else each default criterion got its own
+    # verdict, and no row says so.
+    Column("names_criteria", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("project_id", "outcome_id"),
-    Index("ix_outcomes_received", "project_id", "received_at", "success"),
-)
+    # All that a question about the past of a project needs: a million outcomes are counted
+    # without their bodies being read.
+    Index(
+        "ix_outcomes_received",
+        "project_id", "received_at", "success", "names_criteria", "verdict", "raw_score",
+        "ended_at",
+    ),
+)  # fmt: skip
 
 patterns = Table(
     "patterns",
@@ -78,6 +88,8 @@ patterns = Table(
     # What was last written into pattern_transitions; the truth is derived from the sums.
     Column("reported_maturity", String(16)),
     Column("reported_inverted", Boolean, nullable=False, default=False),
+    # The state that a decision by hand holds it in, until reset; pattern_decisions says more.
+    Column("decided_maturity", String(16)),
     UniqueConstraint("project_id", "slug"),
 )
 
@@ -110,6 +122,8 @@ pattern_transitions = Table(
     Column("harmful", BigInteger, nullable=False),
     Column("decayed_helpful", Double, nullable=False),
     Column("decayed_harmful", Double, nullable=False),
+    # What made it, where it was made by hand.
+    Column("decision_id", Id),
 )
 
 # What the sums of a project are relative to.

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, bindparam, insert, update
 from ..learning.antipatterns import AntiPatternRules, is_inverted
 from ..learning.decay import DecayBasis
 from ..learning.evidence import Evidence
-from ..learning.maturity import MaturityRules, maturity_of
+from ..learning.maturity import Maturity, MaturityRules, maturity_of
 from .tables import pattern_transitions, patterns
 
 MATURITY = "maturity"
@@ -63,6 +63,44 @@ def evidence_of(row: Row[Any], basis: DecayBasis, at: float) -> Evidence:
     )
 
 
+def state_of(row: Row[Any], rules: MaturityRules, basis: DecayBasis, at: float) -> Maturity:
+    """The state of a row of the patterns table: the one decided by hand, else by its evidence."""
+    if row.decided_maturity is not None:
+        return Maturity(row.decided_maturity)
+    return maturity_of(rules, evidence_of(row, basis, at))
+
+
+def record_decision(
+    connection: Connection,
+    row: Row[Any],
+    rules: TransitionRules,
+    basis: DecayBasis,
+    *,
+    before: Maturity,
+    decision_id: int,
+    now: float,
+) -> Transition:
+    """Write down what a decision by hand changed, once, even where the state stays as it was.
+
+    Args:
+        connection: within the transaction of the decision.
+        row: the pattern's row as the decision left it.
+        rules: what decides a state without a decision.
+        basis: what its sums are relative to.
+        before: where the pattern stood.
+        decision_id: the decision's row.
+        now: the moment of the decision.
+    """
+    after = state_of(row, rules.maturity, basis, now)
+    evidence = evidence_of(row, basis, now)
+    change = Transition(row.id, row.slug, MATURITY, before.value, after.value, now, evidence)
+    connection.execute(insert(pattern_transitions), {**_as_row(change), "decision_id": decision_id})
+    connection.execute(
+        update(patterns).where(patterns.c.id == row.id).values(reported_maturity=after.value)
+    )
+    return change
+
+
 def record_transitions(
     connection: Connection,
     rows: Iterable[Row[Any]],
@@ -102,7 +140,7 @@ def _changes(
     row: Row[Any], rules: TransitionRules, bases: Mapping[int, DecayBasis], now: float
 ) -> Iterator[Transition]:
     evidence = evidence_of(row, bases[row.project_id], now)
-    state = maturity_of(rules.maturity, evidence)
+    state = state_of(row, rules.maturity, bases[row.project_id], now)
     if state != row.reported_maturity:
         yield Transition(
             row.id, row.slug, MATURITY, row.reported_maturity, state.value, now, evidence

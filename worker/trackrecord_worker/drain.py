@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from trackrecord.appraisal import Appraiser
 from trackrecord.errors import StoreUnavailable
 from trackrecord.learning.decay import DecayRules
+from trackrecord.rules import recorded_rules_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import writing
 from trackrecord.store.intake import Learnt, learn
@@ -79,6 +80,7 @@ class Drain:
         self._wake_another = wake_another
         self._rules = TransitionRules(settings.maturity, settings.antipatterns)
         self._decay: DecayRules = settings.decay
+        self._recorded_rules = recorded_rules_of(settings)
 
     def run(self) -> Drained:
         """Work batch by batch until the stream stays empty or the time slice is over."""
@@ -181,6 +183,7 @@ class Drain:
                     decay=self._decay,
                     transition_rules=self._rules,
                     now=time.time(),
+                    recorded_rules=self._recorded_rules,
                 )
             learnt.append(result)
         except SQLAlchemyError as error:

@@ -92,7 +92,7 @@ class RankingsRefresher:
         )
 
     def refresh_stale(self) -> int:
-        """Refresh every project whose cache is missing, behind the store, or old."""
+        """Refresh every project whose cache is missing, behind the store or the rules, or old."""
         with reading(self._engine) as connection:
             revisions = project_revisions(connection)
         cached = cached_ages(self._client, self._settings, list(revisions), now=time.time())
@@ -102,7 +102,9 @@ class RankingsRefresher:
             # A later revision in the cache: another worker was faster, or else the database was
             # restored from a backup, which shows in that nobody renews what is cached.
             is_old = known is not None and known.age_s > self._settings.rankings_max_age_s
-            if known is None or known.revision < revision or is_old:
+            # A changed threshold takes effect at once: it is applied when rankings are derived.
+            is_behind = known is None or known.revision < revision or not known.is_by_these_rules
+            if is_behind or is_old:
                 self.refresh(project, force=is_old)
                 refreshed += 1
         return refreshed

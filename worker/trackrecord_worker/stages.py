@@ -8,9 +8,9 @@ from celery import Celery
 from celery.schedules import crontab
 from sqlalchemy import Engine
 
-from trackrecord.appraisal import Appraiser
 from trackrecord.learning.strategies import Recogniser
 from trackrecord.redis_client import worker_client
+from trackrecord.rules import appraiser_of, recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import connect_store
 from trackrecord.store.migrate import migrate
@@ -18,6 +18,7 @@ from trackrecord.store.migrate import migrate
 from .drain import Drain
 from .outage import DatabaseOutage
 from .refresh import RankingsRefresher
+from .reminder import RebuildReminder
 from .schedule import parse_crontab
 from .stream import OutcomeStream
 
@@ -53,12 +54,17 @@ class Stages:
     @cached_property
     def recogniser(self) -> Recogniser:
         """Knows strategies."""
-        return Recogniser()
+        return recogniser_of(self.settings)
 
     @cached_property
     def refresher(self) -> RankingsRefresher:
         """Writes rankings to the cache."""
         return RankingsRefresher(self.engine, self.redis, self.settings, self.recogniser)
+
+    @cached_property
+    def reminder(self) -> RebuildReminder:
+        """Says when a rebuild is due."""
+        return RebuildReminder(self.engine, self.settings)
 
     @cached_property
     def outage(self) -> DatabaseOutage:
@@ -73,7 +79,7 @@ class Stages:
             self.engine,
             self.outage,
             self.settings,
-            Appraiser(self.settings.scoring, self.recogniser),
+            appraiser_of(self.settings),
             refresher=self.refresher,
             wake_another=lambda: self._app.send_task(DRAIN_TASK),
         )

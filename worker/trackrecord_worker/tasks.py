@@ -69,6 +69,7 @@ def forward(stages: Stages) -> None:
 def refresh(stages: Stages) -> None:
     """Bring cached rankings up to the store."""
     stages.refresher.refresh_stale()
+    stages.reminder.remind()
 
 
 @_task("trackrecord.consolidate")

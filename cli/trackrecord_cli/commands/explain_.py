@@ -4,16 +4,24 @@ import click
 from sqlalchemy import Connection
 
 from trackrecord.errors import UnknownId
+from trackrecord.learning.criterion_explanation import explain_criterion
 from trackrecord.learning.explanation import Explanation, explain_pattern
 from trackrecord.rankings.presenting import present_pattern
+from trackrecord.rules import recogniser_of, recorded_rules_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
+from trackrecord.store.projects import project_id_of
+from trackrecord.store.recorded_rules import rebuilds_due
 
-from ..access import open_store, recogniser, settings_for
+from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json
 from .competences_ import explain_record
+from .criteria_ import as_document as criterion_document
+from .criteria_ import find_criterion, half_life_of
 from .patterns_ import as_document, find_standing
+
+_CRITERION = "criterion:"
 
 
 @click.command("explain")
@@ -22,15 +30,17 @@ from .patterns_ import as_document, find_standing
 @at_option
 @json_option
 def command(some_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """Why a pattern or a competence stands where it stands.
+    """Why a pattern, a criterion or a competence stands where it stands.
 
-    Its numbers, the rule that decided, and what it would take to change.
+    Its numbers, the rule that decided, and what it would take to change. Where a pattern and a
+    criterion share a name, `criterion:NAME` is the criterion.
     """
     settings, project = settings_for(project)
     with open_store(settings) as engine, reading(engine) as connection:
         numbers, explanation = _explain(connection, settings, project, some_id, at)
+        due = _rebuild_due(connection, settings, project)
     if as_json:
-        print_json({"id": some_id, "numbers": numbers, **_as_dict(explanation)})
+        print_json({"id": some_id, "numbers": numbers, **_as_dict(explanation), "rebuild_due": due})
         return
     out = console()
     out.print(f"{some_id}", style="bold", markup=False)
@@ -40,17 +50,47 @@ def command(some_id: str, project: str | None, at: float | None, *, as_json: boo
         out.print("what would change it:", style="bold")
         for line in explanation.to_change:
             out.print(f"  {line}", markup=False)
+    if due:
+        out.print("a rebuild is due, these numbers are of other rules:", style="bold")
+        for line in due:
+            out.print(f"  {line}", markup=False)
+
+
+def _rebuild_due(connection: Connection, settings: Settings, project: str) -> list[str]:
+    project_id = project_id_of(connection, project)
+    due = rebuilds_due(
+        connection,
+        recorded_rules_of(settings),
+        settings.decay.half_life_days,
+        project_id=project_id,
+    )
+    return list(due.get(project, ()))
 
 
 def _explain(
     connection: Connection, settings: Settings, project: str, some_id: str, at: float | None
 ) -> tuple[dict[str, object], Explanation]:
+    if some_id.startswith(_CRITERION):
+        some_id = some_id.removeprefix(_CRITERION)
+        return _explain_other(connection, settings, project, some_id, at)
     try:
         standing = find_standing(connection, settings, project, some_id, at)
     except UnknownId:
-        return explain_record(connection, settings, project, some_id, at)
-    numbers = as_document(present_pattern(standing, recogniser().name_of))
+        return _explain_other(connection, settings, project, some_id, at)
+    numbers = as_document(present_pattern(standing, recogniser_of(settings).name_of))
     return numbers, explain_pattern(settings.maturity, settings.antipatterns, standing)
+
+
+def _explain_other(
+    connection: Connection, settings: Settings, project: str, some_id: str, at: float | None
+) -> tuple[dict[str, object], Explanation]:
+    """A criterion by its name, else a competence record."""
+    try:
+        criterion = find_criterion(connection, settings, project, some_id, at)
+    except UnknownId:
+        return explain_record(connection, settings, project, some_id, at)
+    numbers = criterion_document(criterion, half_life_of(connection, settings, project))
+    return numbers, explain_criterion(settings.criteria, criterion)
 
 
 def _as_dict(explanation: Explanation) -> dict[str, list[str]]:

@@ -9,20 +9,24 @@ import msgspec
 from rich.text import Text
 from sqlalchemy import Connection
 
+from trackrecord.appraisal import NAMED, STRATEGY
 from trackrecord.errors import UnknownId
 from trackrecord.learning.identity import pattern_id_of
+from trackrecord.learning.maturity import Maturity
 from trackrecord.learning.standing import Standing
 from trackrecord.moments import iso
 from trackrecord.rankings.document import RankedPattern
 from trackrecord.rankings.presenting import present_pattern
+from trackrecord.rules import recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
-from trackrecord.store.patterns import read_changes, read_examples, read_standings
+from trackrecord.store.patterns import PatternFilter, read_changes, read_examples, read_standings
 from trackrecord.store.projects import project_id_of
 
-from ..access import open_store, recogniser, rules_of, settings_for
+from ..access import open_store, rules_of, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json, print_table
+from .deciding import COMMANDS
 
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
@@ -32,26 +36,43 @@ def command() -> None:
     """What helps and what hurts, as the fleet has learnt it."""
 
 
+for each_command in COMMANDS:
+    command.add_command(each_command)
+
+
 @command.command("list")
 @project_option
 @at_option
 @json_option
 @click.option("--anti", "only_anti", is_flag=True, help="Only anti-patterns.")
-def list_patterns(project: str | None, at: float | None, *, as_json: bool, only_anti: bool) -> None:
-    """All patterns, best first, warnings last."""
+@click.option("--state", type=click.Choice(list(map(str, Maturity))), help="Only those in it.")
+@click.option("--tag", type=click.Choice([STRATEGY, NAMED]), help="Only those with it.")
+@click.option("--content", help="Only those whose content holds this text.")
+def list_patterns(
+    project: str | None,
+    at: float | None,
+    state: str | None,
+    tag: str | None,
+    content: str | None,
+    *,
+    as_json: bool,
+    only_anti: bool,
+) -> None:
+    """All patterns, best first, warnings last; or those that are asked for."""
     settings, project = settings_for(project)
+    wanted = PatternFilter(Maturity(state) if state else None, tag, content, only_anti)
     with open_store(settings) as engine, reading(engine) as connection:
         shown = [
-            present_pattern(standing, recogniser().name_of)
+            present_pattern(standing, recogniser_of(settings).name_of)
             for standing in standings(connection, settings, project, at)
-            if standing.is_inverted or not only_anti
+            if wanted.admits(standing)
         ]
     shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
     if as_json:
         print_json([as_document(each) for each in shown])
         return
     if not shown:
-        click.echo(f"no patterns on record for project {project!r}")
+        click.echo(f"no such patterns on record for project {project!r}")
         return
     print_table(
         ("id", "state", "score", "helpful", "neutral", "harmful", "content"),
@@ -83,9 +104,11 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
         project_id = project_id_of(connection, project)
         assert project_id is not None  # noqa: S101 - the standing was found in it
         slug = standing.facts.slug
-        examples = read_examples(connection, project_id, slug, at=at)
+        examples = read_examples(
+            connection, project_id, slug, at=at, most=settings.antipatterns.examples_kept
+        )
         changes = read_changes(connection, project_id, slug, at=at)
-    document = as_document(present_pattern(standing, recogniser().name_of)) | {
+    document = as_document(present_pattern(standing, recogniser_of(settings).name_of)) | {
         "examples": [{**asdict(each), "ended_at": iso(each.ended_at)} for each in examples],
         "history": [
             {
@@ -94,6 +117,9 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
                 "before": change.before,
                 "after": change.after,
                 **asdict(change.evidence),
+                "decision": change.decision,
+                "by": change.actor,
+                "reason": change.reason,
             }
             for change in changes
         ],
@@ -164,7 +190,7 @@ def _print_pattern(document: dict[str, Any]) -> None:
     if history:
         out.print("history")
         print_table(
-            ("at", "aspect", "before", "after", "helpful", "neutral", "harmful"),
+            ("at", "aspect", "before", "after", "helpful", "neutral", "harmful", "by", "reason"),
             (
                 (
                     h["at"],
@@ -174,6 +200,8 @@ def _print_pattern(document: dict[str, Any]) -> None:
                     h["helpful"],
                     h["neutral"],
                     h["harmful"],
+                    h["by"],
+                    h["reason"],
                 )
                 for h in history
             ),

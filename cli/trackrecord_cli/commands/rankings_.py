@@ -9,11 +9,12 @@ import msgspec
 from trackrecord.learning.language import Language
 from trackrecord.rankings.answer import Rankings, answer_from
 from trackrecord.rankings.client import DEFAULT_BUDGET, RankingsReader
+from trackrecord.rules import recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
 from trackrecord.store.rankings import build_document
 
-from ..access import open_redis, open_store, recogniser, rules_of, settings_for
+from ..access import open_redis, open_store, rules_of, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json, print_table
 
@@ -82,7 +83,7 @@ def _answer_at(
             connection,
             project,
             rules=rules_of(settings),
-            recogniser=recogniser(),
+            recogniser=recogniser_of(settings),
             most=settings.rankings_max,
             now=now,
             at=at,

@@ -4,14 +4,14 @@ import time
 
 import click
 
-from trackrecord.appraisal import Appraiser
 from trackrecord.errors import UnknownId
+from trackrecord.rules import appraiser_of, recorded_rules_of
 from trackrecord.store.engine import writing
 from trackrecord.store.projects import project_id_of
 from trackrecord.store.rebuild import rebuild_patterns
 from trackrecord_consolidation.refold import refold
 
-from ..access import open_store, recogniser, rules_of, settings_for
+from ..access import open_store, rules_of, settings_for
 from ..options import json_option, project_option
 from ..screen import print_json
 
@@ -36,10 +36,11 @@ def command(project: str | None, *, as_json: bool) -> None:
         rebuilt = rebuild_patterns(
             connection,
             project_id,
-            Appraiser(settings.scoring, recogniser()),
+            appraiser_of(settings),
             decay=settings.decay,
             transition_rules=rules_of(settings),
             now=now,
+            recorded_rules=recorded_rules_of(settings),
         )
         episodes = refold(
             connection, settings.competence, project, project_id, now=now
@@ -48,6 +49,7 @@ def command(project: str | None, *, as_json: bool) -> None:
         "project": project,
         "outcomes": rebuilt.outcomes,
         "patterns": rebuilt.patterns,
+        "criteria": rebuilt.criteria,
         "episodes": episodes,
         "duration_ms": round((time.perf_counter() - started) * 1000),
     }
@@ -55,6 +57,7 @@ def command(project: str | None, *, as_json: bool) -> None:
         print_json(document)
     else:
         click.echo(
-            f"{rebuilt.outcomes} outcomes, {rebuilt.patterns} patterns and {episodes} episodes "
+            f"{rebuilt.outcomes} outcomes, {rebuilt.patterns} patterns, "
+            f"{rebuilt.criteria} criteria and {episodes} episodes "
             f"computed anew in {document['duration_ms']} ms"
         )

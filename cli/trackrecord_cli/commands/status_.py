@@ -10,10 +10,12 @@ from sqlalchemy import Connection
 from trackrecord.keys import CONSUMER_GROUP
 from trackrecord.moments import iso
 from trackrecord.rankings.cache import cached_ages
+from trackrecord.rules import recorded_rules_of
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.competences import count_competences
 from trackrecord.store.engine import reading
 from trackrecord.store.projects import project_id_of, project_names
+from trackrecord.store.recorded_rules import rebuilds_due
 from trackrecord.store.status import read_store_status
 from trackrecord_producers.spool import spool_size
 
@@ -51,7 +53,9 @@ def command(project: str | None, at: float | None, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:
-        print_table(("what", "value"), document.items())
+        due = document["rebuild_due"]
+        shown = {**document, "rebuild_due": ", ".join(due) or "no"}
+        print_table(("what", "value"), shown.items())
 
 
 def _flow(client: redis.Redis, settings: Settings) -> dict[str, Any]:
@@ -98,6 +102,15 @@ def _learnt(
         "signatures": status.signatures,
         "competences": count_competences(connection, project_id, at=at),
         "waiting_episodes": status.waiting_episodes,
+        "rebuild_due": {
+            name: list(reasons)
+            for name, reasons in rebuilds_due(
+                connection,
+                recorded_rules_of(settings),
+                settings.decay.half_life_days,
+                project_id=project_id,
+            ).items()
+        },
         "last_learnt": iso(status.counts.last_learnt),
         "last_consolidation": iso(status.last_consolidation),
     }

@@ -2,7 +2,11 @@
 
 from alembic import context
 
-from trackrecord.store import competence_tables  # noqa: F401 - registers its tables
+from trackrecord.store import (  # noqa: F401 - each registers its tables
+    competence_tables,
+    criteria_tables,
+    decision_tables,
+)
 from trackrecord.store.tables import metadata
 
 context.configure(

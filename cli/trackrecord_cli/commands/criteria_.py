@@ -1,0 +1,149 @@
+"""`trackrecord criteria`: how far each criterion can be relied on."""
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+import click
+from sqlalchemy import Connection
+
+from trackrecord.errors import UnknownId
+from trackrecord.learning.criteria import CriterionStanding
+from trackrecord.moments import iso
+from trackrecord.settings import Settings
+from trackrecord.store.basis import read_basis
+from trackrecord.store.criteria import read_criteria
+from trackrecord.store.engine import reading
+from trackrecord.store.feedback import feedback_of_criterion
+from trackrecord.store.projects import project_id_of
+
+from ..access import open_store, settings_for
+from ..options import at_option, json_option, project_option
+from ..screen import console, print_json, print_table
+
+
+@click.group("criteria")
+def command() -> None:
+    """Criteria: what outcomes say about single aspects, such as readable."""
+
+
+@command.command("list")
+@project_option
+@at_option
+@json_option
+def list_criteria(project: str | None, at: float | None, *, as_json: bool) -> None:
+    """All criteria with their weights, by name."""
+    settings, project = settings_for(project)
+    with open_store(settings) as engine, reading(engine) as connection:
+        project_id = project_id_of(connection, project)
+        found = (
+            []
+            if project_id is None
+            else read_criteria(connection, project_id, settings.criteria, now=time.time(), at=at)
+        )
+        half_life_days = half_life_of(connection, settings, project)
+    if as_json:
+        print_json([as_document(each, half_life_days) for each in found])
+        return
+    if not found:
+        click.echo(f"no criteria on record for project {project!r}")
+        return
+    print_table(
+        ("criterion", "weight", "helpful", "neutral", "harmful", "evidence", "note"),
+        (
+            (
+                each.criterion,
+                each.weight,
+                each.evidence.helpful,
+                each.evidence.neutral,
+                each.evidence.harmful,
+                each.evidence.mass,
+                _note(each),
+            )
+            for each in found
+        ),
+    )
+
+
+@command.command("show")
+@click.argument("criterion", metavar="NAME")
+@project_option
+@at_option
+@json_option
+def show_criterion(criterion: str, project: str | None, at: float | None, *, as_json: bool) -> None:
+    """One criterion: its numbers, and the newest feedback."""
+    settings, project = settings_for(project)
+    with open_store(settings) as engine, reading(engine) as connection:
+        standing = find_criterion(connection, settings, project, criterion, at)
+        project_id = project_id_of(connection, project)
+        assert project_id is not None  # noqa: S101 - the standing was found in it
+        newest = feedback_of_criterion(
+            connection, project_id, criterion, settings.criteria.defaults, at=at
+        )
+        half_life_days = half_life_of(connection, settings, project)
+    document = as_document(standing, half_life_days) | {
+        "feedback": [
+            {**asdict(each), "received_at": iso(each.received_at), "ended_at": iso(each.ended_at)}
+            for each in newest
+        ]
+    }
+    if as_json:
+        print_json(document)
+        return
+    del document["feedback"]
+    print_table(("field", "value"), document.items())
+    console().print("newest feedback")
+    print_table(
+        ("task", "verdict", "value", "ended"),
+        ((each.task_id, each.verdict, each.value, iso(each.ended_at)) for each in newest),
+    )
+
+
+def find_criterion(
+    connection: Connection, settings: Settings, project: str, criterion: str, at: float | None
+) -> CriterionStanding:
+    """Where one criterion stands.
+
+    Raises:
+        UnknownId: the project has no feedback to such a criterion.
+    """
+    project_id = project_id_of(connection, project)
+    if project_id is not None:
+        rules = settings.criteria
+        for each in read_criteria(
+            connection, project_id, rules, now=time.time(), at=at, name=criterion
+        ):
+            return each
+    message = f"no criterion {criterion!r} in project {project!r}; `criteria list` shows all"
+    raise UnknownId(message)
+
+
+def half_life_of(connection: Connection, settings: Settings, project: str) -> float:
+    """The half-life of the stored sums: a changed setting takes effect with a rebuild."""
+    project_id = project_id_of(connection, project)
+    basis = None if project_id is None else read_basis(connection, project_id)
+    return settings.decay.half_life_days if basis is None else basis.half_life_days
+
+
+def as_document(standing: CriterionStanding, half_life_days: float) -> dict[str, Any]:
+    """A criterion as JSON shows it."""
+    evidence = standing.evidence
+    return {
+        "criterion": standing.criterion,
+        "weight": standing.weight,
+        "formula_weight": standing.formula_weight,
+        "helpful_count": evidence.helpful,
+        "neutral_count": evidence.neutral,
+        "harmful_count": evidence.harmful,
+        "evidence": evidence.mass,
+        "little_evidence": standing.has_little_evidence,
+        "last_validated": iso(evidence.last_validated),
+        "half_life_days": half_life_days,
+        "deprecated": standing.deprecated,
+    }
+
+
+def _note(standing: CriterionStanding) -> str:
+    if standing.deprecated:
+        return "deprecated"
+    return "little evidence" if standing.has_little_evidence else ""

@@ -1,0 +1,94 @@
+"""criteria, patterns promote, deprecate and reset, explain: what people decide and ask."""
+
+import pytest
+
+
+@pytest.fixture
+def learnt(up, trackrecord, project, outcomes_file):
+    """Publishes outcomes into the test's project and waits."""
+
+    def publish(*outcomes):
+        path = outcomes_file(*outcomes)
+        assert trackrecord("publish", path, "--project", project, "--wait").status == 0
+
+    return publish
+
+
+def test_promote_deprecate_reset(learnt, trackrecord, project):
+    """With exit statuses, in the history, and in what the next prompt gets at once."""
+    learnt({"task_id": "t", "success": True, "patterns": ["one"]})
+    mine = ("--project", project)
+    ran = trackrecord("patterns", "promote", "one", *mine, "--by", "ada", "--json")
+    assert (ran.status, ran.json["before"], ran.json["after"]) == (0, "candidate", "proven")
+    (ranked,) = trackrecord("rankings", *mine, "--json").json["patterns"]
+    assert (ranked["state"], ranked["reason"]) == ("proven", "proven by hand, by ada")
+    explained = trackrecord("explain", "one", *mine, "--json").json
+    assert "proven by hand: promoted by ada" in explained["because"][0]
+    assert "candidate" in explained["because"][1]
+    assert "a reset would make it candidate" in explained["to_change"][0]
+    deprecated = ("patterns", "deprecate", "anti-one", *mine, "--reason", "it\nfailed elsewhere")
+    assert trackrecord(*deprecated).status == 0
+    assert trackrecord("rankings", *mine, "--json").json["patterns"] == []
+    refused = trackrecord("patterns", "promote", "one", *mine)
+    assert (refused.status, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+    assert "reset" in refused.err
+    assert trackrecord("patterns", "reset", "one", *mine).out == "one: deprecated -> candidate\n"
+    again = trackrecord("patterns", "reset", "one", *mine, "--json")
+    assert (again.status, again.json["changed"]) == (0, False)
+    shown = trackrecord("patterns", "show", "one", *mine, "--json").json
+    assert [each["decision"] for each in shown["history"]] == [
+        None, "promote", "deprecate", "reset",
+    ]  # fmt: skip
+    assert shown["history"][2]["reason"] == "it\nfailed elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("promote", "no-such-pattern"), 1),
+        (("reset", "no-such-pattern"), 1),
+        (("deprecate", "no-such-pattern", "--reason", "x"), 1),
+        (("deprecate", "one"), 2),
+        (("deprecate", "one", "--reason", "  "), 2),
+        (("deprecate", "one", "--reason", "x" * 1001), 2),
+        (("promote", "one", "--by", "x" * 129), 2),
+    ],
+)
+def test_mistakes_change_nothing(learnt, trackrecord, project, arguments, status):
+    """One line, no traceback, and the pattern stands where it stood."""
+    learnt({"task_id": "t", "success": True, "patterns": ["one"]})
+    ran = trackrecord("patterns", *arguments, "--project", project)
+    assert (ran.status, ran.out) == (status, "")
+    assert "Traceback" not in ran.err
+    shown = trackrecord("patterns", "show", "one", "--project", project, "--json").json
+    assert (shown["state"], len(shown["history"])) == ("candidate", 1)
+
+
+def test_criteria_are_listed_shown_and_explained(learnt, trackrecord, project):
+    """The fields of the contract, one document, and why the weight is low."""
+    learnt(
+        *({"task_id": f"t{n}", "success": True, "criteria": {"kind": "harmful"}} for n in range(4)),
+        {"task_id": "last", "success": True},
+    )
+    mine = ("--project", project, "--json")
+    listed = {each["criterion"]: each for each in trackrecord("criteria", "list", *mine).json}
+    assert set(listed) == {"kind", "type_safe", "no_bugs", "patterns", "readable"}
+    kind = listed["kind"]
+    assert (kind["weight"], kind["formula_weight"], kind["deprecated"]) == (0.0, 0.1, True)
+    assert (kind["helpful_count"], kind["harmful_count"], kind["half_life_days"]) == (0, 4, 90.0)
+    assert kind["evidence"] == pytest.approx(4.0, abs=0.01)
+    assert kind["last_validated"].endswith("Z")
+    assert (listed["readable"]["weight"], listed["readable"]["helpful_count"]) == (1.0, 5)
+    shown = trackrecord("criteria", "show", "readable", *mine).json
+    assert {each["task_id"] for each in shown["feedback"]} == {"last", "t0", "t1", "t2", "t3"}
+    assert len(shown["feedback"]) == 5
+    explained = trackrecord("explain", "kind", *mine).json
+    assert "raised to the floor of 0.1" in explained["because"][0]
+    assert "4 of 4 harmful" in explained["because"][1]
+    assert "10 more helpful reports now would end its deprecation" in explained["to_change"][0]
+    assert trackrecord("explain", "criterion:kind", *mine).json["because"] == explained["because"]
+    assert trackrecord("criteria", "show", "nothing", *mine).status == 1
+    assert trackrecord("criteria", "list", *mine, "--at", "2000-01-01").json == []
+    table = trackrecord("criteria", "list", "--project", project).out.splitlines()
+    assert len(table) == 6
+    assert len({line.count("\t") for line in table}) == 1

@@ -1,0 +1,89 @@
+"""Explaining: the three questions that people ask, with numbers, the rule and the distance."""
+
+import time
+
+import pytest
+
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.criteria import CriteriaRules, CriterionEvidence, criterion_standing
+from trackrecord.learning.criterion_explanation import explain_criterion
+from trackrecord.learning.decisions import Action, Decision
+from trackrecord.learning.distance import smallest_count
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.explanation import explain_pattern
+from trackrecord.learning.maturity import MaturityRules
+from trackrecord.learning.standing import PatternFacts, standing_of
+
+MATURITY, ANTI, CRITERIA = MaturityRules(), AntiPatternRules(), CriteriaRules()
+
+
+def explained(helpful, harmful, neutral=0, decision=None):
+    evidence = Evidence(helpful, neutral, harmful, float(helpful), float(harmful))
+    facts = PatternFacts("plan", "named", "Plan", 0.0)
+    return explain_pattern(MATURITY, ANTI, standing_of(MATURITY, ANTI, facts, evidence, decision))
+
+
+def test_why_is_it_not_proven():
+    """4 of 5 helpful reports, and one more would do."""
+    found = explained(4, 0)
+    assert found.because[0] == (
+        "established: 4.00 helpful and 0.00 harmful after decay (0% harmful); "
+        "proven needs 5 helpful and below 15% harmful"
+    )
+    assert "1 more helpful outcome now would make it proven" in found.to_change
+    assert "2 more harmful outcomes now would make it deprecated" in found.to_change
+
+
+def test_why_was_it_inverted():
+    """5 of 7 failed, undecayed; and what would lift it."""
+    found = explained(2, 4, neutral=1)
+    assert found.because[-1] == (
+        "anti-pattern: failed 5 of 7 times, undecayed (neutral counts as failure), "
+        "which reaches 60% of at least 3"
+    )
+    assert "2 more helpful outcomes now would lift the anti-pattern" in found.to_change
+
+
+def test_why_is_the_weight_low():
+    """The sums, the floor, and what would end the deprecation."""
+    evidence = CriterionEvidence(1, 0, 20, 1.0, 20.0, 0.0)
+    found = explain_criterion(CRITERIA, criterion_standing(CRITERIA, "kind", evidence))
+    assert found.because == (
+        (
+            "weight 0.1000: 1.00 helpful of 21.00 after decay is 0.0476, raised to the floor of "
+            "0.1; it counts 0 because it is deprecated"
+        ),
+        "deprecated: 20 of 21 harmful, undecayed (95%), more than 30% of at least 3",
+        "evidence: 21.00 after decay, which fades although the weight does not",
+    )
+    assert found.to_change == (
+        "46 more helpful reports now would end its deprecation, at weight 0.7015",
+    )
+
+
+def test_a_decision_by_hand_is_said_first():
+    """With who and why, what the evidence says, and that only a reset changes it."""
+    decision = Decision(Action.DEPRECATE, "ada\n# x", "it `broke`\nall", 0.0)
+    found = explained(9, 0, decision=decision)
+    assert found.because[0] == (
+        "deprecated by hand: deprecated by ada # x at 1970-01-01T00:00:00Z: it `broke` all"
+    )
+    assert found.because[1].startswith("by its evidence it would be proven: 9.00 helpful")
+    assert found.to_change[0] == "a reset would make it proven; no outcome does, until then"
+    assert not any("would make it deprecated" in line for line in found.to_change)
+
+
+def test_distances_of_any_size_are_found_at_once():
+    """A pattern with a million reports is explained in a blink, however far the next state is."""
+    started = time.perf_counter()
+    found = explained(1_000_000, 0)
+    assert time.perf_counter() - started < 0.2
+    assert "176471 more harmful outcomes now would make it established" in found.to_change
+    assert "1500000 more harmful outcomes now would make it an anti-pattern" in found.to_change
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 999, 1000, 1001, 1999, 2000, 2001, 123_456_789])
+def test_the_smallest_count(wanted):
+    """Exactly, and none where there is none."""
+    assert smallest_count(lambda count: count >= wanted) == wanted
+    assert smallest_count(lambda _count: False) is None

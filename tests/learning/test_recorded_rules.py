@@ -1,0 +1,67 @@
+"""When a rebuild is due: after a change of what recorded numbers depend on, and of nothing else."""
+
+import pytest
+
+from trackrecord.learning.catalogue import Strategy
+from trackrecord.learning.competence import CompetenceRules
+from trackrecord.learning.criteria import CriteriaRules
+from trackrecord.learning.recorded_rules import Recorded, RecordedRules, why_rebuild
+from trackrecord.learning.scoring import ScoringRules
+
+NOTED = Recorded(RecordedRules().as_json(), mixed=False, half_life_days=90.0)
+
+
+def test_the_same_rules_need_none():
+    """Whatever was recorded."""
+    assert why_rebuild(NOTED, RecordedRules(), 90.0) == ()
+
+
+@pytest.mark.parametrize(
+    ("rules", "line"),
+    [
+        (
+            RecordedRules(scoring=ScoringRules(fast_ms=1000)),
+            "scoring.fast_ms: recorded with 300000, the setting is 1000",
+        ),
+        (
+            RecordedRules(criteria=CriteriaRules(defaults=("safe",))),
+            (
+                "criteria.defaults: recorded with "
+                '["type_safe", "no_bugs", "patterns", "readable"], the setting is ["safe"]'
+            ),
+        ),
+        (
+            RecordedRules(competence=CompetenceRules(keep_repeats=True)),
+            "competence.keep_repeats: recorded with false, the setting is true",
+        ),
+        (RecordedRules(strategies=(Strategy("By moon"),)), "strategies: others were recognised"),
+    ],
+)
+def test_what_differs_is_named(rules, line):
+    """Each number with both values."""
+    assert why_rebuild(NOTED, rules, 90.0) == (line,)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RecordedRules(criteria=CriteriaRules(floor=0.2, min_feedback=5, deprecated_above=0.5)),
+        RecordedRules(competence=CompetenceRules(min_successes=5)),
+    ],
+)
+def test_what_is_derived_when_read_needs_none(rules):
+    """Thresholds take effect at once."""
+    assert why_rebuild(NOTED, rules, 90.0) == ()
+
+
+def test_half_life_mixture_and_ignorance_are_reasons():
+    """Sums of another half-life, outcomes of several rules, and numbers of an earlier version."""
+    assert why_rebuild(NOTED, RecordedRules(), 30.0) == (
+        "decay.half_life_days: sums were computed with 90, the setting is 30",
+    )
+    mixed = Recorded(NOTED.rules, mixed=True, half_life_days=90.0)
+    assert len(why_rebuild(mixed, RecordedRules(), 90.0)) == 1
+    unknown = Recorded("{}", mixed=True, half_life_days=90.0)
+    assert why_rebuild(unknown, RecordedRules(), 90.0) == (
+        "what is recorded was learnt by an earlier version",
+    )

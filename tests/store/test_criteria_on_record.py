@@ -1,0 +1,233 @@
+"""Criteria in the store: counted once, in any order, answered for any moment, on both dialects."""
+
+import json
+import random
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+from teaching import APPRAISER, DAY, NOW, RULES, outcome, teach
+
+from trackrecord.learning.criteria import CriteriaRules, CriterionStanding
+from trackrecord.learning.decay import DecayRules
+from trackrecord.outcome import decode_outcome
+from trackrecord.store.basis import read_basis
+from trackrecord.store.criteria import read_criteria
+from trackrecord.store.criteria_tables import criterion_feedback
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.feedback import feedback_of_criterion, feedback_of_task
+from trackrecord.store.migrate import migrate
+from trackrecord.store.projects import project_id_of
+from trackrecord.store.rebuild import rebuild_patterns
+
+DEFAULTS = CriteriaRules().defaults
+
+
+def standings(store, *, now=NOW, at=None, name=None, project="default"):
+    with reading(store) as connection:
+        project_id = project_id_of(connection, project)
+        if project_id is None:
+            return {}
+        found = read_criteria(connection, project_id, CriteriaRules(), now=now, at=at, name=name)
+    return {each.criterion: each for each in found}
+
+
+def numbers(standing: CriterionStanding):
+    evidence = standing.evidence
+    return (
+        evidence.helpful, evidence.neutral, evidence.harmful,
+        float(f"{evidence.decayed_helpful:.9g}"), float(f"{evidence.decayed_harmful:.9g}"),
+        evidence.last_validated, standing.deprecated, float(f"{standing.weight:.9g}"),
+    )  # fmt: skip
+
+
+def all_numbers(store, **when):
+    return {name: numbers(each) for name, each in standings(store, **when).items()}
+
+
+def named(number, verdicts, **fields):
+    return outcome(number, criteria=verdicts, **fields)
+
+
+def test_every_outcome_gives_feedback_to_each_default_criterion(store):
+    """With its own verdict: the raw score when helpful, what is missing to 1 when harmful."""
+    teach(store, [outcome(1), outcome(2, helpful=False)])
+    found = standings(store)
+    assert sorted(found) == sorted(DEFAULTS)
+    for each in found.values():
+        assert (each.evidence.helpful, each.evidence.harmful) == (1, 1)
+        assert each.evidence.decayed_helpful == pytest.approx(1.0)
+        # failed, many errors, many retries: (0.2·0.2 + 0.2·0.3) ÷ 0.8
+        assert each.evidence.decayed_harmful == pytest.approx(1 - 0.125)
+
+
+def test_a_named_criterion_gets_the_verdict_given(store):
+    """Raw value 1; the default criteria that are not named get the outcome's own verdict."""
+    verdicts = {"readable": "harmful", "kind": "helpful", "no_bugs": "neutral"}
+    teach(store, [named(1, verdicts)])
+    found = {name: each.evidence for name, each in standings(store).items()}
+    assert sorted(found) == sorted({*DEFAULTS, "kind"})
+    assert (found["readable"].harmful, found["readable"].decayed_harmful) == (1, 1.0)
+    assert (found["kind"].helpful, found["kind"].decayed_helpful) == (1, 1.0)
+    assert (found["no_bugs"].neutral, found["no_bugs"].mass) == (1, 0.0)
+    assert (found["type_safe"].helpful, found["patterns"].helpful) == (1, 1)
+
+
+def test_neutral_feedback_moves_last_validated_and_weighs_nothing(store):
+    """Any feedback is a sign of life."""
+    teach(store, [named(1, {"readable": "helpful"}, timestamp=NOW - 50)])
+    teach(store, [named(2, {"readable": "neutral"}, timestamp=NOW - 10)])
+    found = standings(store, name="readable")["readable"]
+    assert found.evidence.last_validated == NOW - 10
+    assert found.weight == 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "weight"),
+    [
+        ([("helpful", 0), ("harmful", 90)], 0.6667),
+        ([("helpful", 180), ("harmful", 0)], 0.20),
+        ([("helpful", 0)] + [("harmful", 0)] * 20, 0.0),
+        ([("helpful", 0)] * 7 + [("harmful", 0)] * 3, 0.7),
+        ([("helpful", 0)] * 2 + [("harmful", 0)], 0.0),
+    ],
+)
+def test_the_examples_of_the_rules(store, given, weight):
+    """As they are learnt, and as they are answered for a moment."""
+    teach(
+        store,
+        [
+            named(number, {"own": verdict}, timestamp=NOW - days * DAY)
+            for number, (verdict, days) in enumerate(given)
+        ],
+    )
+    assert standings(store)["own"].weight == pytest.approx(weight, abs=5e-5)
+    assert standings(store, at=NOW)["own"].weight == pytest.approx(weight, abs=5e-5)
+
+
+def a_mixture(count=60, seed=5):
+    chance = random.Random(seed)
+    batch = []
+    for number in range(count):
+        fields = {"timestamp": NOW - chance.randrange(200) * DAY, "duration_ms": 10**6}
+        if chance.random() < 0.4:
+            fields["criteria"] = {
+                name: chance.choice(["helpful", "neutral", "harmful"])
+                for name in chance.sample(["readable", "type_safe", "own", "other"], 2)
+            }
+        received = NOW - chance.randrange(3) * DAY
+        batch.append(outcome(number, helpful=chance.random() < 0.7, received=received, **fields))
+    return batch
+
+
+def test_the_past_is_what_was_known_then(store):
+    """Nothing that was received later counts; the present asked as a moment is the present."""
+    batch = a_mixture()
+    early = [each for each in batch if each.received_at <= NOW - DAY]
+    teach(store, early, now=NOW - DAY)
+    then = all_numbers(store, now=NOW - DAY)
+    teach(store, batch)
+    assert all_numbers(store, at=NOW - DAY) == then
+    assert all_numbers(store, at=NOW) == all_numbers(store)
+    assert all_numbers(store, at=1.0) == {}
+
+
+def test_a_moment_in_the_far_future_is_no_error(store):
+    """All evidence is gone by then; PostgreSQL knows no smaller number than the smallest."""
+    teach(store, a_mixture())
+    far = 253_402_300_799.0
+    assert all(each.evidence.mass == 0 for each in standings(store, at=far).values())
+    assert all(each.evidence.mass >= 0 for each in standings(store, now=far).values())
+
+
+def test_a_rebuild_computes_the_same_sums(store):
+    """And those of another half-life where the setting was changed."""
+    teach(store, a_mixture())
+    before = all_numbers(store)
+    with writing(store) as connection:
+        rebuilt = rebuild_patterns(
+            connection, project_id_of(connection, "default"), APPRAISER,
+            decay=DecayRules(), transition_rules=RULES, now=NOW,
+        )  # fmt: skip
+    assert rebuilt.criteria == len(before)
+    assert all_numbers(store) == before
+    assert all_numbers(store, at=NOW) == before
+
+
+def test_a_move_of_the_landmark_changes_nothing(store):
+    """Criteria's sums move with those of patterns."""
+    teach(store, a_mixture(), decay=DecayRules(0.01), now=NOW)
+    at = NOW + 6 * DAY  # 600 half-lives
+    teach(store, [outcome("late", received=at)], now=at, decay=DecayRules(0.01))
+    with reading(store) as connection:
+        basis = read_basis(connection, project_id_of(connection, "default"))
+    assert basis.landmark == at
+    assert all_numbers(store, now=at) == all_numbers(store, at=at)
+
+
+def test_only_outcomes_that_name_criteria_take_rows(store):
+    """For all others the recorded outcome says it: no row of feedback for each of four criteria."""
+    teach(store, [outcome(number) for number in range(5)])
+    teach(store, [named(9, {"own": "helpful"})])
+    with reading(store) as connection:
+        rows = connection.execute(select(func.count()).select_from(criterion_feedback)).scalar_one()
+    assert rows == 1 + len(DEFAULTS)
+
+
+def test_feedback_can_be_asked_for_by_criterion_and_by_task(store):
+    """The newest first, listed or not, and as of a moment."""
+    teach(store, [outcome(1, received=NOW - 20), named(2, {"readable": "harmful"})])
+    with reading(store) as connection:
+        project_id = project_id_of(connection, "default")
+        both = feedback_of_criterion(connection, project_id, "readable", DEFAULTS)
+        assert [(each.task_id, each.verdict, each.value) for each in both] == [
+            ("t2", "harmful", 1.0), ("t1", "helpful", 1.0),
+        ]  # fmt: skip
+        (then,) = feedback_of_criterion(connection, project_id, "readable", DEFAULTS, at=NOW - 10)
+        assert then.task_id == "t1"
+        assert feedback_of_criterion(connection, project_id, "own", DEFAULTS) == []
+        of_task = feedback_of_task(connection, project_id, "t1", DEFAULTS)
+        assert sorted(each.criterion for each in of_task) == sorted(DEFAULTS)
+        of_other = {
+            each.criterion: each.verdict
+            for each in feedback_of_task(connection, project_id, "t2", DEFAULTS)
+        }
+        assert of_other == dict.fromkeys(DEFAULTS, "helpful") | {"readable": "harmful"}
+
+
+@given(st.data())
+@examples(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_neither_order_nor_repetition_nor_batches_matter(tmp_path_factory, data):
+    """Whatever the deliveries, the criteria are those of the outcomes."""
+    batch = a_mixture(20)
+    found = []
+    for order in (batch, data.draw(st.permutations(batch + batch[::3]))):
+        engine = connect_store(f"sqlite:///{tmp_path_factory.mktemp('store')}/x.db")
+        migrate(engine)
+        cut = data.draw(st.integers(0, len(order)))
+        teach(engine, order[:cut])
+        teach(engine, order[cut:])
+        found.append((all_numbers(engine), all_numbers(engine, at=NOW - DAY)))
+        engine.dispose()
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_many_criteria_in_one_outcome(store, count):
+    """Up to a hundred; more are refused before they get here."""
+    teach(store, [named(1, {f"c{number}": "helpful" for number in range(count)})])
+    assert len(standings(store)) == count + len(DEFAULTS)
+
+
+def test_names_are_kept_as_they_are_but_for_spaces_around_them(store):
+    """A name of nothing but spaces names nothing."""
+    body = json.dumps(
+        {"task_id": "t", "success": True, "criteria": {" Own ": "helpful", "  ": "harmful"}}
+    ).encode()
+    appraised = APPRAISER.appraise(decode_outcome(body), body, received_at=NOW, outcome_id="o")
+    teach(store, [appraised])
+    assert set(standings(store)) == {*DEFAULTS, "Own"}

@@ -1,0 +1,211 @@
+"""Decisions by hand: they stay until reset, are kept with who and why, and hold everywhere."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select
+from teaching import APPRAISER, DAY, NOW, RULES, outcome, standings, teach
+
+from trackrecord.errors import DecisionRefused, UnknownId
+from trackrecord.learning.decay import DecayRules
+from trackrecord.learning.decisions import Action
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.store.decisions import decide
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.patterns import read_changes
+from trackrecord.store.projects import project_id_of, revision_of
+from trackrecord.store.rankings import build_document
+from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord.store.tables import pattern_transitions, patterns
+
+
+def by_hand(store, action, *, at=NOW, slug="plan", reason="because"):
+    with writing(store) as connection:
+        return decide(
+            connection, project_id_of(connection, "default"), slug, Action(action),
+            actor="ada", reason=reason, rules=RULES, half_life_days=90.0, now=at,
+        )  # fmt: skip
+
+
+def history(store, *, at=None):
+    with reading(store) as connection:
+        return read_changes(connection, project_id_of(connection, "default"), "plan", at=at)
+
+
+def document(store, *, at=None):
+    with reading(store) as connection:
+        return build_document(
+            connection, "default", rules=RULES, recogniser=Recogniser(), most=10, now=NOW, at=at
+        )
+
+
+def reports(count, *, start=0, helpful=True, received=NOW - DAY):
+    return [
+        outcome(number, helpful=helpful, received=received, patterns=["plan"])
+        for number in range(start, start + count)
+    ]
+
+
+@pytest.fixture
+def known(store):
+    """A store with one candidate."""
+    teach(store, reports(1), now=NOW - DAY)
+    return store
+
+
+def test_a_promoted_pattern_stays_proven_whatever_happens(known):
+    """Until reset; then it stands where its evidence puts it."""
+    change = by_hand(known, "promote")
+    assert (change.before, change.after) == ("candidate", "proven")
+    assert standings(known)["plan"].multiplier == 1.5
+    teach(known, reports(9, start=10, helpful=False))
+    assert standings(known)["plan"].state == "proven"
+    change = by_hand(known, "reset", at=NOW + 1)
+    assert (change.before, change.after) == ("proven", "deprecated")
+    assert standings(known)["plan"].decision is None
+
+
+def test_a_deprecated_pattern_cannot_be_promoted(known):
+    """Neither one deprecated by hand nor one that its evidence deprecated; nothing changes."""
+    by_hand(known, "deprecate")
+    before = (history(known), standings(known))
+    with pytest.raises(DecisionRefused, match="reset"):
+        by_hand(known, "promote", at=NOW + 1)
+    assert (history(known), standings(known)) == before
+    by_hand(known, "reset", at=NOW + 2)
+    teach(known, reports(9, start=10, helpful=False))
+    assert standings(known)["plan"].state == "deprecated"
+    with pytest.raises(DecisionRefused):
+        by_hand(known, "promote", at=NOW + 3)
+
+
+def test_who_when_and_why_are_kept_once_each(known):
+    """With the numbers of the moment; a later outcome adds nothing to a held state's history."""
+    by_hand(known, "promote", at=NOW)
+    by_hand(known, "promote", at=NOW + 1)
+    teach(known, reports(9, start=10, helpful=False), now=NOW + 2)
+    by_hand(known, "reset", at=NOW + 3)
+    found = [
+        (each.before, each.after, each.decision, each.actor, each.reason, each.at)
+        for each in history(known)
+        if each.aspect == "maturity"
+    ]
+    assert found == [
+        (None, "candidate", None, None, None, NOW - DAY),
+        ("candidate", "proven", "promote", "ada", "because", NOW),
+        ("proven", "proven", "promote", "ada", "because", NOW + 1),
+        ("proven", "deprecated", "reset", "ada", "because", NOW + 3),
+    ]
+    assert history(known)[1].evidence.helpful == 1
+
+
+def test_the_past_knows_the_decisions_of_its_time(known):
+    """Before it: the evidence; between: the decision; after the reset: the evidence again."""
+    by_hand(known, "deprecate", at=NOW)
+    by_hand(known, "reset", at=NOW + 10)
+    for at, state in ((NOW - 1, "candidate"), (NOW + 5, "deprecated"), (NOW + 10, "candidate")):
+        assert standings(known, at=at)["plan"].state == state
+    assert len(history(known, at=NOW + 5)) == 2
+
+
+def test_rankings_honour_it(known):
+    """A deprecated pattern is recommended no more; a promoted one stands among the proven."""
+    before = document(known).revision
+    by_hand(known, "promote")
+    promoted = document(known)
+    assert [each.state for each in promoted.patterns] == ["proven"]
+    assert promoted.patterns[0].reason == "proven by hand, by ada: because"
+    assert promoted.revision > before
+    by_hand(known, "deprecate", at=NOW + 1)
+    assert document(known).patterns == ()
+    assert [each.state for each in document(known, at=NOW).patterns] == ["proven"]
+
+
+def test_a_reset_with_nothing_to_reset_changes_nothing(known):
+    """And says so."""
+    with reading(known) as connection:
+        before = revision_of(connection, "default")
+    assert by_hand(known, "reset") is None
+    with reading(known) as connection:
+        assert revision_of(connection, "default") == before
+    assert len(history(known)) == 1
+
+
+def test_an_unknown_pattern_is_an_error(known):
+    """Nothing is made."""
+    with pytest.raises(UnknownId, match="no-such"):
+        by_hand(known, "promote", slug="no-such")
+    assert set(standings(known)) == {"plan"}
+
+
+def test_a_rebuild_keeps_decisions(known):
+    """Also that on a pattern which no outcome touches any more."""
+    by_hand(known, "promote")
+    with writing(known) as connection:
+        project_id = project_id_of(connection, "default")
+        connection.execute(
+            patterns.insert().values(
+                project_id=project_id, slug="gone", kind="named", content="Gone", helpful=1,
+                neutral=0, harmful=0, helpful_sum=1.0, harmful_sum=0.0, reported_inverted=False,
+            )
+        )  # fmt: skip
+    by_hand(known, "deprecate", slug="gone")
+    with writing(known) as connection:
+        rebuild_patterns(
+            connection, project_id, APPRAISER,
+            decay=DecayRules(), transition_rules=RULES, now=NOW + 5,
+        )  # fmt: skip
+    found = standings(known, now=NOW + 5)
+    assert {slug: each.state for slug, each in found.items()} == {
+        "plan": "proven", "gone": "deprecated",
+    }  # fmt: skip
+    assert found["gone"].facts.content == "Gone"
+    assert len(history(known)) == 2
+
+
+def test_many_flips_are_told_once_each_by_two_workers(store, store_url):
+    """Inverted and lifted alternate, each with numbers that bear it out, whoever learns what."""
+    engines = [connect_store(store_url, timeout_s=20.0) for _ in range(2)]
+    batches = [
+        reports(4, start=100 * number, helpful=number % 2 == 1, received=NOW)
+        for number in range(24)
+    ]
+    halves = [(engines[0], batches[::2]), (engines[1], batches[1::2])]
+
+    def work(half):
+        engine, own = half
+        return [change for batch in own for change in teach(engine, batch).transitions]
+
+    with ThreadPoolExecutor(2) as pool:
+        told = [change for found in pool.map(work, halves) for change in found]
+    for engine in engines:
+        engine.dispose()
+    with reading(store) as connection:
+        kept = connection.execute(
+            select(pattern_transitions)
+            .where(pattern_transitions.c.aspect == "inversion")
+            .order_by(pattern_transitions.c.id)
+        ).all()
+    assert [each.after for each in kept] == [
+        "inverted" if number % 2 == 0 else "lifted" for number in range(len(kept))
+    ]
+    assert len(kept) == sum(change.aspect == "inversion" for change in told)
+    for each in kept:
+        share = (each.harmful + each.neutral) / (each.helpful + each.harmful + each.neutral)
+        assert (share >= 0.6 - 1e-9) is (each.after == "inverted")
+
+
+def test_each_flip_is_told_once(store):
+    """Over many turns of luck, by one worker, and nothing while it stays."""
+    told = []
+    number = 0
+    for _ in range(5):
+        for helpful in (False, True):
+            for _ in range(40):
+                (one,) = reports(1, start=number, helpful=helpful, received=NOW + number)
+                number += 1
+                changes = teach(store, [one], now=NOW + number).transitions
+                told += [each.after for each in changes if each.aspect == "inversion"]
+    assert len(told) >= 4
+    assert told == ["inverted" if place % 2 == 0 else "lifted" for place in range(len(told))]
+    assert [each.after for each in history(store) if each.aspect == "inversion"] == told

@@ -1,0 +1,152 @@
+"""The store remembers the rules of its numbers; thresholds take effect without a rebuild."""
+
+from dataclasses import replace
+
+import pytest
+from structlog.testing import capture_logs
+from teaching import APPRAISER, NOW, RULES, outcome, teach
+
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.criteria import CriteriaRules
+from trackrecord.learning.decay import DecayRules
+from trackrecord.learning.maturity import Maturity, MaturityRules
+from trackrecord.learning.recorded_rules import RecordedRules
+from trackrecord.learning.scoring import ScoringRules
+from trackrecord.settings import load_settings
+from trackrecord.store.criteria import read_criteria
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.intake import learn
+from trackrecord.store.migrate import migrate
+from trackrecord.store.patterns import PatternFilter, read_standings
+from trackrecord.store.projects import project_id_of
+from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord.store.recorded_rules import rebuilds_due
+from trackrecord.store.transitions import TransitionRules
+from trackrecord_worker.reminder import RebuildReminder
+
+OTHER = RecordedRules(scoring=ScoringRules(fast_ms=1000))
+
+
+def due(store, rules=RecordedRules(), half_life_days=90.0):  # noqa: B008 - frozen
+    with reading(store) as connection:
+        return rebuilds_due(connection, rules, half_life_days)
+
+
+def learn_by(store, rules, number):
+    with writing(store) as connection:
+        learn(
+            connection, [outcome(number)], decay=DecayRules(), transition_rules=RULES, now=NOW,
+            recorded_rules=rules,
+        )  # fmt: skip
+
+
+def test_a_rebuild_is_due_after_a_change_and_no_more_after_it(store):
+    """Of scoring, or of the half-life."""
+    teach(store, [outcome(1)])
+    assert due(store) == {}
+    assert list(due(store, OTHER)) == ["default"]
+    assert list(due(store, half_life_days=30.0)) == ["default"]
+    with writing(store) as connection:
+        rebuild_patterns(
+            connection, project_id_of(connection, "default"), APPRAISER,
+            decay=DecayRules(30.0), transition_rules=RULES, now=NOW, recorded_rules=OTHER,
+        )  # fmt: skip
+    assert due(store, OTHER, 30.0) == {}
+    assert list(due(store)) == ["default"]
+
+
+def test_a_change_that_was_taken_back_leaves_a_mixture(store):
+    """What was learnt meanwhile was scored otherwise: the product does not forget that."""
+    teach(store, [outcome(1)])
+    learn_by(store, OTHER, 2)
+    learn_by(store, RecordedRules(), 3)
+    ((reason,),) = due(store).values()
+    assert "other rules" in reason
+
+
+def test_a_worker_says_so_once(store):
+    """In its log, with the way out; again when the reasons change."""
+    teach(store, [outcome(1)])
+    settings = load_settings(scoring={"fast_ms": 1000})
+    reminder = RebuildReminder(store, settings)
+    with capture_logs() as logs:
+        reminder.remind()
+        reminder.remind()
+    assert [each["event"] for each in logs] == ["rebuild_due"]
+    assert logs[0]["remedy"] == "trackrecord rebuild --project default"
+    with capture_logs() as logs:
+        RebuildReminder(store, load_settings()).remind()
+    assert logs == []
+
+
+def test_thresholds_take_effect_at_once(store):
+    """Maturity, inversion and weights are derived when read: nothing recorded is touched."""
+    batch = [outcome(number, patterns=["plan"]) for number in range(3)]
+    batch += [outcome(9, helpful=False, patterns=["plan"])]
+    teach(store, batch)
+
+    def stands(maturity, antipatterns):
+        rules = TransitionRules(maturity, antipatterns)
+        with reading(store) as connection:
+            project_id = project_id_of(connection, "default")
+            (standing,) = read_standings(connection, project_id, rules, now=NOW)
+        return standing.state, standing.is_inverted
+
+    plain, anti = MaturityRules(), AntiPatternRules()
+    assert stands(plain, anti) == (Maturity.ESTABLISHED, False)
+    assert stands(replace(plain, min_evidence=10), anti)[0] is Maturity.CANDIDATE
+    assert stands(replace(plain, deprecated_above=0.2), anti)[0] is Maturity.DEPRECATED
+    assert stands(plain, replace(anti, failure_share=0.25))[1] is True
+    with reading(store) as connection:
+        project_id = project_id_of(connection, "default")
+        for rules, deprecated in (
+            (CriteriaRules(), False),
+            (CriteriaRules(deprecated_above=0.2), True),
+        ):
+            found = read_criteria(connection, project_id, rules, now=NOW, name="readable")
+            assert found[0].deprecated is deprecated
+
+
+def test_patterns_by_state_tag_content_and_anti_patterns_only(store):
+    """What the store can be asked for."""
+    teach(
+        store,
+        [outcome(f"a{n}", patterns=["Plan Ahead"]) for n in range(6)]
+        + [outcome(f"b{n}", helpful=False, patterns=["Big bang"]) for n in range(3)]
+        + [outcome("c", strategy="Split by component")],
+    )
+    with reading(store) as connection:
+        found = read_standings(connection, project_id_of(connection, "default"), RULES, now=NOW)
+
+    def slugs(**wanted):
+        return {each.facts.slug for each in found if PatternFilter(**wanted).admits(each)}
+
+    assert slugs() == {"plan-ahead", "big-bang", "split-by-component"}
+    assert slugs(state=Maturity.PROVEN) == {"plan-ahead"}
+    assert slugs(tag="strategy") == {"split-by-component"}
+    assert slugs(content="BANG") == slugs(only_anti=True) == {"big-bang"}
+    assert slugs(content="bang", state=Maturity.PROVEN) == set()
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+def test_a_store_in_memory(url):
+    """For tests: one connection that all share."""
+    engine = connect_store(url)
+    migrate(engine)
+    teach(engine, [outcome(1, patterns=["plan"])])
+    assert due(engine) == {}
+    engine.dispose()
+
+
+def test_numbers_of_the_first_version_are_known_to_be_of_another(store_url):
+    """The migration marks projects that were learnt without criteria."""
+    engine = connect_store(store_url)
+    migrate(engine)
+    teach(engine, [outcome(1)])
+    with writing(engine) as connection:
+        from trackrecord.store.decision_tables import recorded_rules
+
+        connection.execute(recorded_rules.update().values(rules="{}", mixed=True))
+    teach(engine, [outcome(2)])
+    assert due(engine) == {"default": ("what is recorded was learnt by an earlier version",)}
+    engine.dispose()

@@ -1,0 +1,102 @@
+"""A project's own strategies, from settings to what an outcome touches."""
+
+import json
+
+import pytest
+
+from trackrecord.errors import SettingsError
+from trackrecord.learning.catalogue import Strategy
+from trackrecord.learning.criteria import CriteriaRules
+from trackrecord.outcome import decode_outcome
+from trackrecord.rules import appraiser_of, recogniser_of, recorded_rules_of
+from trackrecord.settings import load_settings
+
+OWN = [{"name_en": "Split by tenant", "name_zh": "按租户拆分", "splits_by": ["tenant", "租户"]}]
+SLUG = "split-by-tenant"
+
+
+def touched(settings, **fields):
+    body = json.dumps({"task_id": "t", "success": True, **fields}).encode()
+    appraised = appraiser_of(settings).appraise(
+        decode_outcome(body), body, received_at=1.0, outcome_id="o"
+    )
+    return [(each.slug, each.kind) for each in appraised.touches]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"description": "We group the work per tenant."},
+        {"description": "我们按租户拆分。"},
+        {"strategy": "按租户拆分"},
+        {"strategy": "split by TENANT"},
+    ],
+)
+def test_they_are_recognised_like_the_twelve(monkeypatch, fields):
+    """In prose and by name, in both languages, under one slug."""
+    assert touched(load_settings(), description="We group the work per tenant.") == []
+    monkeypatch.setenv("TRACKRECORD_STRATEGIES", json.dumps(OWN))
+    assert touched(load_settings(), **fields) == [(SLUG, "strategy")]
+
+
+def test_a_negated_mention_is_none(monkeypatch):
+    """As for the twelve."""
+    monkeypatch.setenv("TRACKRECORD_STRATEGIES", json.dumps(OWN))
+    assert touched(load_settings(), description="Don't split by tenant.") == []
+
+
+def test_from_a_file(tmp_path, monkeypatch):
+    """Each is a table of its own in TOML."""
+    (tmp_path / "trackrecord.toml").write_text(
+        '[[strategies]]\nname_en = "Split by tenant"\nsplits_by = ["tenant"]\n'
+        '[criteria]\ndefaults = ["kind"]\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    settings = load_settings()
+    assert settings.strategies == (Strategy("Split by tenant", splits_by=("tenant",)),)
+    assert settings.criteria == CriteriaRules(defaults=("kind",))
+    assert recogniser_of(settings).by_slug(SLUG) is not None
+
+
+def test_a_child_process_gets_the_same(monkeypatch):
+    """Whatever a daemon hands on to its worker."""
+    monkeypatch.setenv("TRACKRECORD_STRATEGIES", json.dumps(OWN))
+    monkeypatch.setenv("TRACKRECORD_CRITERIA__DEFAULTS", '["kind", "safe"]')
+    settings = load_settings()
+    assert settings.criteria.defaults == ("kind", "safe")
+    for name, value in settings.as_environment().items():
+        monkeypatch.setenv(name, value)
+    again = load_settings()
+    assert (again.strategies, again.criteria) == (settings.strategies, settings.criteria)
+    assert recorded_rules_of(again).as_json() == recorded_rules_of(settings).as_json()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "named"),
+    [
+        ("STRATEGIES", '[{"name_en": "Split by component"}]', "split-by-component"),
+        ("STRATEGIES", '[{"name_en": "x"}, {"name_en": "X"}]', "'x'"),
+        ("STRATEGIES", '[{"name_en": "!"}]', "name_en"),
+        ("STRATEGIES", '[{"name_en": "x", "phrases": ["(("]}]', "phrases"),
+        ("STRATEGIES", '[{"colour": "x"}]', "colour"),
+        ("STRATEGIES", "split by tenant", "strategies"),
+        ("CRITERIA__DEFAULTS", "kind", "defaults"),
+        ("CRITERIA__DEFAULTS", '["a", "a"]', "defaults"),
+        ("CRITERIA__DEFAULTS", '[" a"]', "defaults"),
+        ("CRITERIA__DEFAULTS", "[1]", "defaults"),
+        ("CRITERIA__FLOOR", "1.1", "floor"),
+        ("CRITERIA__FLOOR", "nan", "floor"),
+        ("CRITERIA__WEIGHT_WITHOUT_FEEDBACK", "0.05", "weight_without_feedback"),
+        ("CRITERIA__NAMED_VALUE", "0", "named_value"),
+        ("CRITERIA__MIN_FEEDBACK", "0", "min_feedback"),
+        ("CRITERIA__DEPRECATED_ABOVE", "-0.1", "deprecated_above"),
+        ("CRITERIA__LITTLE_EVIDENCE_BELOW", "inf", "little_evidence_below"),
+        ("ANTIPATTERNS__EXAMPLES_KEPT", "0", "examples_kept"),
+    ],
+)
+def test_what_makes_no_sense_is_named(monkeypatch, variable, value, named):
+    """One line, with the setting and what is wrong with it."""
+    monkeypatch.setenv(f"TRACKRECORD_{variable}", value)
+    with pytest.raises(SettingsError, match=named) as caught:
+        load_settings()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,34 @@
+"""From settings to what applies them: one place builds each."""
+
+from functools import lru_cache
+
+from .appraisal import Appraiser
+from .learning.catalogue import Strategy
+from .learning.recorded_rules import RecordedRules
+from .learning.strategies import Recogniser
+from .settings import Settings
+
+
+def recogniser_of(settings: Settings) -> Recogniser:
+    """Knows the twelve strategies and the project's own; built once for the same ones."""
+    return _recogniser(settings.strategies)
+
+
+@lru_cache(maxsize=8)
+def _recogniser(own: tuple[Strategy, ...]) -> Recogniser:
+    return Recogniser(own)
+
+
+def appraiser_of(settings: Settings) -> Appraiser:
+    """Says what an outcome means."""
+    return Appraiser(settings.scoring, recogniser_of(settings), settings.criteria)
+
+
+def recorded_rules_of(settings: Settings) -> RecordedRules:
+    """What recorded numbers depend on."""
+    return RecordedRules(
+        scoring=settings.scoring,
+        criteria=settings.criteria,
+        competence=settings.competence,
+        strategies=settings.strategies,
+    )

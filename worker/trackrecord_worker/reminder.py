@@ -1,0 +1,40 @@
+"""Reminding people that a rebuild is due, once in each process."""
+
+import structlog
+from sqlalchemy import Engine
+
+from trackrecord.rules import recorded_rules_of
+from trackrecord.settings import Settings
+from trackrecord.store.engine import reading
+from trackrecord.store.recorded_rules import rebuilds_due
+
+_log = structlog.get_logger(__name__)
+
+
+class RebuildReminder:
+    """Says which projects' recorded numbers were computed by other rules than the settings'.
+
+    Args:
+        engine: the store.
+        settings: the rules of today.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._rules = recorded_rules_of(settings)
+        self._half_life_days = settings.decay.half_life_days
+        self._said: dict[str, tuple[str, ...]] = {}
+
+    def remind(self) -> None:
+        """Log each project for which a rebuild is due, unless that was said already."""
+        with reading(self._engine) as connection:
+            due = rebuilds_due(connection, self._rules, self._half_life_days)
+        for project, reasons in due.items():
+            if self._said.get(project) != reasons:
+                _log.warning(
+                    "rebuild_due",
+                    project=project,
+                    reasons=list(reasons),
+                    remedy=f"trackrecord rebuild --project {project}",
+                )
+        self._said = due
