@@ -28,6 +28,7 @@ from .learning.competence import CompetenceRules
 from .learning.decay import DecayRules
 from .learning.maturity import MaturityRules
 from .learning.scoring import ScoringRules
+from .learning.task_errors import ErrorRules
 from .outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
 
 ENV_PREFIX = "TRACKRECORD_"
@@ -148,6 +149,7 @@ class Settings(BaseSettings):
     maturity: MaturityRules = MaturityRules()
     antipatterns: AntiPatternRules = AntiPatternRules()
     competence: CompetenceRules = CompetenceRules()
+    errors: ErrorRules = ErrorRules()
 
     @classmethod
     def settings_customise_sources(
