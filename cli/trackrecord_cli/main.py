@@ -24,6 +24,7 @@ COMMANDS = (
     "rankings",
     "patterns",
     "competences",
+    "errors",
     "explain",
     "consolidate",
     "status",

@@ -20,7 +20,7 @@ _ID = re.compile(rf"[0-9a-f]{{{28 + 2 * _DIGEST_BYTES}}}")
 _LATEST: Final = 253_402_300_799.0  # the year 9999: beyond it no date can be shown
 
 
-class ErrorReport(msgspec.Struct, frozen=True, tag="error"):
+class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
     """An error on its way into Redis.
 
     Attributes:
@@ -53,7 +53,7 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error"):
         )
 
 
-class AttemptEnd(msgspec.Struct, frozen=True, tag="end"):
+class AttemptEnd(msgspec.Struct, frozen=True, tag="end", tag_field="report"):
     """The end of an attempt on its way into Redis.
 
     Attributes:

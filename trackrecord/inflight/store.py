@@ -24,6 +24,10 @@ Report = ErrorReport | AttemptEnd
 _SHOWN_CHARS = 80
 
 
+class RefusedByRedis(ServerUnavailable):
+    """Raised when Redis answers, but refuses what it is asked to do: no memory is left, say."""
+
+
 class _Kept(msgspec.Struct, omit_defaults=True):
     """An error as it stands in Redis; its id and the time of receipt stand before it."""
 
@@ -210,6 +214,6 @@ def unavailable(error: Exception) -> ServerUnavailable:
     """What Redis said, as an error of ours."""
     what = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     if isinstance(error, redis.ResponseError):
-        return ServerUnavailable(f"Redis refuses the errors of tasks: {what}")
+        return RefusedByRedis(f"Redis refuses the errors of tasks: {what}")
     message = f"Redis cannot be reached: {what}; start it or set TRACKRECORD_REDIS_URL"
     return ServerUnavailable(message)
