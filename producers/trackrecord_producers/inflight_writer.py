@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal
@@ -35,7 +36,11 @@ _QUEUE_MAX: Final = 2000
 _QUEUE_MAX_BYTES: Final = 8 * 1024 * 1024
 _BATCH: Final = 100
 _BATCH_BYTES: Final = 1024 * 1024
-_EXIT_WAIT_S: Final = 0.5
+# From the first of all that is done when the process ends; the publisher may take the most of it.
+_EXIT_WAIT_S: Final = 2.5
+# Starting means importing, which is this process's own work and not Redis's fault.
+_START_WAIT_S: Final = 5.0
+_POLL_S: Final = 0.05
 
 _encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(tuple[str | None, Report])
@@ -67,7 +72,9 @@ class InFlightWriter:
         self._counts: dict[str, int] = {}
         self._thread: threading.Thread | None = None
         self._refused: tuple[Reason, str] | None = None
+        self._is_ready = threading.Event()
         self._is_prompt = True
+        self._is_away = False
         self._leaving = False
 
     def write(self, project: str | None, report: Report, *, wait_s: float = 0.0) -> bool:
@@ -128,6 +135,7 @@ class InFlightWriter:
             return True
         if not self._is_prompt or threading.current_thread() is self._thread:
             return False
+        self._is_ready.wait(_START_WAIT_S)
         self._is_prompt = self._queue.wait_until_done(timeout_s)
         return self._is_prompt
 
@@ -137,7 +145,7 @@ class InFlightWriter:
                 return
             thread = threading.Thread(target=self._run, name="trackrecord-in-flight", daemon=True)
             self._thread = thread
-        exit_hooks.register(self.close)
+        exit_hooks.register(self.close, last=True)
         try:
             thread.start()
         except RuntimeError:  # no more threads: the next report tries again
@@ -147,6 +155,7 @@ class InFlightWriter:
         try:
             # A child forked in the middle of an import could never import the same again.
             with not_while_forking():
+                from trackrecord.inflight.store import write_reports  # noqa: F401 - used later
                 from trackrecord.redis_client import agent_client
 
                 settings = self._load()
@@ -154,6 +163,8 @@ class InFlightWriter:
         except Exception as error:  # noqa: BLE001 - also an import that fails
             self._refuse(error)
             return
+        finally:
+            self._is_ready.set()
         while not self._leaving:
             batch = self._queue.take(_BATCH, _BATCH_BYTES)
             if not batch:
@@ -181,11 +192,11 @@ class InFlightWriter:
                 self.drop("refused", len(batch), detail=str(error))
                 return
             except ServerUnavailable as error:
-                self._is_prompt = False
+                self._is_prompt, self._is_away = False, True
                 self._notices.say("redis_away", f"{error}; until then errors wait in memory")
                 self._queue.wait(settings.retry_after_s)
             else:
-                self._is_prompt = True
+                self._is_prompt, self._is_away = True, False
                 return
 
     def _refuse(self, error: Exception) -> None:
@@ -199,7 +210,10 @@ class InFlightWriter:
     def close(self) -> None:
         """Bring everything out before the process ends, if Redis is there; never raises."""
         try:
-            self.flush(_EXIT_WAIT_S)
+            deadline = exit_hooks.began_at() + _EXIT_WAIT_S
+            while time.monotonic() < deadline and not self._is_away:
+                if self._queue.wait_until_done(_POLL_S):
+                    break
             self._leaving = True
             self.drop("unsent", len(self._queue.seize()))
             self._queue.hurry()

@@ -113,13 +113,18 @@ def _mode_of_class(error: BaseException) -> FailureMode | None:
 
 
 def _mode_in(text: str) -> FailureMode | None:
-    if len(text) > 2 * _END_CHARS:
-        text = text[:_END_CHARS] + "\n" + text[-_END_CHARS:]
-    plain = unicodedata.normalize("NFKC", text).lower()
+    # A compatibility form may be eighteen characters long.
+    plain = _ends(unicodedata.normalize("NFKC", _ends(text)).lower())
     for mode, phrases in MODES:
         if phrases.search(plain):
             return mode
     return None
+
+
+def _ends(text: str) -> str:
+    if len(text) <= 2 * _END_CHARS:
+        return text
+    return text[:_END_CHARS] + "\n" + text[-_END_CHARS:]
 
 
 def _text_of(value: object) -> str:
