@@ -1,10 +1,12 @@
-"""Runs benchmarks: `python -m benchmarks [NAME…] [--quick] [--json FILE]`."""
+"""Run benchmarks, and print each figure beside its baseline."""
 
 import argparse
 import json
+import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -30,33 +32,44 @@ BENCHMARKS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the command line names; answers 1 when a figure is not met."""
+    """Run what the command line names; answers 1 when a figure is not met or not to be had."""
     parser = _parser()
     chosen = parser.parse_args(arguments)
+    for name in chosen.names:
+        if name not in BENCHMARKS:
+            parser.error(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
     scale = QUICK if chosen.quick else FULL
     configure_logs("warning")
     signal.signal(signal.SIGTERM, _interrupt)
     facts = machine_facts()
     for name, value in facts.items():
         print(f"{name}: {value}")
-    figures = _run(chosen.names or list(BENCHMARKS), scale)
-    print(f"\n{summary(figures)}")
+    names = chosen.names or list(BENCHMARKS)
+    figures = _run(names, scale)
+    failed = [name for name in names if name not in figures]
+    print("\n" + "; ".join([summary(figures), *(f"{name} FAILED" for name in failed)]))
     chosen.json.parent.mkdir(parents=True, exist_ok=True)
     chosen.json.write_text(json.dumps(document(facts, figures), indent=2) + "\n")
     print(f"written to {chosen.json}")
     missed = any(
         each.verdict is Verdict.NOT_MET for found in figures.values() for each in found.figures
     )
-    return int(missed)
+    return int(missed or bool(failed))
 
 
 def _run(names: Sequence[str], scale: Scale) -> dict[str, Measured]:
     figures: dict[str, Measured] = {}
     for name in names:
         started = time.perf_counter()
-        figures[name] = measured = import_module(f".{name}", __package__).measure(scale)
+        try:
+            measured = import_module(f".{name}", __package__).measure(scale)
+        except Exception:  # noqa: BLE001 - the other figures are still worth having
+            print(f"\n{name}: FAILED\n{traceback.format_exc()}", flush=True)
+            continue
+        figures[name] = measured
         print("\n" + "\n".join(lines_of(name, measured)))
-        print(f"  ({time.perf_counter() - started:.0f} s)", flush=True)
+        took, load = time.perf_counter() - started, os.getloadavg()[0]
+        print(f"  ({took:.0f} s, load average {load:.1f})", flush=True)
     return figures
 
 

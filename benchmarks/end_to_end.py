@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import psutil
 import redis
 
 from trackrecord.settings import Settings
@@ -42,18 +43,19 @@ class _Rates:
         from_backlog: from the first wake-up until the stream is empty.
         at_once: from the first write until the stream is empty, with beat as in production.
         bare: from a backlog, learning nothing.
-        one_task_each: one Celery message each, doing nothing.
+        cpu_us: processor time of the worker for each outcome of the backlog, in microseconds.
     """
 
     published: float
     from_backlog: float
     at_once: float
     bare: float
-    one_task_each: float
+    cpu_us: float
 
 
 def measure(scale: Scale) -> Measured:
     """Both databases, one after the other."""
+    one_task_each = _one_task_each(scale)
     on_sqlite = _rates(scale, None)
     with postgres_server() as server:
         on_postgresql = _rates(scale, new_postgres_database(server))
@@ -61,39 +63,52 @@ def measure(scale: Scale) -> Measured:
         f"{scale.outcomes:,} outcomes of about 700 bytes in 3 projects, half with tool calls, "
         "half mentioning strategies; 1 worker process; every sum checked afterwards",
         (
-            *_figures("SQLite", on_sqlite, 20_000),
-            *_figures("PostgreSQL", on_postgresql, 10_000),
+            *_figures("SQLite", on_sqlite, 20_000, one_task_each),
+            *_figures("PostgreSQL", on_postgresql, 10_000, one_task_each),
             Figure("published by one producer", on_sqlite.published, UNIT),
         ),
     )
 
 
-def _figures(database: str, rates: _Rates, floor: float) -> Iterator[Figure]:
+def _figures(database: str, rates: _Rates, floor: float, one_task_each: float) -> Iterator[Figure]:
     baselines = (
-        Baseline("one Celery task each, doing nothing", rates.one_task_each),
+        Baseline("one Celery task each, doing nothing", one_task_each),
         Baseline("bare read-decode-insert-acknowledge", rates.bare),
     )
     yield Figure(f"{database}, backlog", rates.from_backlog, UNIT, at_least(floor), baselines)
     yield Figure(
         f"{database}, published meanwhile", rates.at_once, UNIT, at_least(floor), baselines
     )
+    yield Figure(f"{database}, backlog, the worker's processor time", rates.cpu_us, "µs/outcome")
+
+
+def _one_task_each(scale: Scale) -> float:
+    with bench_settings() as settings, running_redis(settings) as client:
+        return tasks_per_second(settings, client, scale.celery_tasks)
 
 
 def _rates(scale: Scale, database_url: str | None) -> _Rates:
-    with bench_settings(database_url) as settings, running_redis(settings) as client:
-        one_task_each = tasks_per_second(settings, client, scale.celery_tasks)
     with bench_settings(database_url) as settings, running_redis(settings) as client:
         _send(settings, scale.outcomes, seed=2)
         bare = scale.outcomes / drain_barely(settings, client)
     with bench_settings(database_url) as settings, running_redis(settings) as client:
         planted = Planted()
-        with running_worker(settings):
+        with running_worker(settings) as worker:
             _warm_up(settings, client, planted)
             published = _publish(settings, scale.outcomes, planted)
+            cpu_before = _cpu_seconds(worker.pid)
             from_backlog = scale.outcomes / _drain_backlog(settings, client)
+            cpu_us = (_cpu_seconds(worker.pid) - cpu_before) / scale.outcomes * 1e6
             at_once = scale.outcomes / _drain_meanwhile(settings, client, scale.outcomes, planted)
         check_recorded(settings, planted)
-    return _Rates(published, from_backlog, at_once, bare, one_task_each)
+    return _Rates(published, from_backlog, at_once, bare, cpu_us)
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Processor time that a process and its children have used."""
+    worker = psutil.Process(pid)
+    times = [each.cpu_times() for each in (worker, *worker.children(recursive=True))]
+    return sum(each.user + each.system for each in times)
 
 
 def _send(settings: Settings, count: int, *, seed: int) -> tuple[float, Planted]:

@@ -36,11 +36,11 @@ class Scale:
 
 FULL = Scale(
     outcomes=200_000,
-    celery_tasks=4_000,
+    celery_tasks=2_000,
     publish_calls=100_000,
-    slow_calls=3_000,
-    reads=3_000,
-    freshness_samples=120,
+    slow_calls=1_000,
+    reads=2_000,
+    freshness_samples=100,
     new_episodes=100_000,
     old_episodes=1_000_000,
     processes=20,
@@ -49,9 +49,9 @@ FULL = Scale(
 )
 QUICK = Scale(
     outcomes=40_000,
-    celery_tasks=1_000,
+    celery_tasks=500,
     publish_calls=20_000,
-    slow_calls=500,
+    slow_calls=200,
     reads=500,
     freshness_samples=20,
     new_episodes=20_000,

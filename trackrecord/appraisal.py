@@ -4,9 +4,9 @@ Pure: the same outcome, received at the same moment, is always appraised alike. 
 once for each outcome, a rebuild once more for all.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from .learning.scoring import ScoringRules, Verdict, score_outcome
 from .learning.strategies import Recogniser
@@ -19,8 +19,7 @@ NAMED = "named"
 _NAMES_REMEMBERED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(msgspec.Struct, frozen=True, gc=False):
     """One pattern that an outcome touches.
 
     Attributes:
@@ -34,8 +33,7 @@ class Touch:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Appraised:
+class Appraised(msgspec.Struct, frozen=True, gc=False):
     """One outcome, ready to be recorded."""
 
     project: str
@@ -62,7 +60,11 @@ class Appraiser:
     def __init__(self, scoring: ScoringRules, recogniser: Recogniser) -> None:
         self._scoring = scoring
         self._recogniser = recogniser
-        self._slug_of = lru_cache(maxsize=_NAMES_REMEMBERED)(recogniser.slug_of)
+        self._touch_of = lru_cache(maxsize=_NAMES_REMEMBERED)(self._new_touch)
+        self._strategies = {
+            each.slug: Touch(each.slug, STRATEGY, each.name_en or each.name_zh)
+            for each in recogniser.strategies
+        }
 
     def appraise(
         self, outcome: Outcome, body: bytes, *, received_at: float, outcome_id: str
@@ -82,7 +84,6 @@ class Appraiser:
             error_count=outcome.error_count,
             retry_count=outcome.retry_count,
         )
-        touches = {touch.slug: touch for touch in self._touches(outcome)}
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
         return Appraised(
             project=outcome.project,
@@ -93,24 +94,30 @@ class Appraiser:
             success=outcome.success,
             raw_score=score.raw_score,
             verdict=score.verdict,
-            touches=tuple(touches.values()),
+            touches=self._touches(outcome),
             is_episode=_is_episode(outcome),
             body=body,
         )
 
-    def _touches(self, outcome: Outcome) -> Iterator[Touch]:
+    def _touches(self, outcome: Outcome) -> tuple[Touch, ...]:
+        """Each pattern once; a strategy rather than a name that happens to be the same."""
+        found: dict[str, Touch] = {}
         for name in outcome.patterns or ():
-            slug = self._slug_of(name)
-            if slug is not None:
-                yield Touch(slug, NAMED, name)
+            named = self._touch_of(NAMED, name)
+            if named is not None:
+                found[named.slug] = named
         if outcome.description:
             for strategy in self._recogniser.recognise(outcome.description):
-                yield Touch(strategy.slug, STRATEGY, strategy.name_en)
+                found[strategy.slug] = self._strategies[strategy.slug]
         if outcome.strategy:
-            slug = self._slug_of(outcome.strategy)
-            if slug is not None:
-                known = self._recogniser.by_slug(slug)
-                yield Touch(slug, STRATEGY, known.name_en if known else outcome.strategy)
+            given = self._touch_of(STRATEGY, outcome.strategy)
+            if given is not None:
+                found[given.slug] = self._strategies.get(given.slug, given)
+        return tuple(found.values())
+
+    def _new_touch(self, kind: str, name: str) -> Touch | None:
+        slug = self._recogniser.slug_of(name)
+        return None if slug is None else Touch(slug, kind, name)
 
 
 def _is_episode(outcome: Outcome) -> bool:

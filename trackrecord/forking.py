@@ -7,7 +7,7 @@ agent that forks and then imports redis itself would hang.
 
 # Registers its own: what is registered last is called first. Were logging's lock taken before ours,
 # an import that asks for a logger while it keeps us waiting would never end.
-import logging  # noqa: F401
+import logging  # noqa: F401 - for the order of the hooks at a fork
 import os
 import threading
 from collections.abc import Iterator

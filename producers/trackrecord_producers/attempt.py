@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -15,22 +15,20 @@ import msgspec
 from trackrecord.learning.classification import classify_failure
 from trackrecord.learning.language import Language
 from trackrecord.learning.task_errors import ErrorType
-from trackrecord.outcome import encode_body
 
 from .decorating import observed
 from .described import describe, describe_error
 from .errors_in_flight import error_context, report_end, report_error
 from .failed_before import FailedBefore, Task
 from .ids import new_id
+from .particulars import MAX_DETAILS, particulars_of
 from .publish import publish_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_TOOL_CALLS = 1000
-_MAX_PARTICULAR_BYTES = 16 * 1024
 # Arguments and errors of all calls together; an outcome has 1 MiB.
 _MAX_PARTICULARS_BYTES = 512 * 1024
-_MAX_DETAILS = 2000
 _MAX_LABEL = 256
 _CANCELLED = "cancelled"
 
@@ -50,7 +48,7 @@ def count_in_attempt(task_id: str, error: object) -> None:
         ongoing.count_for(task_id, error)
 
 
-def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN401
+def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN401 - fields of many types
     """Observe an attempt at a task, and publish how it went when it ends.
 
     Use it as `with`, as `async with`, or as a decorator of functions, coroutine functions and
@@ -194,7 +192,7 @@ class Attempt:
         call: dict[str, Any] = {"tool": describe(name, _MAX_LABEL), "ok": ok}
         if duration_ms is not None:
             call["duration_ms"] = duration_ms
-        particulars = _particulars(args, error)
+        particulars = particulars_of(args, error)
         with self._lock:
             if not ok:
                 what = f"{call['tool']} failed" if error is None else error
@@ -218,7 +216,7 @@ class Attempt:
             details: what happened: an exception or a text.
         """
         label = describe(mode, _MAX_LABEL)
-        described = None if details is None else describe(details, _MAX_DETAILS)
+        described = None if details is None else describe(details, MAX_DETAILS)
         with self._lock:
             self._failure = (label, described)
 
@@ -269,7 +267,7 @@ class Attempt:
     def _end_by(self, error: BaseException) -> None:
         self.error(error)
         if self._failure is None:
-            self.fail(_mode_of(error), describe_error(error, _MAX_DETAILS))
+            self.fail(_mode_of(error), describe_error(error, MAX_DETAILS))
 
     def _tell_end(self, error: BaseException | None) -> None:
         """Count failures in a row: of the outermost attempt at a task, and not when cancelled."""
@@ -346,20 +344,3 @@ def _is_clean_exit(error: BaseException) -> bool:
     if isinstance(error, SystemExit):
         return error.code in (None, 0)
     return isinstance(error, GeneratorExit)
-
-
-def _particulars(args: object, error: object) -> dict[str, msgspec.Raw]:
-    """Arguments and error as they are now: the agent may change them before the attempt ends."""
-    given: dict[str, object] = {}
-    if args is not None:
-        given["args"] = args
-    if error is not None:
-        given["error"] = describe(error, _MAX_DETAILS)
-    particulars: dict[str, msgspec.Raw] = {}
-    for name, value in given.items():
-        # What cannot be written, or is too long, is left out: the call itself counts.
-        with suppress(Exception):
-            written = encode_body({name: value})[len(name) + 4 : -1]
-            if len(written) <= _MAX_PARTICULAR_BYTES:
-                particulars[name] = msgspec.Raw(written)
-    return particulars

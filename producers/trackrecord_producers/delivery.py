@@ -3,9 +3,11 @@
 Imported by the writing thread only: what it needs takes a quarter of a second to import.
 """
 
+# redis-py imports these two when it first connects. That would be outside of this module's own
+# import, which no fork interrupts, and a child would be left with halves of them.
+import email.parser  # noqa: F401 - as said above
+import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Callable, Iterator, Sequence
-
-import redis
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
@@ -73,7 +75,7 @@ class Delivery:
             self._forwarding = forwarding(self._settings, self._client)
         try:
             step = next(self._forwarding, None)
-        except ServerUnavailable as error:
+        except Exception as error:  # noqa: BLE001 - as when sending
             self._redis_is_away(error)
             return False
         if step is None:
@@ -87,7 +89,7 @@ class Delivery:
             return False
         try:
             append(self._client, self._settings.keys.outcomes, list(map(outcome_entry, bodies)))
-        except ServerUnavailable as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the spool is better than a loss
             self._redis_is_away(error)
             return False
         self._tally.sent += len(bodies)
@@ -95,16 +97,17 @@ class Delivery:
             self._sent_before = self._look_into_spool = True
         return True
 
-    def _redis_is_away(self, error: ServerUnavailable) -> None:
+    def _redis_is_away(self, error: Exception) -> None:
         self._forwarding = None
         self._look_into_spool = True
-        self._notices.say("redis_away", f"{error}; until then outcomes wait in the spool")
+        what = str(error) if isinstance(error, ServerUnavailable) else type(error).__name__
+        self._notices.say("redis_away", f"{what}; until then outcomes wait in the spool")
         self._outage.begin()
 
     def _redis_answers(self) -> bool:
         try:
             return bool(self._client.ping())
-        except (redis.RedisError, OSError):
+        except Exception:  # noqa: BLE001 - the thread that asks must go on asking
             return False
 
     def close(self) -> None:

@@ -7,6 +7,8 @@ counted.
 
 from __future__ import annotations
 
+# Redis's client imports this one, which cannot be imported any more once the program is ending.
+import concurrent.futures.thread  # noqa: F401 - cannot be imported at exit
 import os
 import threading
 import time
@@ -25,9 +27,9 @@ from .bounded_queue import BoundedQueue, Waiting
 from .notices import Notices
 
 if TYPE_CHECKING:
-    import redis
-
     from trackrecord.settings import Settings
+
+    from .inflight_delivery import InFlightDelivery
 
 Report = ErrorReport | AttemptEnd
 Reason = Literal["invalid", "queue_full", "refused", "unsent", "bad_settings", "internal_error"]
@@ -155,11 +157,9 @@ class InFlightWriter:
         try:
             # A child forked in the middle of an import could never import the same again.
             with not_while_forking():
-                from trackrecord.inflight.store import write_reports  # noqa: F401 - used later
-                from trackrecord.redis_client import agent_client
+                from .inflight_delivery import InFlightDelivery
 
-                settings = self._load()
-            client = agent_client(settings)
+                delivery = InFlightDelivery(self._load())
         except Exception as error:  # noqa: BLE001 - also an import that fails
             self._refuse(error)
             return
@@ -171,32 +171,26 @@ class InFlightWriter:
                 self._queue.wait(None)
                 continue
             try:
-                self._deliver(client, settings, batch)
+                self._deliver(delivery, batch)
             except Exception as error:  # noqa: BLE001 - counted, and the next batch is tried
                 self.drop("internal_error", len(batch), detail=type(error).__name__)
             finally:
                 self._queue.done()
-        client.close()
+        delivery.close()
 
-    def _deliver(self, client: redis.Redis, settings: Settings, batch: list[Waiting]) -> None:
+    def _deliver(self, delivery: InFlightDelivery, batch: list[Waiting]) -> None:
         """Write a batch, however long Redis is away; what is written twice counts once."""
-        # Imports the Redis client, which takes long: the agent's own thread never comes here.
-        with not_while_forking():
-            from trackrecord.inflight.store import RefusedByRedis, write_reports
-        decoded = [_decoder.decode(item.body) for item in batch]
-        reports = [(project or settings.project, report) for project, report in decoded]
+        reports = [_decoder.decode(item.body) for item in batch]
         while not self._leaving:
             try:
-                write_reports(client, settings.keys, settings.errors, reports)
-            except RefusedByRedis as error:
-                self.drop("refused", len(batch), detail=str(error))
-                return
+                refusal = delivery.deliver(reports)
             except ServerUnavailable as error:
                 self._is_prompt, self._is_away = False, True
                 self._notices.say("redis_away", f"{error}; until then errors wait in memory")
-                self._queue.wait(settings.retry_after_s)
+                self._queue.wait(delivery.retry_after_s)
             else:
                 self._is_prompt, self._is_away = True, False
+                self.drop("refused", len(batch) if refusal else 0, detail=refusal)
                 return
 
     def _refuse(self, error: Exception) -> None:

@@ -11,7 +11,7 @@ from .tally import Stats
 _publisher = Publisher()
 
 
-def publish(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa: ANN401
+def publish(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa: ANN401 - fields of many types
     """Report how a task went, and go on: never raises, never waits.
 
     The outcome is checked and put into a bounded queue; a background thread brings it to Redis, or
@@ -49,7 +49,7 @@ def flush(timeout: float = 2.0) -> bool:
     return _publisher.flush(timeout)
 
 
-def spool(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa: ANN401
+def spool(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa: ANN401 - fields of many types
     """Write an outcome to the spool at once, for a process that ends right after, as a hook does.
 
     Touches no network and starts no thread; never raises. A worker, or any agent that gets through

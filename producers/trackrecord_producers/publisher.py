@@ -7,7 +7,7 @@ and the Redis client are the writing thread's business.
 from __future__ import annotations
 
 # Redis's client imports this one, which cannot be imported any more once the program is ending.
-import concurrent.futures.thread  # noqa: F401
+import concurrent.futures.thread  # noqa: F401 - cannot be imported at exit
 import os
 import threading
 import time

@@ -59,11 +59,16 @@ def closed_port() -> int:
 @pytest.fixture
 def agent(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs Python code as an agent's process, whose home is this test's."""
+    # A busy machine must not look like a server that hangs.
+    patience = {
+        "TRACKRECORD_REDIS_CONNECT_TIMEOUT_S": "20",
+        "TRACKRECORD_REDIS_TIMEOUT_S": "20",
+    }
 
     def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code)],
-            env={**os.environ, "TRACKRECORD_HOME": str(home), **environment},
+            env={**os.environ, **patience, "TRACKRECORD_HOME": str(home), **environment},
             capture_output=True,
             text=True,
             timeout=60,

@@ -124,6 +124,25 @@ def test_a_fork_in_the_middle_of_the_threads_imports_does_not_hang_the_child(age
     assert _tasks(client) == {"parent": 1, "child": 10}
 
 
+@pytest.mark.parametrize("url", ["", "redis://localhost:1/0"])
+def test_nothing_is_imported_while_a_fork_may_come_in_between(url, agent, client):
+    """A child would be left with half a module, and so would the agent's code in it."""
+    done = agent(
+        """
+        import sys
+        import trackrecord_producers.publish, trackrecord_producers.delivery
+        from trackrecord.settings import load_settings
+        load_settings()
+        before = set(sys.modules)
+        trackrecord_producers.publish.publish(task_id="t", success=True)
+        assert trackrecord_producers.publish.flush(5)
+        print(set(sys.modules) - before)
+        """,
+        TRACKRECORD_REDIS_URL=url,
+    )
+    assert done.stdout.strip() == "set()", done.stderr
+
+
 def test_a_fork_from_a_thread_while_others_publish_does_not_deadlock(agent, client):
     done = agent(
         """

@@ -108,14 +108,14 @@ def test_workers_killed_at_random(quick: Settings, log: IO[bytes]) -> None:
             before = learnt_counts(engine)["rows"]
             start = killing * each_round
             publish(client, settings, *(body(n) for n in range(start, start + each_round)))
-            until(watched(lambda: learnt_counts(engine)["rows"] >= before + 100), every=0.0)  # noqa: B023
+            until(watched(lambda: learnt_counts(engine)["rows"] >= before + 100), every=0.0)  # noqa: B023 - called at once
             worker = psutil.Process(daemon.pids()["worker"])
             pool = worker.children()
             victim = worker if killing % 2 else chance.choice(pool)
             victim.kill()
-            until(watched(lambda: gone([victim])), 10)  # noqa: B023
+            until(watched(lambda: gone([victim])), 10)  # noqa: B023 - called at once
             if victim is worker:  # its processes notice
-                until(watched(lambda: gone(pool)), 20)  # noqa: B023
+                until(watched(lambda: gone(pool)), 20)  # noqa: B023 - called at once
         until(watched(lambda: client.xlen(settings.keys.outcomes) == 0), 60)
         assert learnt_counts(engine) == all_counted(number)
         assert client.xlen(settings.keys.dead) == 0

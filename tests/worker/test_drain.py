@@ -9,7 +9,9 @@ import redis
 from sqlalchemy import Engine, select, text
 from working import all_counted, body, learnt_counts, publish, recorded_ids
 
+from trackrecord.appraisal import Appraised, Appraiser
 from trackrecord.keys import CONSUMER_GROUP
+from trackrecord.outcome import Outcome
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.engine import reading, writing
 from trackrecord.store.tables import outcomes
@@ -291,8 +293,29 @@ def test_a_database_that_refuses_everything_is_away(
 def test_many_projects_in_one_batch(
     worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
-    """A thousand of them, with the same ids in each."""
-    publish(client, store_settings, *(body(1, project=f"p{n}") for n in range(1000)))
+    """Hundreds of them, with the same ids in each."""
+    publish(client, store_settings, *(body(1, project=f"p{n}") for n in range(300)))
     done = worker.drain.run()
-    assert (done.recorded, done.batches) == (1000, 1)
-    assert learnt_counts(engine) == all_counted(1000)
+    assert (done.recorded, done.batches) == (300, 1)
+    assert learnt_counts(engine) == all_counted(300)
+
+
+def test_a_fault_of_ours_holds_up_nothing(
+    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """What cannot be appraised, for a reason nobody foresaw, goes to the dead letters."""
+
+    class Faulty(Appraiser):
+        def appraise(self, outcome: Outcome, *arguments: Any, **named: Any) -> Appraised:
+            if outcome.task_id == "t3":
+                raise ZeroDivisionError
+            return super().appraise(outcome, *arguments, **named)
+
+    worker.drain._appraiser = Faulty(store_settings.scoring, worker.recogniser)
+    publish(client, store_settings, *(body(n) for n in range(6)))
+    done = worker.drain.run()
+    assert (done.recorded, done.refused) == (5, 1)
+    letters: Any = client.xrange(store_settings.keys.dead)
+    assert letters[0][1][b"body"] == body(3)
+    assert b"cannot be appraised" in letters[0][1][b"reason"]
+    assert client.xlen(store_settings.keys.outcomes) == 0

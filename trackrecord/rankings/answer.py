@@ -90,6 +90,8 @@ def answer_from(
         + len(document.competences)
         + sum(document.beyond.values())
     )
+    if limit is not None:
+        limit = max(0, limit)
     patterns = document.patterns[:limit]
     anti_patterns = document.anti_patterns[:limit]
     competences = document.competences if not task else fitted(document.competences, task)
@@ -132,13 +134,18 @@ def _candidates(
     competences: Iterable[RankedCompetence],
     language: Language,
 ) -> Iterator[Candidate]:
+    # Another version may know other states and languages: what has no line or section here is
+    # left out, and never an agent's error.
     section_of = {state.value: _PATTERNS + i for i, state in enumerate(RECOMMENDED)}
     for each in anti_patterns:
-        yield Candidate(_ANTI_PATTERNS, each.id, each.score, each.lines[language])
+        if language in each.lines:
+            yield Candidate(_ANTI_PATTERNS, each.id, each.score, each.lines[language])
     for each in patterns:
-        yield Candidate(section_of[each.state], each.id, each.score, each.lines[language])
+        if language in each.lines and each.state in section_of:
+            yield Candidate(section_of[each.state], each.id, each.score, each.lines[language])
     for record in competences:
-        yield Candidate(_COMPETENCES, record.id, record.score, record.lines[language])
+        if language in record.lines:
+            yield Candidate(_COMPETENCES, record.id, record.score, record.lines[language])
 
 
 def _headings(language: Language) -> list[str]:

@@ -1,8 +1,9 @@
 """The landmark and half-life that every stored sum of a project is relative to."""
 
+import sys
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Column, ColumnElement, Connection, case, delete, literal, select, update
 
 from ..learning.decay import DecayBasis
 from .bulk import insert_rows
@@ -68,9 +69,19 @@ def _moved(connection: Connection, project_id: int, now: float) -> DecayBasis:
         update(patterns)
         .where(patterns.c.project_id == project_id)
         .values(
-            helpful_sum=patterns.c.helpful_sum * factor,
-            harmful_sum=patterns.c.harmful_sum * factor,
+            helpful_sum=_scaled(patterns.c.helpful_sum, factor),
+            harmful_sum=_scaled(patterns.c.harmful_sum, factor),
         )
     )
     connection.execute(update(decay_bases).where(own).values(landmark=now))
     return DecayBasis(old.half_life_days, now)
+
+
+def _scaled(column: Column[float], factor: float) -> ColumnElement[float]:
+    """A sum times a factor below 1; what is left of the oldest ones is nothing.
+
+    PostgreSQL takes a product that is too small for a float for an error.
+    """
+    if factor < sys.float_info.min:
+        return literal(0.0)
+    return case((column < sys.float_info.min / factor, 0.0), else_=column * factor)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from ..errors import StoreBusy, StoreUnavailable
@@ -65,6 +65,10 @@ def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) 
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA cache_size=-65536")
     cursor.execute("PRAGMA temp_store=MEMORY")
+    try:
+        cursor.execute("SELECT power(2.0, -1.0)")
+    except sqlite3.OperationalError:  # built without its mathematical functions
+        connection.create_function("power", 2, pow, deterministic=True)
     cursor.close()
 
 
@@ -104,6 +108,11 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except (OperationalError, InterfaceError) as error:
+        raise _explanation(error) from error
+    except DatabaseError as error:
+        # Of no kind: the file is damaged, or is none of SQLite's.
+        if type(error) is not DatabaseError:
+            raise
         raise _explanation(error) from error
 
 

@@ -16,6 +16,10 @@ PatternKey = tuple[int, str]
 PatternRow = Row[Any]
 
 
+# An enum's members are looked up slowly, and this is done for every pattern of every outcome.
+_HELPFUL, _NEUTRAL = Verdict.HELPFUL, Verdict.NEUTRAL
+
+
 @dataclass
 class PatternDelta:
     """What a batch adds to one pattern."""
@@ -43,10 +47,10 @@ class PatternDelta:
             self.content = touch.content
         if self.kind != STRATEGY:
             self.kind = touch.kind
-        if verdict is Verdict.NEUTRAL:
+        if verdict is _NEUTRAL:
             self.neutral += 1
             return
-        if verdict is Verdict.HELPFUL:
+        if verdict is _HELPFUL:
             self.helpful += 1
             self.helpful_sum += weight
         else:

@@ -15,6 +15,8 @@ from .tables import observations, outcomes, pattern_transitions, patterns
 from .transitions import TransitionRules, evidence_of
 
 EXAMPLES_KEPT = 10
+# After a thousand half-lives.
+_NOTHING_LEFT = -1000.0
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,10 @@ def _past(
     helpful = seen.verdict == Verdict.HELPFUL.value
     harmful = seen.verdict == Verdict.HARMFUL.value
     half_life_s = basis.half_life_days * DAY
-    # Never above 1: what was received by then had ended by then.
-    weight = func.power(2.0, (seen.ended_at - at) / half_life_s)
+    # Never above 0: what was received by then had ended by then. PostgreSQL takes a power that is
+    # too small for a float for an error.
+    half_lives = (seen.ended_at - at) / half_life_s
+    weight = case((half_lives < _NOTHING_LEFT, 0.0), else_=func.power(2.0, half_lives))
     sums = (
         select(
             seen.pattern_id,

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
-from ..appraisal import Appraised, Appraiser
+from ..appraisal import NAMED, Appraised, Appraiser
 from ..learning.decay import DecayBasis, DecayRules
 from ..outcome import decode_outcome
 from .basis import replace_basis
@@ -18,6 +18,8 @@ from .transitions import TransitionRules, record_transitions
 _CHUNK = 2000
 # What is on record passed the limit of its day.
 _ANY_SIZE = 2**31
+# No spelling of a name is larger: this is no character, and the last code point.
+_LARGEST = "\U0010ffff"
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,15 @@ def _clear(connection: Connection, project_id: int) -> None:
         update(patterns)
         .where(patterns.c.project_id == project_id)
         .values(
-            helpful=0, neutral=0, harmful=0, helpful_sum=0.0, harmful_sum=0.0, last_validated=None
+            # The smallest spelling is kept, and "strategy" before "named": begin at the other end.
+            kind=NAMED,
+            content=_LARGEST,
+            helpful=0,
+            neutral=0,
+            harmful=0,
+            helpful_sum=0.0,
+            harmful_sum=0.0,
+            last_validated=None,
         )
     )
 

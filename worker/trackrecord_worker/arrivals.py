@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import msgspec
 import structlog
 
 from trackrecord.appraisal import Appraised, Appraiser
 from trackrecord.errors import InvalidOutcome
 from trackrecord.outcome import WIRE_VERSION, decode_outcome
+
+_WIRE_VERSION = WIRE_VERSION.encode()
 
 _log = structlog.get_logger(__name__)
 
@@ -30,8 +33,7 @@ class Refused:
     reason: str
 
 
-@dataclass(frozen=True)
-class Arrived:
+class Arrived(msgspec.Struct, frozen=True, gc=False):
     """An outcome, and the entry that it came in."""
 
     entry_id: bytes
@@ -85,7 +87,7 @@ def _appraise(
     max_body_bytes: int,
     now: float,
 ) -> Appraised:
-    if fields.get(b"v") != WIRE_VERSION.encode():
+    if fields.get(b"v") != _WIRE_VERSION:
         message = f"field v is not {WIRE_VERSION}: this version of the wire format is not known"
         raise InvalidOutcome(message)
     body = fields.get(b"body")

@@ -22,6 +22,7 @@ from trackrecord.store.transitions import TransitionRules
 
 from .arrivals import Arrived, Entry, Refused, sort_arrivals
 from .outage import DatabaseOutage
+from .read_ahead import ReadAhead
 from .refresh import RankingsRefresher
 from .stream import OutcomeStream
 from .trial import try_store
@@ -69,6 +70,7 @@ class Drain:
         wake_another: Callable[[], None],
     ) -> None:
         self._stream = stream
+        self._ahead = ReadAhead(stream, settings.batch_size)
         self._engine = engine
         self._outage = outage
         self._settings = settings
@@ -87,6 +89,11 @@ class Drain:
         deadline = time.monotonic() + self._settings.drain_slice_s
         if self._learn_own_pending(done):
             self._learn_new(done, deadline)
+            # Read ahead when the slice ended, or when the database failed: in the latter case it
+            # stays pending, and is read again with the rest.
+            last = self._ahead.last_batch()
+            if last and not self._outage.is_pausing:
+                self.learn_entries(last, done)
             self._refresher.flush()
         return done
 
@@ -103,7 +110,7 @@ class Drain:
             refresh_in = self._refresher.next_refresh_in()
             block_s = self._settings.drain_block_s if refresh_in is None else refresh_in
             block_s = min(block_s, left, _LONGEST_BLOCK_S)
-            entries = self._stream.read_new(self._settings.batch_size, block_s)
+            entries = self._ahead.next_batch(block_s)
             if entries:
                 if not self.learn_entries(entries, done):
                     return

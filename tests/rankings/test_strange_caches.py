@@ -1,0 +1,136 @@
+"""Whatever is in the cache, and whatever agents wrote: the agent that asks is not harmed."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.maturity import MaturityRules
+from trackrecord.learning.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.rankings.answer import answer_from
+from trackrecord.rankings.cache import write_document
+from trackrecord.rankings.client import RankingsReader
+from trackrecord.rankings.document import RankedPattern, RankingsDocument
+from trackrecord.rankings.presenting import present_pattern
+from trackrecord.settings import Settings
+
+NAMES = Recogniser()
+
+
+def entry(slug: str, content: str, *, failed: bool = False) -> RankedPattern:
+    evidence = Evidence(0, 0, 6, 0.0, 6.0) if failed else Evidence(6, 0, 0, 6.0, 0.0)
+    standing = standing_of(
+        MaturityRules(), AntiPatternRules(), PatternFacts(slug, "named", content, 1.0), evidence
+    )
+    return present_pattern(standing, NAMES.name_of)
+
+
+def document(*patterns: RankedPattern) -> RankingsDocument:
+    return RankingsDocument(
+        project="p",
+        revision=1,
+        computed_at=1.0,
+        patterns=tuple(each for each in patterns if not each.is_negative),
+        anti_patterns=tuple(each for each in patterns if each.is_negative),
+    )
+
+
+@pytest.fixture
+def reader(settings: Settings) -> RankingsReader:
+    return RankingsReader(settings)
+
+
+def test_a_later_version_of_the_cache(client, settings, reader) -> None:
+    """States and languages that this version does not know are left out; the rest is given."""
+    known = entry("known", "known")
+    later = msgspec.structs.replace(entry("later", "later"), state="legendary")
+    mute = msgspec.structs.replace(entry("mute", "mute"), lines={"fr": "- muet"})
+    silent = msgspec.structs.replace(entry("silent", "silent", failed=True), lines={})
+    write_document(client, settings, document(known, later, mute, silent))
+    for language in ("en", "zh"):
+        answer = reader.read(project="p", lang=language)
+        assert [each.id for each in answer.patterns] == ["known"]
+        assert answer.anti_patterns == ()
+        assert answer.left_out == 3
+        assert answer.prompt.count("\n- ") == 1
+
+
+@pytest.mark.parametrize(
+    "junk", [b"", b"{", b"null", b"[]", b"\xff", b'{"project":"p"}', b"[" * 9999]
+)
+def test_junk_in_the_cache(junk: bytes, client, settings, reader) -> None:
+    """Is no answer, and no error."""
+    client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": junk})
+    answer = reader.read(project="p")
+    assert answer.prompt == ""
+    assert answer.problem == "the cache was written by another version"
+
+
+def test_something_else_under_the_key(client, settings, reader) -> None:
+    """A key of another type is an answer of Redis's that is no answer."""
+    client.set(settings.keys.rankings("p"), "mine")
+    answer = reader.read(project="p")
+    assert answer.prompt == ""
+    assert "unavailable" in str(answer.problem)
+
+
+def test_a_flushed_cache(client, settings, reader) -> None:
+    """Says so at once, and is read again as soon as a worker has built it."""
+    write_document(client, settings, document(entry("a", "a")))
+    assert reader.read(project="p").patterns
+    client.flushall()
+    assert reader.read(project="p").problem == "nothing is learnt yet"
+    write_document(client, settings, document(entry("a", "a")))
+    assert reader.read(project="p").patterns
+
+
+@pytest.mark.parametrize("limit", [0, -1, -1000])
+def test_a_limit_of_nothing(limit: int, client, settings, reader) -> None:
+    """Gives nothing."""
+    write_document(client, settings, document(entry("a", "a"), entry("b", "b", failed=True)))
+    answer = reader.read(project="p", limit=limit)
+    assert (answer.prompt, answer.left_out) == ("", 2)
+
+
+# What agents may write to break out of their line.
+HOSTILE = st.text(
+    st.one_of(
+        st.characters(),
+        st.sampled_from("\n\r\t\x0b\x0c\x1b\x85\u2028\u2029\u202e\u200b`#-*>|<&[]~=_:：。."),
+    ),
+    max_size=300,
+)
+
+
+@given(st.lists(st.tuples(HOSTILE, st.booleans()), max_size=6), st.integers(0, 400))
+def test_contents_stay_one_line_each(written, budget: int) -> None:
+    """Whatever they hold: no line, heading or fence of their own, in either language."""
+    entries = [
+        entry(f"s{number}", content, failed=failed)
+        for number, (content, failed) in enumerate(written)
+    ]
+    for language in ("en", "zh"):
+        for within in (None, budget):
+            answer = answer_from(
+                document(*entries),
+                project="p",
+                problem=None,
+                task=None,
+                budget=within,
+                limit=None,
+                language=language,
+                now=2.0,
+            )
+            given_out = len(answer.patterns) + len(answer.anti_patterns)
+            lines = answer.prompt.splitlines()
+            assert sum(line.startswith("- ") for line in lines) == given_out
+            assert sum(line.startswith("#") for line in lines) <= 2
+            assert "```" not in answer.prompt
+            assert len(lines) <= given_out + 2 * 4
+            assert max(map(len, lines), default=0) < 400
+            assert given_out + answer.left_out == len(entries)
+            if within is not None:
+                assert answer.tokens <= within

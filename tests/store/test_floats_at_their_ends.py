@@ -1,0 +1,182 @@
+"""Numbers that are too small for a float: old evidence and short half-lives break nothing."""
+
+import sqlite3
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine, delete
+from teaching import APPRAISER, DAY, NOW, RULES, known, outcome, standings, teach
+
+from trackrecord.learning.decay import DecayRules
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.migrate import migrate
+from trackrecord.store.patterns import read_changes
+from trackrecord.store.projects import project_id_of
+from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord.store.tables import observations, outcomes
+
+
+@pytest.mark.parametrize("age_in_half_lives", [0, 1030, 1060, 5000])
+@pytest.mark.parametrize("later_in_half_lives", [501, 1100, 1e6])
+def test_the_landmark_moves_past_the_end_of_floats(
+    store: Engine, age_in_half_lives: float, later_in_half_lives: float
+) -> None:
+    """What is left of old evidence is nothing, on both databases, and no error."""
+    decay = DecayRules(half_life_days=0.001)
+    half_life = 0.001 * DAY
+    teach(
+        store,
+        [
+            outcome(1, patterns=["x"], timestamp=max(0.0, NOW - age_in_half_lives * half_life)),
+            outcome(2, patterns=["x"], helpful=False),
+            outcome(3, patterns=["y"], timestamp=max(0.0, NOW - age_in_half_lives * half_life)),
+        ],
+        decay=decay,
+    )
+    later = NOW + later_in_half_lives * half_life
+    teach(store, [outcome(4, patterns=["x"], received=later)], now=later, decay=decay)
+    evidence = standings(store, now=later)["x"].evidence
+    assert (evidence.helpful, evidence.harmful) == (2, 1)
+    assert evidence.decayed_helpful == pytest.approx(1.0)
+    assert evidence.decayed_harmful == pytest.approx(0.0, abs=1e-9)
+    past = standings(store, now=later, at=later)["x"].evidence
+    assert past.decayed_helpful == pytest.approx(1.0)
+    assert past.decayed_harmful == pytest.approx(0.0, abs=1e-9)
+    then = standings(store, now=later, at=NOW)["x"].evidence
+    assert then.decayed_harmful == pytest.approx(1.0)
+
+
+def test_decades_in_the_past(store: Engine) -> None:
+    """A question about evidence that is a thousand half-lives old has an answer."""
+    decay = DecayRules(half_life_days=1.0)
+    teach(
+        store,
+        [outcome(n, patterns=["x"], timestamp=float(n), helpful=n % 2 == 0) for n in range(4)],
+        decay=decay,
+    )
+    for at in (None, NOW, NOW + 10_000 * DAY):
+        evidence = standings(store, now=NOW, at=at)["x"].evidence
+        assert (evidence.helpful, evidence.harmful) == (2, 2)
+        assert evidence.decayed_total == pytest.approx(0.0, abs=1e-200)
+
+
+def test_a_database_without_powers(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some builds of SQLite have no mathematical functions; the past is answered all the same."""
+    real = sqlite3.connect
+
+    class Poor(sqlite3.Connection):
+        def cursor(self, *args):
+            cursor = super().cursor(PoorCursor)
+            cursor.of = self
+            return cursor
+
+        def create_function(self, *args, **options):
+            self.has_power = True
+            super().create_function(*args, **options)
+
+    class PoorCursor(sqlite3.Cursor):
+        def execute(self, statement, *args):
+            if "power(" in statement and not getattr(self.of, "has_power", False):
+                message = "no such function: power"
+                raise sqlite3.OperationalError(message)
+            return super().execute(statement, *args)
+
+    monkeypatch.setattr(
+        sqlite3.dbapi2, "connect", lambda *a, **o: real(*a, **o | {"factory": Poor})
+    )
+    engine = connect_store(f"sqlite:///{tmp_path}/db")
+    migrate(engine)
+    teach(engine, [outcome(1, patterns=["x"], timestamp=NOW - 90 * DAY)])
+    past = standings(engine, at=NOW)["x"].evidence
+    engine.dispose()
+    assert past.decayed_helpful == pytest.approx(0.5)
+
+
+def rebuild(store: Engine, now: float = NOW) -> None:
+    with writing(store) as connection:
+        project_id = project_id_of(connection, "default")
+        assert project_id is not None
+        rebuild_patterns(
+            connection,
+            project_id,
+            APPRAISER,
+            decay=DecayRules(),
+            transition_rules=RULES,
+            now=now,
+        )
+
+
+def test_a_rebuild_forgets_what_no_outcome_says(store: Engine) -> None:
+    """A spelling, or a kind, that only an erased outcome gave is gone afterwards."""
+    teach(
+        store,
+        [
+            outcome(1, patterns=["big bang"]),
+            outcome(2, patterns=[], strategy="BIG BANG"),
+            outcome(3, patterns=["only here"]),
+        ],
+    )
+    assert standings(store)["big-bang"].facts.content == "BIG BANG"
+    with writing(store) as connection:
+        for table, column in ((observations, observations.c.outcome), (outcomes, outcomes.c.id)):
+            gone = outcomes.c.outcome_id.in_(["2", "3", "o2", "o3"])
+            ids = list(connection.execute(outcomes.select().where(gone)).scalars())
+            assert len(ids) == 2
+            connection.execute(delete(table).where(column.in_(ids)))
+    rebuild(store)
+    (standing,) = standings(store).values()
+    assert (standing.facts.content, standing.facts.kind) == ("big bang", "named")
+    assert standing.evidence.helpful == 1
+
+
+def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
+    """History is kept, and not repeated."""
+    teach(store, [outcome(n, patterns=["x"], helpful=n > 4) for n in range(12)])
+
+    def history():
+        with reading(store) as connection:
+            project_id = project_id_of(connection, "default")
+            assert project_id is not None
+            return read_changes(connection, project_id, "x")
+
+    before = history()
+    assert before
+    rebuild(store)
+    rebuild(store, NOW + 1)
+    assert history() == before
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(),
+            st.integers(0, 20_000),
+            st.lists(st.sampled_from(["a", "B", "b", "一", "Ａ"]), max_size=3),
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(0, 3000),
+)
+def test_a_rebuild_leaves_the_same_state(tmp_path_factory, told, days_later) -> None:
+    """Whatever was told, however old, and whenever it is rebuilt."""
+    engine = connect_store(f"sqlite:///{tmp_path_factory.mktemp('rebuild') / 'db'}")
+    migrate(engine)
+    for number, (helpful, age, names) in enumerate(told):
+        when = NOW + number
+        teach(
+            engine,
+            [outcome(number, helpful=helpful, patterns=names, received=when,
+                     timestamp=max(0, when - age * DAY))],
+            now=when,
+        )  # fmt: skip
+    now = NOW + 100 + days_later * DAY
+    before = known(engine, now=now)
+    rebuild(engine, now)
+    after = known(engine, now=now)
+    engine.dispose()
+    assert after == before

@@ -1,0 +1,78 @@
+"""Two hundred recorded runs of a real agent (τ-bench), from the command line to the records."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from working import until
+
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import Settings, load_settings
+from trackrecord_worker.daemon import Daemon
+
+RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
+
+pytestmark = pytest.mark.skipif(
+    not RUNS.exists(), reason="the τ-bench runs are not beside the repository"
+)
+
+
+@pytest.fixture
+def trackrecord(settings: Settings) -> Callable[..., Any]:
+    """The command line in a process of its own; answers what it prints as JSON."""
+
+    def run(*arguments: str) -> Any:
+        done = subprocess.run(
+            [sys.executable, "-m", "trackrecord_cli", *arguments, "--json"],
+            env={**os.environ, **settings.as_environment()},
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    return run
+
+
+def test_what_two_hundred_runs_teach(
+    settings: Settings, trackrecord: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Through the stream and a real worker; a second time changes nothing."""
+    with (
+        (tmp_path / "worker.log").open("wb") as log,
+        Daemon(load_settings(home=settings.home), log=log),
+    ):
+        trackrecord("import", "tau-bench", str(RUNS))
+        with agent_client(settings) as client:
+            until(lambda: client.xlen(settings.keys.outcomes) == 0)
+        trackrecord("consolidate")
+        first = trackrecord("status")
+        assert (first["outcomes"], first["successes"]) == (200, 84)
+        assert (first["signatures"], first["competences"]) == (82, 13)
+        assert (first["dead_letters"], first["waiting_episodes"]) == (0, 0)
+        records = trackrecord("competences", "list")
+        assert len(records) == 13
+        covered = sum(
+            each["performance"]["success_count"] + each["performance"]["failure_count"]
+            for each in records
+        )
+        assert covered == 87
+
+        trackrecord("import", "tau-bench", str(RUNS))
+        with agent_client(settings) as client:
+            until(lambda: client.xlen(settings.keys.outcomes) == 0)
+        trackrecord("consolidate")
+        second = trackrecord("status")
+        for name in ("outcomes", "successes", "signatures", "competences", "patterns"):
+            assert second[name] == first[name]
+        again = trackrecord("competences", "list")
+        for before, after in zip(records, again, strict=True):
+            # What ages from one second to the next is not a change.
+            changed = {name for name, value in before.items() if value != after[name]}
+            assert changed <= {"salience_now"}
