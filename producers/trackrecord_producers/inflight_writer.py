@@ -43,6 +43,7 @@ _EXIT_WAIT_S: Final = 2.5
 # Starting means importing, which is this process's own work and not Redis's fault.
 _START_WAIT_S: Final = 5.0
 _POLL_S: Final = 0.05
+_GRACE_S: Final = 0.5
 
 _encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(tuple[str | None, Report])
@@ -204,7 +205,8 @@ class InFlightWriter:
     def close(self) -> None:
         """Bring everything out before the process ends, if Redis is there; never raises."""
         try:
-            deadline = exit_hooks.began_at() + _EXIT_WAIT_S
+            self._is_ready.wait(_START_WAIT_S if len(self._queue) else 0)
+            deadline = max(exit_hooks.began_at() + _EXIT_WAIT_S, time.monotonic() + _GRACE_S)
             while time.monotonic() < deadline and not self._is_away:
                 if self._queue.wait_until_done(_POLL_S):
                     break
