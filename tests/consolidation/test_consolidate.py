@@ -111,7 +111,7 @@ def test_new_successes_reinforce(fleet: Fleet) -> None:
     assert record.salience == pytest.approx(0.6)
     assert record.lifecycle.last_reinforced_at == 200.0
     assert [step.tool for step in record.recipe] == ["b", "a"]
-    assert fleet.revision == 2
+    assert fleet.revision == 200_000  # of the run at 200 s, in milliseconds
 
 
 def test_new_failures_only_count(fleet: Fleet) -> None:
