@@ -32,6 +32,7 @@ _RULES = {
     "antipatterns": "Anti-patterns",
     "criteria": "Criteria",
     "competence": "Competence records",
+    "errors": "Errors of tasks in flight",
 }
 
 

@@ -10,6 +10,7 @@ What an agent needs is here:
         attempt.tool("grep", ok=True)
 
     trackrecord.rankings(task="fix the build")
+    trackrecord.error_context("build-4711")
 
 Names are imported when they are first used: an agent that only publishes pays for nothing else.
 """
@@ -23,20 +24,35 @@ from .forking import not_while_forking
 
 if TYPE_CHECKING:
     from trackrecord_producers.attempt import Attempt, attempt, current_attempt
+    from trackrecord_producers.errors_in_flight import (
+        dropped_errors,
+        error_context,
+        error_stats,
+        record_error,
+        resolve_error,
+    )
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
     from trackrecord_producers.tally import Stats
 
+    from .learning.classification import classify, classify_failure
     from .rankings.client import rankings
 
 __all__ = [
     "Attempt",
     "Stats",
     "attempt",
+    "classify",
+    "classify_failure",
     "current_attempt",
     "dropped",
+    "dropped_errors",
+    "error_context",
+    "error_stats",
     "flush",
     "publish",
     "rankings",
+    "record_error",
+    "resolve_error",
     "spool",
     "stats",
 ]
@@ -45,11 +61,18 @@ _HOMES = {
     "Attempt": "trackrecord_producers.attempt",
     "Stats": "trackrecord_producers.tally",
     "attempt": "trackrecord_producers.attempt",
+    "classify": "trackrecord.learning.classification",
+    "classify_failure": "trackrecord.learning.classification",
     "current_attempt": "trackrecord_producers.attempt",
     "dropped": "trackrecord_producers.publish",
+    "dropped_errors": "trackrecord_producers.errors_in_flight",
+    "error_context": "trackrecord_producers.errors_in_flight",
+    "error_stats": "trackrecord_producers.errors_in_flight",
     "flush": "trackrecord_producers.publish",
     "publish": "trackrecord_producers.publish",
     "rankings": "trackrecord.rankings.client",
+    "record_error": "trackrecord_producers.errors_in_flight",
+    "resolve_error": "trackrecord_producers.errors_in_flight",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
 }

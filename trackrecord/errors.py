@@ -16,6 +16,10 @@ class InvalidOutcome(TrackrecordError):
     """Raised when a body is not an outcome as the wire format describes it."""
 
 
+class InvalidErrorReport(TrackrecordError):
+    """Raised when an error of a task cannot be recorded, or asked for, as it is given."""
+
+
 class InvalidTime(TrackrecordError):
     """Raised when a text cannot be read as a moment in time."""
 

@@ -33,3 +33,15 @@ class Keys:
     def rankings(self, project: str) -> str:
         """The cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
+
+    def task_in_flight(self, digest: str, project: str) -> str:
+        """Errors and failed attempts of one task; the digest stands for the task's own name."""
+        return f"{self.prefix}:in-flight:task:{digest}:{project}"
+
+    def tasks_in_flight(self, project: str) -> str:
+        """The tasks in flight of a project, by their last news."""
+        return f"{self.prefix}:in-flight:tasks:{project}"
+
+    def task_sizes(self, project: str) -> str:
+        """What each task in flight counts for against its project's bound."""
+        return f"{self.prefix}:in-flight:sizes:{project}"

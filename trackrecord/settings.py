@@ -31,6 +31,7 @@ from .learning.decay import DecayRules
 from .learning.identity import strategies_by_slug
 from .learning.maturity import MaturityRules
 from .learning.scoring import ScoringRules
+from .learning.task_errors import ErrorRules
 from .outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
 
 ENV_PREFIX = "TRACKRECORD_"
@@ -158,6 +159,7 @@ class Settings(BaseSettings):
     maturity: MaturityRules = MaturityRules()
     antipatterns: AntiPatternRules = AntiPatternRules()
     competence: CompetenceRules = CompetenceRules()
+    errors: ErrorRules = ErrorRules()
 
     @classmethod
     def settings_customise_sources(

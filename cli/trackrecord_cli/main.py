@@ -30,6 +30,7 @@ COMMANDS = (
     "patterns",
     "criteria",
     "competences",
+    "errors",
     "explain",
     "consolidate",
     "status",

@@ -5,34 +5,47 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
 
-from trackrecord.outcome import encode_body
+from trackrecord.learning.classification import classify_failure
+from trackrecord.learning.language import Language
+from trackrecord.learning.task_errors import ErrorType
 
 from .decorating import observed
+from .described import describe, describe_error
+from .errors_in_flight import error_context, report_end, report_error
+from .failed_before import FailedBefore, Task
 from .ids import new_id
+from .particulars import MAX_DETAILS, particulars_of
 from .publish import publish_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_TOOL_CALLS = 1000
-_MAX_PARTICULAR_BYTES = 16 * 1024
 # Arguments and errors of all calls together; an outcome has 1 MiB.
 _MAX_PARTICULARS_BYTES = 512 * 1024
-_MAX_DETAILS = 2000
 _MAX_LABEL = 256
+_CANCELLED = "cancelled"
 
 _current: ContextVar[Attempt | None] = ContextVar("trackrecord_attempt", default=None)
+_failed_before = FailedBefore()
 
 
 def current_attempt() -> Attempt | None:
     """The innermost attempt that is going on here, in this thread or task; None outside of any."""
     return _current.get()
+
+
+def count_in_attempt(task_id: str, error: object) -> None:
+    """Count an error in the innermost attempt at that task, if one is going on here."""
+    ongoing = _current.get()
+    if ongoing is not None:
+        ongoing.count_for(task_id, error)
 
 
 def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN401 - fields of many types
@@ -56,9 +69,11 @@ class Attempt:
         task_id: the task; None until the attempt begins when none was given.
     """
 
-    def __init__(self, task_id: str | None, fields: dict[str, Any]) -> None:
+    def __init__(self, task_id: str | None, fields: dict[str, Any], *, named: bool = True) -> None:
         self.task_id = task_id
         self._fields = fields
+        # A task that is only named after a function: its attempts need not be tries at one thing.
+        self._named = named
         self._lock = threading.RLock()
         self._depth = 0
         self._outer: Attempt | None = None
@@ -69,22 +84,87 @@ class Attempt:
         self._tools: list[dict[str, Any]] = []
         self._errors = 0
         self._retries = 0
+        self._failed_before = 0
         self._failure: tuple[str, str | None] | None = None
         self._room = _MAX_PARTICULARS_BYTES
         self._counted: BaseException | None = None
+        # What an attempt inside this one, at the same task, has recorded already.
+        self._recorded: BaseException | None = None
         self._started = time.monotonic()
 
-    def error(self, error: object = None) -> None:
-        """Count an error that the attempt met; an exception that ends it is counted by itself."""
+    def error(
+        self,
+        error: object = None,
+        *,
+        type: ErrorType | None = None,  # noqa: A002 - what the rules call it
+        tool_name: str | None = None,
+        context: str | None = None,
+    ) -> None:
+        """Count an error that the attempt met, and record it for whoever tries next.
+
+        An exception that ends the attempt is counted and recorded by itself.
+
+        Args:
+            error: what happened: an exception or a text.
+            type: what kind of error it is; by default it is classified.
+            tool_name: the tool that was used.
+            context: what was being done.
+        """
+        if self._count(error) and (error is None or error is not self._recorded):
+            report_error(
+                self.task_id,
+                type,
+                "" if error is None else error,
+                tool_name=tool_name,
+                context=context,
+                project=self._project,
+            )
+
+    def _count(self, error: object) -> bool:
+        """Count an error; False when it is the exception that was counted last."""
         with self._lock:
             if isinstance(error, BaseException):
                 if error is self._counted:
-                    return
+                    return False
                 self._counted = error
             self._errors += 1
+            return True
+
+    def count_for(self, task_id: str, error: object) -> None:
+        """Count an error in the innermost attempt at that task, this one or one around it."""
+        ongoing = self._at(task_id)
+        if ongoing is not None:
+            ongoing._count(error)
+
+    def _at(self, task_id: str | None) -> Attempt | None:
+        ongoing: Attempt | None = self
+        while ongoing is not None and ongoing.task_id != task_id:
+            ongoing = ongoing._outer
+        return ongoing
+
+    def error_context(
+        self,
+        include_resolved: bool = False,
+        lang: Language = "en",
+    ) -> str:
+        """What a retry's prompt should say of the errors met so far, by whoever tried.
+
+        As `trackrecord.error_context` for this attempt's task.
+        """
+        if self.task_id is None:
+            return ""
+        return error_context(self.task_id, include_resolved, lang, project=self._project)
+
+    @property
+    def _project(self) -> str | None:
+        project = self._noted.get("project", self._fields.get("project"))
+        return project if isinstance(project, str) else None
 
     def retry(self) -> None:
-        """Count a retry."""
+        """Count a retry.
+
+        A further attempt at a task that this process has failed at is counted as a retry by itself.
+        """
         with self._lock:
             self._retries += 1
 
@@ -109,13 +189,14 @@ class Attempt:
         """
         if ok is None:
             ok = error is None
-        call: dict[str, Any] = {"tool": _text(name, _MAX_LABEL), "ok": ok}
+        call: dict[str, Any] = {"tool": describe(name, _MAX_LABEL), "ok": ok}
         if duration_ms is not None:
             call["duration_ms"] = duration_ms
-        particulars = _particulars(args, error)
+        particulars = particulars_of(args, error)
         with self._lock:
             if not ok:
-                self.error(error)
+                what = f"{call['tool']} failed" if error is None else error
+                self.error(what, tool_name=call["tool"])
             if len(self._tools) < _MAX_TOOL_CALLS:
                 self._tools.append(call | self._as_far_as_there_is_room(particulars))
 
@@ -134,8 +215,8 @@ class Attempt:
             mode: the kind of failure, a short label.
             details: what happened: an exception or a text.
         """
-        label = _text(mode, _MAX_LABEL)
-        described = None if details is None else _text(details, _MAX_DETAILS)
+        label = describe(mode, _MAX_LABEL)
+        described = None if details is None else describe(details, MAX_DETAILS)
         with self._lock:
             self._failure = (label, described)
 
@@ -149,6 +230,13 @@ class Attempt:
         self._forget()
         if self.task_id is None:
             self.task_id = f"attempt-{new_id()}"
+        self._outer = _current.get()
+        if self._named:
+            self._failed_before = _failed_before.count(self._task)
+
+    @property
+    def _task(self) -> Task:
+        return self._project, str(self.task_id)
 
     def finish(self, error: BaseException | None = None) -> None:
         """Publish how it went; `with` and the decorator do it.
@@ -158,13 +246,11 @@ class Attempt:
         """
         duration_ms = round((time.monotonic() - self._started) * 1000)
         if error is not None and not _is_clean_exit(error):
-            self.error(error)
-            if self._failure is None:
-                self.fail(type(error).__qualname__, error)
+            self._end_by(error)
         outcome: dict[str, Any] = {
             "duration_ms": duration_ms,
             "error_count": self._errors,
-            "retry_count": self._retries,
+            "retry_count": max(self._retries, self._failed_before),
         }
         if self._tools:
             outcome["tool_graph"] = self._tools
@@ -174,6 +260,24 @@ class Attempt:
         outcome["task_id"] = self.task_id
         outcome["success"] = self._failure is None
         publish_fields(outcome)
+        self._tell_end(error)
+        # An exception holds on to the frames that it came through.
+        self._outer = self._counted = self._recorded = None
+
+    def _end_by(self, error: BaseException) -> None:
+        self.error(error)
+        if self._failure is None:
+            self.fail(_mode_of(error), describe_error(error, MAX_DETAILS))
+
+    def _tell_end(self, error: BaseException | None) -> None:
+        """Count failures in a row: of the outermost attempt at a task, and not when cancelled."""
+        around = self._outer._at(self.task_id) if self._outer is not None else None
+        if around is not None:
+            around._recorded = error
+        elif self._failure is None or self._failure[0] != _CANCELLED:
+            success = self._failure is None
+            _failed_before.note(self._task, success=success)
+            report_end(self.task_id, success=success, project=self._project)
 
     @contextmanager
     def as_current(self) -> Iterator[None]:
@@ -188,7 +292,6 @@ class Attempt:
     def __enter__(self) -> Self:
         if self._depth == 0:
             self.start()
-            self._outer = _current.get()
             _current.set(self)
         self._depth += 1
         return self
@@ -202,7 +305,6 @@ class Attempt:
         self._depth -= 1
         if self._depth == 0:
             _current.set(self._outer)
-            self._outer = None
             self.finish(error)
 
     async def __aenter__(self) -> Self:
@@ -218,9 +320,23 @@ class Attempt:
 
     def __call__(self, function: F) -> F:
         """Decorate a function: each of its calls is an attempt of its own."""
-        name = f"{function.__module__}.{function.__qualname__}"
-        task_id = self.task_id or _text(name, _MAX_LABEL)
-        return observed(function, lambda: Attempt(task_id, self._fields))
+        if isinstance(function, (classmethod, staticmethod)):
+            return type(function)(self(function.__func__))
+        task_id = self.task_id or _name_of(function)
+        named = self.task_id is not None
+        return observed(function, lambda: Attempt(task_id, self._fields, named=named))
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return describe(f"{function.__module__}.{name}", _MAX_LABEL)
+
+
+def _mode_of(error: BaseException) -> str:
+    try:
+        return classify_failure(error)
+    except Exception:  # noqa: BLE001 - an agent's own exceptions may be of any making
+        return "unknown"
 
 
 def _is_clean_exit(error: BaseException) -> bool:
@@ -228,30 +344,3 @@ def _is_clean_exit(error: BaseException) -> bool:
     if isinstance(error, SystemExit):
         return error.code in (None, 0)
     return isinstance(error, GeneratorExit)
-
-
-def _particulars(args: object, error: object) -> dict[str, msgspec.Raw]:
-    """Arguments and error as they are now: the agent may change them before the attempt ends."""
-    given: dict[str, object] = {}
-    if args is not None:
-        given["args"] = args
-    if error is not None:
-        given["error"] = _text(error, _MAX_DETAILS)
-    particulars: dict[str, msgspec.Raw] = {}
-    for name, value in given.items():
-        # What cannot be written, or is too long, is left out: the call itself counts.
-        with suppress(Exception):
-            written = encode_body({name: value})[len(name) + 4 : -1]
-            if len(written) <= _MAX_PARTICULAR_BYTES:
-                particulars[name] = msgspec.Raw(written)
-    return particulars
-
-
-def _text(value: object, longest: int) -> str:
-    try:
-        text = str(value)
-    except Exception:  # noqa: BLE001 - the agent's own objects describe themselves here
-        text = type(value).__qualname__
-    # Text that is no text (a lone surrogate, a NUL) would cost the whole outcome.
-    text = text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -8,8 +8,10 @@ import threading
 import pytest
 
 import trackrecord_producers.attempt as attempt_module
+import trackrecord_producers.errors_in_flight as errors_in_flight
 from trackrecord.outcome import decode_outcome, encode_body
 from trackrecord_producers.attempt import attempt, current_attempt
+from trackrecord_producers.failed_before import FailedBefore
 from trackrecord_producers.ids import new_id
 
 
@@ -25,7 +27,19 @@ def published(monkeypatch):
         return new_id()
 
     monkeypatch.setattr(attempt_module, "publish_fields", take)
+    monkeypatch.setattr(errors_in_flight, "_writer", SilentWriter())
+    monkeypatch.setattr(attempt_module, "_failed_before", FailedBefore())
     return bodies
+
+
+class SilentWriter:
+    """Takes reports on tasks in flight nowhere."""
+
+    def write(self, project, report, *, wait_s=0.0):
+        return True
+
+    def drop(self, reason, number=1, *, detail=""):
+        return None
 
 
 def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
@@ -69,16 +83,21 @@ def test_what_is_told_to_it_is_in_the_outcome(published):
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("why"), KeyboardInterrupt("why"), asyncio.CancelledError("why")]
+    ("error", "mode"),
+    [
+        (ValueError("why"), "validation"),
+        (KeyboardInterrupt("why"), "cancelled"),
+        (asyncio.CancelledError("why"), "cancelled"),
+    ],
 )
-def test_what_is_raised_goes_on_and_is_recorded(published, error):
+def test_what_is_raised_goes_on_and_is_recorded(published, error, mode):
     with pytest.raises(type(error)) as caught, attempt("t"):
         raise error
     assert caught.value is error
     (outcome,) = published
     assert outcome["success"] is False
-    assert outcome["failure_mode"] == type(error).__name__
-    assert outcome["failure_details"] == "why"
+    assert outcome["failure_mode"] == mode
+    assert outcome["failure_details"] == f"{type(error).__name__}: why"
     assert outcome["error_count"] == 1
 
 
@@ -170,7 +189,7 @@ def test_a_cancelled_task_is_a_failure(published):
             await task
 
     asyncio.run(main())
-    assert published[0]["failure_mode"] == "CancelledError"
+    assert published[0]["failure_mode"] == "cancelled"
 
 
 def test_attempts_nest_and_each_is_current_in_its_own_block(published):
@@ -271,7 +290,7 @@ def test_a_decorated_coroutine_function_is_one(published):
     assert inspect.iscoroutinefunction(fails)
     with pytest.raises(ValueError):  # noqa: PT011 - any
         asyncio.run(fails())
-    assert published[0]["failure_mode"] == "ValueError"
+    assert published[0]["failure_mode"] == "validation"
 
 
 def test_a_decorated_generator_does_all_that_generators_do(published):
@@ -324,7 +343,7 @@ def test_a_generator_that_raises_fails(published):
 
     with pytest.raises(ValueError):  # noqa: PT011 - any
         list(work())
-    assert [outcome["failure_mode"] for outcome in published] == ["ValueError"]
+    assert [outcome["failure_mode"] for outcome in published] == ["validation"]
 
 
 def test_a_decorated_asynchronous_generator_does_all_that_they_do(published):

@@ -1,0 +1,192 @@
+"""What an agent calls about the errors of a task in flight.
+
+Recording never raises and hardly waits; asking waits no longer than the settings allow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trackrecord.errors import InvalidErrorReport, SettingsError
+from trackrecord.forking import not_while_forking
+from trackrecord.inflight.reports import AttemptEnd, checked_task_id, error_report
+from trackrecord.learning.classification import classify, classify_text
+from trackrecord.learning.language import Language
+from trackrecord.learning.task_errors import ErrorStats, ErrorType
+
+from .described import describe, describe_error, where
+from .ids import new_id
+from .inflight_writer import InFlightWriter
+from .notices import Notices
+
+if TYPE_CHECKING:
+    from .inflight_reader import InFlightReader
+
+_MAX_CHARS: Final = 16_384
+_MAX_TOOL: Final = 256
+# What this process has told is asked for together with the rest, if it gets through at once.
+_READ_WAIT_S: Final = 0.5
+
+_writer = InFlightWriter()
+_notices = Notices()
+
+
+def record_error(
+    task_id: str,
+    type: ErrorType | None,  # noqa: A002 - what the rules call it
+    message: object,
+    *,
+    stack_trace: str | None = None,
+    tool_name: str | None = None,
+    context: str | None = None,
+    project: str | None = None,
+    wait: float = 0.5,
+) -> str | None:
+    """Record an error that an attempt at a task met, for whoever tries next; never raises.
+
+    Inside an attempt at the same task it also counts as one of the attempt's errors.
+
+    Args:
+        task_id: the task.
+        type: what kind of error it is; None to have it classified.
+        message: what happened: a text, or an exception, which says where by itself.
+        stack_trace: where it happened.
+        tool_name: the tool that was used.
+        context: what was being done.
+        project: whose task it is; the settings' project when not given.
+        wait: how many seconds to wait at most until Redis has it. Once Redis does not answer in
+            time nothing is waited for until it answers again; the error waits in memory.
+
+    Returns:
+        The error's id, or None when it was dropped; the log of "trackrecord" says why.
+    """
+    from .attempt import count_in_attempt
+
+    count_in_attempt(task_id, message)
+    return report_error(
+        task_id,
+        type,
+        message,
+        stack_trace=stack_trace,
+        tool_name=tool_name,
+        context=context,
+        project=project,
+        wait_s=wait,
+    )
+
+
+def report_error(
+    task_id: object,
+    type: ErrorType | None,  # noqa: A002 - as above
+    error: object,
+    *,
+    stack_trace: object = None,
+    tool_name: object = None,
+    context: object = None,
+    project: str | None = None,
+    wait_s: float = 0.0,
+) -> str | None:
+    """As `record_error`, but no attempt counts it."""
+    try:
+        if isinstance(error, BaseException) and stack_trace is None:
+            stack_trace = where(error)
+        message = describe_error(error, _MAX_CHARS)
+        report = error_report(
+            checked_task_id(task_id),
+            type or _type_of(error, message, of_tool=tool_name is not None),
+            message,
+            stack_trace=_optional(stack_trace, _MAX_CHARS),
+            tool_name=_optional(tool_name, _MAX_TOOL),
+            context=_optional(context, _MAX_CHARS),
+        )
+    except InvalidErrorReport as refusal:
+        _writer.drop("invalid", detail=str(refusal))
+        return None
+    except Exception as mistake:  # noqa: BLE001 - nothing may reach the agent
+        _writer.drop("internal_error", detail=mistake.__class__.__name__)
+        return None
+    return report.id if _writer.write(project, report, wait_s=wait_s) else None
+
+
+def _type_of(error: object, message: str, *, of_tool: bool) -> ErrorType:
+    found = classify(error) if isinstance(error, BaseException) else classify_text(message)
+    # Whatever else went wrong in a tool is a failure of the tool.
+    return "tool_failure" if found == "unknown" and of_tool else found
+
+
+def _optional(value: object, longest: int) -> str:
+    return "" if value is None else describe(value, longest)
+
+
+def report_end(task_id: object, *, success: bool, project: str | None) -> None:
+    """Tell that an attempt at a task has ended; never raises."""
+    try:
+        report = AttemptEnd(new_id(), checked_task_id(task_id), success)
+    except InvalidErrorReport as refusal:
+        _writer.drop("invalid", detail=str(refusal))
+        return
+    _writer.write(project, report)
+
+
+def resolve_error(error_id: str, *, project: str | None = None) -> None:
+    """Mark an error as dealt with; resolving it again changes nothing.
+
+    Raises:
+        UnknownId: no error of the project is kept under that id.
+        ServerUnavailable: Redis cannot be reached.
+        SettingsError: a setting is wrong.
+    """
+    _reader().store(project).resolve(error_id)
+
+
+def error_stats(task_id: str, *, project: str | None = None) -> ErrorStats:
+    """The errors of a task, counted; `total` is what an outcome reports as error_count.
+
+    Raises:
+        InvalidErrorReport: there can be no such task.
+        ServerUnavailable: Redis cannot be reached.
+        SettingsError: a setting is wrong.
+    """
+    return _reader().store(project).read(task_id).stats
+
+
+def error_context(
+    task_id: str,
+    include_resolved: bool = False,
+    lang: Language = "en",
+    *,
+    project: str | None = None,
+) -> str:
+    """What a retry's prompt should say of the attempts before; "" when that is nothing.
+
+    Stands in an agent's way to its next prompt, so it never raises: while Redis is away the text
+    is empty, and the log says why.
+
+    Args:
+        task_id: the task.
+        include_resolved: also list errors that have been dealt with.
+        lang: language of the text, "en" or "zh".
+        project: whose task it is; the settings' project when not given.
+    """
+    try:
+        return _reader().context(
+            checked_task_id(task_id), project, include_resolved=include_resolved, language=lang
+        )
+    except (InvalidErrorReport, SettingsError) as problem:
+        _notices.say("no_context", f"no text on earlier errors: {problem}")
+    except Exception as mistake:  # noqa: BLE001 - nothing may reach the agent
+        _notices.say("no_context", f"no text on earlier errors: {type(mistake).__name__}")
+    return ""
+
+
+def _reader() -> InFlightReader:
+    # Imports the Redis client: only who asks pays for it.
+    with not_while_forking():
+        from .inflight_reader import process_reader
+    _writer.flush(_READ_WAIT_S)
+    return process_reader()
+
+
+def dropped_errors() -> dict[str, int]:
+    """How many reports on tasks in flight this process lost, for each reason that occurred."""
+    return _writer.dropped()

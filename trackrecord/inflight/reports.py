@@ -1,0 +1,145 @@
+"""What is reported of a task in flight: checked, cut to length, and ready to travel."""
+
+import os
+import re
+import time
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+
+from ..errors import InvalidErrorReport
+from ..learning.task_errors import ERROR_TYPES, ErrorRules, ErrorType
+
+_MAX_TASK_ID: Final = 256
+_MAX_TOOL: Final = 256
+# What travels to the writer is bounded before the settings, which bound it further, are known.
+_MAX_CHARS: Final = 16_384
+_DIGEST_BYTES: Final = 12
+_ID = re.compile(rf"[0-9a-f]{{{28 + 2 * _DIGEST_BYTES}}}")
+_LATEST: Final = 253_402_300_799.0  # the year 9999: beyond it no date can be shown
+
+
+class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
+    """An error on its way into Redis.
+
+    Attributes:
+        id: names the error and the task that it belongs to.
+        task_id: the task.
+        type: what kind of error it is.
+        message: what happened.
+        at: when it happened, seconds since the epoch.
+        stack_trace: where it happened, if that was told.
+        tool_name: the tool that was used, if that was told.
+        context: what was being done, if that was told.
+    """
+
+    id: str
+    task_id: str
+    type: ErrorType
+    message: str
+    at: float
+    stack_trace: str = ""
+    tool_name: str = ""
+    context: str = ""
+
+    def within(self, rules: ErrorRules) -> "ErrorReport":
+        """The same report with nothing longer than the rules allow."""
+        return msgspec.structs.replace(
+            self,
+            message=cut(self.message, rules.max_message_chars),
+            context=cut(self.context, rules.max_message_chars),
+            stack_trace=cut(self.stack_trace, rules.max_stack_chars),
+        )
+
+
+class AttemptEnd(msgspec.Struct, frozen=True, tag="end", tag_field="report"):
+    """The end of an attempt on its way into Redis.
+
+    Attributes:
+        id: of the attempt, without blanks; told twice it counts once.
+        task_id: the task.
+        success: whether the attempt reached the task's goal.
+    """
+
+    id: str
+    task_id: str
+    success: bool
+
+
+def error_report(
+    task_id: str,
+    type: ErrorType,  # noqa: A002 - what the rules call it
+    message: str,
+    *,
+    stack_trace: str | None = None,
+    tool_name: str | None = None,
+    context: str | None = None,
+    at: float | None = None,
+) -> ErrorReport:
+    """Check what was told of an error, and give it an id; texts that are too long are cut.
+
+    Raises:
+        InvalidErrorReport: the task, the type or the time is none.
+    """
+    task_id = checked_task_id(task_id)
+    if type not in ERROR_TYPES:
+        reason = f"an error's type is one of {', '.join(ERROR_TYPES)}"
+        raise InvalidErrorReport(reason)
+    moment = time.time() if at is None else at
+    if not 0 <= moment <= _LATEST:  # NaN fails as well
+        reason = "an error's time lies between 1970 and 9999"
+        raise InvalidErrorReport(reason)
+    return ErrorReport(
+        id=_new_error_id(task_id),
+        task_id=task_id,
+        type=type,
+        message=cut(clean(message), _MAX_CHARS),
+        at=float(moment),
+        stack_trace=cut(clean(stack_trace or ""), _MAX_CHARS),
+        tool_name=cut(clean(tool_name or ""), _MAX_TOOL),
+        context=cut(clean(context or ""), _MAX_CHARS),
+    )
+
+
+def checked_task_id(task_id: object) -> str:
+    """The task's id, if it is one.
+
+    Raises:
+        InvalidErrorReport: it is no text of 1 to 256 characters that UTF-8 can write.
+    """
+    if not isinstance(task_id, str) or not 1 <= len(task_id) <= _MAX_TASK_ID:
+        reason = f"a task_id is a text of 1 to {_MAX_TASK_ID} characters"
+        raise InvalidErrorReport(reason)
+    if clean(task_id) != task_id:
+        reason = "a task_id has no NUL and no lone surrogate"
+        raise InvalidErrorReport(reason)
+    return task_id
+
+
+def task_digest(task_id: str) -> str:
+    """What stands for a task in keys and ids: letters and digits only, however it is named."""
+    return blake2b(task_id.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def digest_in(error_id: str) -> str | None:
+    """The digest of the task that an error's id names; None when it is no such id."""
+    return error_id[-2 * _DIGEST_BYTES :] if _ID.fullmatch(error_id) else None
+
+
+def _new_error_id(task_id: str) -> str:
+    """Milliseconds, 64 random bits of the operating system's, the task's digest; in hex.
+
+    So it is unique within a millisecond and after a fork, and says where the error is to be found.
+    """
+    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(8).hex()}{task_digest(task_id)}"
+
+
+def clean(text: str) -> str:
+    """The text as UTF-8 can write it, without NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def cut(text: str, most: int) -> str:
+    """The text with at most so many characters; an ellipsis ends what was cut."""
+    return text if len(text) <= most else text[: most - 1] + "…"

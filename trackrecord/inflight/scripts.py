@@ -1,0 +1,108 @@
+"""What Redis does in one step; plain Lua that Redis 6.2 knows.
+
+A task is a hash:
+    e:<n>       the n-th error: its id, a blank, when Redis received it (ms), a blank, its JSON
+    i:<id>      its n; absent when the error is not kept any more
+    r:<n>       when it was resolved (ms)
+    n:<type>    how many errors of a type there were, also those that are not kept any more
+    first, last the oldest and the newest n that is kept
+    ends        the newest ends of attempts, oldest first: F or S, ms, "/", id, a blank each
+
+A project has an index: a sorted set of its tasks' digests by their last news (ms), and a hash of
+what each task counts for against the project's bound; "total" is the sum. The index counts by
+itself, so it stays right though a task's hash leaves Redis on its own.
+
+KEYS: the task, the index, the sizes. Each script answers 1 when it changed something, else 0.
+"""
+
+from typing import Final
+
+_COMMON: Final = """
+local task, index, sizes = KEYS[1], KEYS[2], KEYS[3]
+local digest, head, tail = ARGV[1], ARGV[2], ARGV[3]
+local retention_s, most = tonumber(ARGV[4]), tonumber(ARGV[5])
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local function forget(old)
+  local size = tonumber(redis.call('HGET', sizes, old) or '0')
+  redis.call('DEL', head .. old .. tail)
+  redis.call('ZREM', index, old)
+  redis.call('HDEL', sizes, old)
+  return redis.call('HINCRBY', sizes, 'total', -size)
+end
+
+local function news()
+  local first = tonumber(redis.call('HGET', task, 'first') or '1')
+  local last = tonumber(redis.call('HGET', task, 'last') or '0')
+  local size = last - first + 2
+  local before = tonumber(redis.call('HGET', sizes, digest) or '0')
+  redis.call('ZADD', index, now, digest)
+  redis.call('HSET', sizes, digest, size)
+  local total = redis.call('HINCRBY', sizes, 'total', size - before)
+  local over = redis.call('ZRANGEBYSCORE', index, '-inf', '(' .. (now - retention_s * 1000),
+                          'LIMIT', 0, 100)
+  for _, old in ipairs(over) do total = forget(old) end
+  for _, old in ipairs(redis.call('ZRANGE', index, 0, 99)) do
+    if total <= most then break end
+    if old ~= digest then total = forget(old) end
+  end
+  for _, key in ipairs({task, index, sizes}) do redis.call('EXPIRE', key, retention_s) end
+end
+"""
+
+# ARGV 6…: id, type, JSON, errors kept per task.
+RECORD: Final = (
+    _COMMON
+    + """
+local id, kind, body, most_here = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
+if redis.call('HEXISTS', task, 'i:' .. id) == 1 then return 0 end
+local n = redis.call('HINCRBY', task, 'last', 1)
+redis.call('HSETNX', task, 'first', 1)
+redis.call('HSET', task, 'e:' .. n, id .. ' ' .. now .. ' ' .. body, 'i:' .. id, n)
+redis.call('HINCRBY', task, 'n:' .. kind, 1)
+local first = tonumber(redis.call('HGET', task, 'first'))
+while n - first + 1 > most_here do
+  local old_id = string.match(redis.call('HGET', task, 'e:' .. first) or '', '^%S+') or ''
+  redis.call('HDEL', task, 'e:' .. first, 'r:' .. first, 'i:' .. old_id)
+  first = first + 1
+end
+redis.call('HSET', task, 'first', first)
+news()
+return 1
+"""
+)
+
+# KEYS: the task. ARGV: the error's id. Answers 0 when there is no such error; resolving it twice
+# changes nothing.
+RESOLVE: Final = """
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local n = redis.call('HGET', KEYS[1], 'i:' .. ARGV[1])
+if not n then return 0 end
+redis.call('HSETNX', KEYS[1], 'r:' .. n, now)
+return 1
+"""
+
+# ARGV 6…: id of the attempt, "F" or "S", ends kept. A success ends the row of failures and
+# resolves what is on record; of a task without any news it leaves no trace.
+END: Final = (
+    _COMMON
+    + """
+local id, how, most_ends = ARGV[6], ARGV[7], tonumber(ARGV[8])
+if how == 'S' and redis.call('EXISTS', task) == 0 then return 0 end
+local ends = redis.call('HGET', task, 'ends') or ''
+if string.find(ends, '/' .. id .. ' ', 1, true) then return 0 end
+ends = ends .. how .. now .. '/' .. id .. ' '
+local _, count = string.gsub(ends, ' ', ' ')
+for _ = 1, count - most_ends do ends = string.gsub(ends, '^%S+ ', '', 1) end
+redis.call('HSET', task, 'ends', ends)
+if how == 'S' then
+  local first = tonumber(redis.call('HGET', task, 'first') or '1')
+  local last = tonumber(redis.call('HGET', task, 'last') or '0')
+  for n = first, last do redis.call('HSETNX', task, 'r:' .. n, now) end
+end
+news()
+return 1
+"""
+)

@@ -1,0 +1,219 @@
+"""The tasks in flight of one project, in Redis. Every change is one step there."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import redis
+
+from ..errors import ServerUnavailable, UnknownId
+from ..keys import Keys
+from ..learning.task_errors import (
+    ERROR_TYPES,
+    MOST_STRIKES,
+    ErrorRules,
+    ErrorType,
+    TaskError,
+    TaskInFlight,
+)
+from .reports import AttemptEnd, ErrorReport, checked_task_id, clean, cut, digest_in, task_digest
+from .scripts import END, RECORD, RESOLVE
+
+Report = ErrorReport | AttemptEnd
+
+_SHOWN_CHARS = 80
+
+
+class RefusedByRedis(ServerUnavailable):
+    """Raised when Redis answers, but refuses what it is asked to do: no memory is left, say."""
+
+
+class _Kept(msgspec.Struct, omit_defaults=True):
+    """An error as it stands in Redis; its id and the time of receipt stand before it."""
+
+    type: str
+    message: str
+    at: float
+    stack_trace: str = ""
+    tool_name: str = ""
+    context: str = ""
+
+
+_decoder = msgspec.json.Decoder(_Kept)
+
+
+class InFlightStore:
+    """Reads and writes the tasks in flight of one project.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        project: whose tasks.
+        rules: what is kept, and how long.
+    """
+
+    def __init__(self, client: redis.Redis, keys: Keys, project: str, rules: ErrorRules) -> None:
+        self._client = client
+        self._keys = keys
+        self._project = project
+        self._rules = rules
+
+    def write(self, *reports: Report) -> None:
+        """Record errors and ends of attempts; a report told again changes nothing.
+
+        Raises:
+            ServerUnavailable: Redis cannot be reached or refuses writes.
+        """
+        named = [(self._project, report) for report in reports]
+        write_reports(self._client, self._keys, self._rules, named)
+
+    def resolve(self, error_id: str) -> None:
+        """Mark an error as dealt with; resolving it again changes nothing.
+
+        Raises:
+            UnknownId: no error of the project is kept under that id.
+            ServerUnavailable: Redis cannot be reached or refuses writes.
+        """
+        digest = digest_in(error_id)
+        if digest is None or not self._resolve(digest, error_id):
+            shown = cut(clean(error_id), _SHOWN_CHARS)
+            message = f"no error {shown!r} is on record in project {self._project!r}"
+            raise UnknownId(message)
+
+    def _resolve(self, digest: str, error_id: str) -> bool:
+        key = self._keys.task_in_flight(digest, self._project)
+        try:
+            return bool(self._client.eval(RESOLVE, 1, key, error_id))
+        except (redis.RedisError, OSError) as error:
+            raise unavailable(error) from error
+
+    def read(self, task_id: str, *, at: float | None = None) -> TaskInFlight:
+        """What is on record of a task; nothing is no error.
+
+        Args:
+            task_id: the task.
+            at: answer as of that moment, seconds since the epoch: what Redis received later does
+                not count. Errors that are not kept any more do not count then either.
+
+        Raises:
+            InvalidErrorReport: there can be no such task.
+            ServerUnavailable: Redis cannot be reached.
+        """
+        digest = task_digest(checked_task_id(task_id))
+        key = self._keys.task_in_flight(digest, self._project)
+        try:
+            answer: Any = self._client.hgetall(key)
+        except (redis.RedisError, OSError) as error:
+            raise unavailable(error) from error
+        return _task_now(answer) if at is None else _task_at(answer, at * 1000)
+
+
+def write_reports(
+    client: redis.Redis, keys: Keys, rules: ErrorRules, reports: Sequence[tuple[str, Report]]
+) -> None:
+    """Write reports, each with its project, in one pipelined write; again changes nothing.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached or refuses a report; others may be in.
+    """
+    try:
+        with client.pipeline(transaction=False) as pipe:
+            for project, report in reports:
+                _queue(pipe, keys, project, report, rules)
+            answers = pipe.execute(raise_on_error=False)
+    except (redis.RedisError, OSError) as error:
+        raise unavailable(error) from error
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise unavailable(answer) from answer
+
+
+def _queue(
+    pipe: Any,  # noqa: ANN401 - redis-py types its pipelines as clients of either kind
+    keys: Keys,
+    project: str,
+    report: Report,
+    rules: ErrorRules,
+) -> None:
+    digest = task_digest(report.task_id)
+    task = keys.task_in_flight(digest, project)
+    # A script that forgets another task makes that task's key.
+    tail = f":{project}"
+    head = task.removesuffix(digest + tail)
+    common = (
+        3, task, keys.tasks_in_flight(project), keys.task_sizes(project),
+        digest, head, tail, rules.retention_s, rules.max_per_project,
+    )  # fmt: skip
+    if isinstance(report, ErrorReport):
+        body = _body(report.within(rules))
+        pipe.eval(RECORD, *common, report.id, report.type, body, rules.max_per_task)
+    else:
+        how = "S" if report.success else "F"
+        pipe.eval(END, *common, report.id, how, MOST_STRIKES)
+
+
+def _body(report: ErrorReport) -> bytes:
+    kept = _Kept(
+        type=report.type,
+        message=report.message,
+        at=report.at,
+        stack_trace=report.stack_trace,
+        tool_name=report.tool_name,
+        context=report.context,
+    )
+    return msgspec.json.encode(kept)
+
+
+def _task_now(fields: dict[bytes, bytes]) -> TaskInFlight:
+    task = _task_at(fields, float("inf"))
+    forgotten: dict[ErrorType, int] = {
+        kind: int(fields.get(f"n:{kind}".encode(), 0)) for kind in ERROR_TYPES
+    }
+    for error in task.errors:
+        forgotten[error.type] -= 1
+    return TaskInFlight(task.errors, task.strikes, forgotten)
+
+
+def _task_at(fields: dict[bytes, bytes], until_ms: float) -> TaskInFlight:
+    numbers = sorted(int(name[2:]) for name in fields if name.startswith(b"e:"))
+    errors = []
+    for number in numbers:
+        error_id, received_ms, body = fields[b"e:%d" % number].split(b" ", 2)
+        if int(received_ms) <= until_ms:
+            resolved_ms = fields.get(b"r:%d" % number)
+            resolved = resolved_ms is not None and int(resolved_ms) <= until_ms
+            errors.append(_error_from(error_id.decode(), body, resolved=resolved))
+    return TaskInFlight(tuple(errors), _strikes(fields.get(b"ends", b""), until_ms))
+
+
+def _error_from(error_id: str, body: bytes, *, resolved: bool) -> TaskError:
+    kept = _decoder.decode(body)
+    known: dict[str, ErrorType] = {kind: kind for kind in ERROR_TYPES}
+    return TaskError(
+        id=error_id,
+        type=known.get(kept.type, "unknown"),
+        message=kept.message,
+        at=kept.at,
+        stack_trace=kept.stack_trace,
+        tool_name=kept.tool_name,
+        context=kept.context,
+        resolved=resolved,
+    )
+
+
+def _strikes(ends: bytes, until_ms: float) -> int:
+    """How many attempts failed since the last one that succeeded."""
+    strikes = 0
+    for end in ends.split():
+        if int(end[1 : end.index(b"/")]) <= until_ms:
+            strikes = strikes + 1 if end.startswith(b"F") else 0
+    return strikes
+
+
+def unavailable(error: Exception) -> ServerUnavailable:
+    """What Redis said, as an error of ours."""
+    what = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    if isinstance(error, redis.ResponseError):
+        return RefusedByRedis(f"Redis refuses the errors of tasks: {what}")
+    message = f"Redis cannot be reached: {what}; start it or set TRACKRECORD_REDIS_URL"
+    return ServerUnavailable(message)
