@@ -67,7 +67,9 @@ def decide(
         connection, after, rules, basis, before=state, decision_id=decision_id, now=now
     )
     connection.execute(
-        update(projects).where(projects.c.id == project_id).values(revision=next_revision(clock_of(now)))
+        update(projects)
+        .where(projects.c.id == project_id)
+        .values(revision=next_revision(clock_of(now)))
     )
     return change
 
