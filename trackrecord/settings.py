@@ -112,7 +112,12 @@ class Settings(BaseSettings):
     )
 
     batch_size: int = Field(
-        1000, ge=1, le=10_000, description="Outcomes per transaction of a worker."
+        2000, ge=1, le=10_000, description="Outcomes per transaction of a worker, at most."
+    )
+    batch_bytes: int = Field(
+        64 * MAX_BODY_BYTES,
+        ge=1024 * 1024,
+        description="What the bodies of such a batch are meant to stay within.",
     )
     drain_slice_s: Seconds = Field(5.0, description="How long one drain task works at most.")
     drain_block_s: Seconds = Field(

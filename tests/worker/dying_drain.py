@@ -51,7 +51,7 @@ class DyingRefresher(RankingsRefresher):
 
 settings = load_settings()
 stages = Stages(settings, create_app(settings))
-stages.drain._stream = DyingStream(stages.redis, settings.keys)
+stages.drain._background._stream = DyingStream(stages.redis, settings.keys)
 stages.drain._refresher = DyingRefresher(stages.engine, stages.redis, settings, stages.recogniser)
 if point == "commit":
     event.listen(stages.engine, "commit", die)

@@ -146,7 +146,7 @@ def test_taking_over_what_is_learnt_already(
     entries = stream.read_new(100, None)
     done = worker.drain.run()
     stream.acknowledge = lambda ids: list(ids) and None  # type: ignore[method-assign]
-    worker.drain._stream = stream
+    worker.drain._background._stream = stream
     assert worker.drain.learn_entries(entries, done)
     del worker.drain
     time.sleep(2 * store_settings.claim_idle_s)

@@ -22,8 +22,9 @@ from trackrecord.store.intake import Learnt, learn
 from trackrecord.store.transitions import TransitionRules
 
 from .arrivals import Arrived, Entry, Refused, sort_arrivals
+from .background_stream import BackgroundStream
+from .batch_size import BatchSize
 from .outage import DatabaseOutage
-from .read_ahead import ReadAhead
 from .refresh import RankingsRefresher
 from .stream import OutcomeStream
 from .trial import try_store
@@ -71,7 +72,8 @@ class Drain:
         wake_another: Callable[[], None],
     ) -> None:
         self._stream = stream
-        self._ahead = ReadAhead(stream, settings.batch_size)
+        self._size = BatchSize(settings.batch_size, settings.batch_bytes, settings.max_body_bytes)
+        self._background = BackgroundStream(stream, self._size)
         self._engine = engine
         self._outage = outage
         self._settings = settings
@@ -89,21 +91,26 @@ class Drain:
             return done
         self._stream.ensure_group()
         deadline = time.monotonic() + self._settings.drain_slice_s
-        if self._learn_own_pending(done):
-            self._learn_new(done, deadline)
-            # Read ahead when the slice ended, or when the database failed: in the latter case it
-            # stays pending, and is read again with the rest.
-            last = self._ahead.last_batch()
-            if last and not self._outage.is_pausing:
-                self.learn_entries(last, done)
-            self._refresher.flush()
+        try:
+            if self._learn_own_pending(done):
+                self._learn_new(done, deadline)
+                # Read ahead when the slice ended, or when the database failed: in the latter case
+                # it stays pending, and is read again with the rest.
+                last = self._background.last_batch()
+                if last and not self._outage.is_pausing:
+                    self.learn_entries(last, done)
+                self._refresher.flush()
+        finally:
+            self._background.settle()
         return done
 
     def _learn_own_pending(self, done: Drained) -> bool:
         """What this process read before and could not learn; False while the database is away."""
-        while entries := self._stream.read_own_pending(self._settings.batch_size):
+        while entries := self._stream.read_own_pending(self._size.next):
+            self._size.note(entries)
             if not self.learn_entries(entries, done):
                 return False
+            self._background.settle()  # else they would be read once more
         return True
 
     def _learn_new(self, done: Drained, deadline: float) -> None:
@@ -112,11 +119,11 @@ class Drain:
             refresh_in = self._refresher.next_refresh_in()
             block_s = self._settings.drain_block_s if refresh_in is None else refresh_in
             block_s = min(block_s, left, _LONGEST_BLOCK_S)
-            entries = self._ahead.next_batch(block_s)
+            entries = self._background.next_batch(block_s)
             if entries:
                 if not self.learn_entries(entries, done):
                     return
-                if not has_woken and len(entries) == self._settings.batch_size:
+                if not has_woken and self._background.has_more:
                     has_woken = self._wake_if_long_backlog()
             elif refresh_in is None:
                 return
@@ -129,11 +136,12 @@ class Drain:
         if self._outage.is_pausing:
             return done
         self._stream.ensure_group()
-        batches = self._stream.take_over(self._settings.claim_idle_s, self._settings.batch_size)
+        batches = self._stream.take_over(self._settings.claim_idle_s, self._size.next)
         for entries in batches:
             _log.warning("claimed", entries=len(entries))
             if not self.learn_entries(entries, done):
-                return done
+                break
+            self._background.settle()
         self._refresher.flush()
         self._stream.forget_gone_consumers()
         return done
@@ -165,9 +173,11 @@ class Drain:
         self._outage.end()
         refused = arrivals.refused + refused_by_store
         gone = {each.entry_id for each in refused}
-        # Acknowledging first makes room in a Redis that is too full for dead letters.
-        self._stream.acknowledge(each for each in arrivals.entry_ids if each not in gone)
-        self._stream.set_aside(refused)
+        self._background.acknowledge(each for each in arrivals.entry_ids if each not in gone)
+        if refused:
+            # Acknowledging first makes room in a Redis that is too full for dead letters.
+            self._background.settle()
+            self._stream.set_aside(refused)
         self._account(learnt, refused, done, started)
         return True
 
