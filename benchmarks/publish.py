@@ -30,6 +30,7 @@ class _Call:
     p50: float
     p99: float
     longest: float
+    after_pause: float
     stats: dict[str, Any] | None = None
 
 
@@ -46,8 +47,8 @@ def measure(scale: Scale) -> Measured:
         xadd = _timed(settings, "xadd", scale.slow_calls, settings.effective_redis_url)
         delay = _timed(settings, "delay", scale.slow_calls, broker_of(settings)[0])
     return Measured(
-        f"{calls:,} calls for each state of Redis, in bursts of 100 with 10 ms between, each call "
-        "with 6 fields; none lost",
+        f"{calls:,} calls for each state of Redis, in bursts of 1,000 with 100 ms between, each "
+        "call with 6 fields; none lost",
         (
             *_figures("Redis up", up, put),
             *_figures("Redis refuses", refused, put),
@@ -65,6 +66,12 @@ def _figures(state: str, call: _Call, put: _Call) -> Iterator[Figure]:
     yield Figure(f"{state}, p50", call.p50, UNIT, at_most(_P50), (Baseline(baseline, put.p50),))
     yield Figure(f"{state}, p99", call.p99, UNIT, at_most(_P99), (Baseline(baseline, put.p99),))
     yield Figure(f"{state}, longest", call.longest, UNIT)
+    yield Figure(
+        f"{state}, first after a pause, p50",
+        call.after_pause,
+        UNIT,
+        baselines=(Baseline(baseline, put.after_pause),),
+    )
 
 
 def _published(settings: Settings, count: int, destination: str) -> _Call:

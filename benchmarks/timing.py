@@ -15,19 +15,23 @@ class Latency:
         p50: the median.
         p99: the 99th percentile.
         longest: the longest call.
+        after_pause: the median of the first calls after a pause: the processor has slept, and has
+            to fetch the code again.
     """
 
     p50: float
     p99: float
     longest: float
+    after_pause: float
 
     @classmethod
-    def of(cls, nanoseconds: list[int]) -> "Latency":
-        """What single calls add up to."""
+    def of(cls, nanoseconds: list[int], burst: int) -> "Latency":
+        """What single calls add up to, made in bursts of that many."""
         return cls(
             percentile(nanoseconds, 0.50) / 1000,
             percentile(nanoseconds, 0.99) / 1000,
             max(nanoseconds) / 1000,
+            percentile(nanoseconds[::burst], 0.50) / 1000,
         )
 
     def as_dict(self) -> dict[str, float]:
@@ -55,4 +59,4 @@ def time_calls(
             took.append(clock() - before)
         if pause_s:
             time.sleep(pause_s)
-    return Latency.of(took)
+    return Latency.of(took, burst)

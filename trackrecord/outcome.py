@@ -110,7 +110,7 @@ class Outcome(msgspec.Struct, kw_only=True):
             self.task_id = self.bead_id
         if self.timestamp is not None:
             self.timestamp = epoch_seconds(self.timestamp)
-        if bytes(self.metadata)[:1] not in (b"", b"{", b"n"):
+        if self.metadata is not ABSENT and bytes(self.metadata)[:1] not in (b"", b"{", b"n"):
             message = "metadata must be an object"
             raise ValueError(message)
 
@@ -146,7 +146,7 @@ def epoch_seconds(moment: Moment) -> float:
 
 _decoder = msgspec.json.Decoder(Outcome)
 # An escaped NUL whose backslash is not itself escaped.
-_ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+_ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 # JSON up to its first escaped surrogate that has no partner; possessive, so that it is linear.
 _UP_TO_LONE_SURROGATE = re.compile(
     r"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*+", re.DOTALL
@@ -164,12 +164,10 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
     if len(body) > max_bytes:
         message = f"body has {len(body)} bytes, {max_bytes} are allowed"
         raise InvalidOutcome(message)
-    try:
-        text = body.decode()
-    except UnicodeDecodeError:
+    if not body.isascii() and not _is_utf8(body):
         message = "body is not UTF-8"
-        raise InvalidOutcome(message) from None
-    if "\\u0000" in text and _ESCAPED_NUL.search(text):
+        raise InvalidOutcome(message)
+    if b"\\u0000" in body and _ESCAPED_NUL.search(body):
         message = "body contains a NUL character"
         raise InvalidOutcome(message)
     try:
@@ -177,8 +175,16 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
     except RecursionError:
         message = "body is nested too deeply"
     except msgspec.MsgspecError as error:
-        message = _reason(error, text)
+        message = _reason(error, body.decode())
     raise InvalidOutcome(message)
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _reason(error: msgspec.MsgspecError, text: str) -> str:

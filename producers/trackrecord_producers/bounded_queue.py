@@ -7,10 +7,11 @@ lock that it takes is reentrant and is held for a few instructions only.
 import threading
 import time
 from collections import deque
-from typing import NamedTuple
+
+import msgspec
 
 
-class Waiting(NamedTuple):
+class Waiting(msgspec.Struct, frozen=True, gc=False):
     """An outcome that waits.
 
     Attributes:
@@ -61,7 +62,7 @@ class BoundedQueue:
 
     def put(self, item: Waiting) -> bool:
         """Add an outcome; False when there is no room for it."""
-        size = len(item[0])
+        size = len(item.body)
         with self._lock:
             if len(self._items) >= self._max_items or self._bytes + size > self._max_bytes:
                 return False

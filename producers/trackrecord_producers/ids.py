@@ -5,6 +5,14 @@ import time
 
 # The variant's two bits are 10; the digit's other two are random.
 _VARIANT_DIGIT = {f"{digit:x}": f"{0b1000 | digit & 0b11:x}" for digit in range(16)}
+_RANDOM_DIGITS = 20
+# Asking the operating system costs more than all the rest, and lets other threads go first.
+_AT_ONCE = 16
+
+# Endings of ids, each taken once: a list's pop is one step, whatever thread or signal handler asks.
+_endings: list[str] = []
+# What a child was forked with is its parent's.
+os.register_at_fork(after_in_child=_endings.clear)
 
 
 def new_id() -> str:
@@ -14,5 +22,22 @@ def new_id() -> str:
     own generator never repeat an id.
     """
     ms = f"{time.time_ns() // 1_000_000:012x}"
-    noise = os.urandom(10).hex()
-    return f"{ms[:8]}-{ms[8:]}-7{noise[:3]}-{_VARIANT_DIGIT[noise[3]]}{noise[4:7]}-{noise[7:19]}"
+    try:
+        ending = _endings.pop()
+    except IndexError:
+        ending = _fresh_ending()
+    return f"{ms[:8]}-{ms[8:]}{ending}"
+
+
+def _fresh_ending() -> str:
+    noise = os.urandom(_AT_ONCE * _RANDOM_DIGITS // 2).hex()
+    ending, *rest = (
+        _ending(noise[start : start + _RANDOM_DIGITS])
+        for start in range(0, len(noise), _RANDOM_DIGITS)
+    )
+    _endings.extend(rest)
+    return ending
+
+
+def _ending(noise: str) -> str:
+    return f"-7{noise[:3]}-{_VARIANT_DIGIT[noise[3]]}{noise[4:7]}-{noise[7:19]}"

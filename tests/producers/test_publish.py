@@ -1,7 +1,10 @@
 """publish: what it accepts, what it drops and counts, and that nothing of it reaches the agent."""
 
 import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import chain
 from uuid import UUID
 
 import pytest
@@ -192,6 +195,29 @@ def test_a_handler_of_the_agent_that_raises_does_not_reach_the_agent(caplog, mon
 
     monkeypatch.setattr(logging.getLogger("trackrecord"), "filters", [broken])
     assert Publisher().publish({"task_id": "t", "success": "no"}) is None
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of Python 3.12
+def test_a_forked_child_makes_ids_of_its_own():
+    """Whatever randomness the parent has ready, the child must not use it as well."""
+    new_id()  # some are ready now
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write_end, "\n".join(new_id() for _ in range(50)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        childs = {each[14:] for each in pipe.read().split()}
+    assert len(childs) == 50
+    assert childs.isdisjoint({new_id()[14:] for _ in range(50)})
+
+
+def test_threads_never_share_an_id():
+    with ThreadPoolExecutor(8) as threads:
+        lists = list(threads.map(lambda _: [new_id() for _ in range(2_000)], range(8)))
+    assert len(set(chain.from_iterable(lists))) == 16_000
 
 
 def test_ids_sort_by_time_and_never_repeat():
