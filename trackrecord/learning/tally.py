@@ -3,13 +3,14 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+import msgspec
+
 # (tool, argument, JSON type)
 Argument = tuple[str, str, str]
 Order = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(msgspec.Struct, frozen=True, gc=False):
     """What consolidation keeps of one recorded outcome.
 
     Attributes:

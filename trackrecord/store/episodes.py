@@ -1,9 +1,9 @@
 """Episodes: those that wait for consolidation, and those that it has read."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from sqlalchemy import Connection, Select, delete, exists, func, select, update
 
 from .bulk import insert_rows
@@ -15,8 +15,7 @@ from .tables import outcomes, waiting_episodes
 _BODIES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRow:
+class EpisodeRow(msgspec.Struct, frozen=True, gc=False):
     """A recorded outcome as consolidation reads it.
 
     Attributes:
@@ -32,8 +31,7 @@ class EpisodeRow:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ReadEpisode:
+class ReadEpisode(msgspec.Struct, frozen=True, gc=False):
     """What consolidation made of one episode.
 
     Attributes:
