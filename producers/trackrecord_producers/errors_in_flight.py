@@ -12,7 +12,7 @@ from trackrecord.forking import not_while_forking
 from trackrecord.inflight.reports import AttemptEnd, checked_task_id, error_report
 from trackrecord.learning.classification import classify, classify_text
 from trackrecord.learning.language import Language
-from trackrecord.learning.task_errors import ErrorStats, ErrorType
+from trackrecord.learning.task_errors import MOST_CHARS, ErrorStats, ErrorType
 
 from .described import describe, describe_error, where
 from .ids import new_id
@@ -22,7 +22,6 @@ from .notices import Notices
 if TYPE_CHECKING:
     from .inflight_reader import InFlightReader
 
-_MAX_CHARS: Final = 16_384
 _MAX_TOOL: Final = 256
 # What this process has told is asked for together with the rest, if it gets through at once.
 _READ_WAIT_S: Final = 0.5
@@ -90,14 +89,14 @@ def report_error(
     try:
         if isinstance(error, BaseException) and stack_trace is None:
             stack_trace = where(error)
-        message = describe_error(error, _MAX_CHARS)
+        message = describe_error(error, MOST_CHARS)
         report = error_report(
             checked_task_id(task_id),
             type or _type_of(error, message, of_tool=tool_name is not None),
             message,
-            stack_trace=_optional(stack_trace, _MAX_CHARS),
+            stack_trace=_optional(stack_trace, MOST_CHARS),
             tool_name=_optional(tool_name, _MAX_TOOL),
-            context=_optional(context, _MAX_CHARS),
+            context=_optional(context, MOST_CHARS),
         )
     except InvalidErrorReport as refusal:
         _writer.drop("invalid", detail=str(refusal))

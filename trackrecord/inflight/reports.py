@@ -9,12 +9,10 @@ from typing import Final
 import msgspec
 
 from ..errors import InvalidErrorReport
-from ..learning.task_errors import ERROR_TYPES, ErrorRules, ErrorType
+from ..learning.task_errors import ERROR_TYPES, MOST_CHARS, ErrorRules, ErrorType
 
 _MAX_TASK_ID: Final = 256
 _MAX_TOOL: Final = 256
-# What travels to the writer is bounded before the settings, which bound it further, are known.
-_MAX_CHARS: Final = 16_384
 _DIGEST_BYTES: Final = 12
 _ID = re.compile(rf"[0-9a-f]{{{28 + 2 * _DIGEST_BYTES}}}")
 _LATEST: Final = 253_402_300_799.0  # the year 9999: beyond it no date can be shown
@@ -94,11 +92,11 @@ def error_report(
         id=_new_error_id(task_id),
         task_id=task_id,
         type=type,
-        message=cut(clean(message), _MAX_CHARS),
+        message=cut(clean(message), MOST_CHARS),
         at=float(moment),
-        stack_trace=cut(clean(stack_trace or ""), _MAX_CHARS),
+        stack_trace=cut(clean(stack_trace or ""), MOST_CHARS),
         tool_name=cut(clean(tool_name or ""), _MAX_TOOL),
-        context=cut(clean(context or ""), _MAX_CHARS),
+        context=cut(clean(context or ""), MOST_CHARS),
     )
 
 

@@ -13,6 +13,7 @@ from .catalogue import Strategy
 from .competence import CompetenceRules
 from .criteria import CriteriaRules
 from .scoring import ScoringRules
+from .strategies import MAX_CHARS
 
 _OF_CRITERIA = ("defaults", "named_value")
 _OF_COMPETENCE = ("keep_repeats", "max_tools", "max_tool_chars")
@@ -27,12 +28,14 @@ class RecordedRules:
         criteria: which criteria get feedback, and of which value.
         competence: which episodes are of one procedure.
         strategies: a project's own strategies.
+        description_max_chars: how much of a description they are looked for in.
     """
 
     scoring: ScoringRules = field(default_factory=ScoringRules)
     criteria: CriteriaRules = field(default_factory=CriteriaRules)
     competence: CompetenceRules = field(default_factory=CompetenceRules)
     strategies: tuple[Strategy, ...] = ()
+    description_max_chars: int = MAX_CHARS
 
     def as_json(self) -> str:
         """The numbers as one JSON object; the same rules give the same text."""
@@ -45,6 +48,7 @@ class RecordedRules:
             yield f"criteria.{name}", getattr(self.criteria, name)
         for name in _OF_COMPETENCE:
             yield f"competence.{name}", getattr(self.competence, name)
+        yield "description_max_chars", self.description_max_chars
         yield "strategies", [asdict(strategy) for strategy in self.strategies]
 
 
@@ -80,17 +84,19 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) ->
             f"decay.half_life_days: sums were computed with {recorded.half_life_days:g}, "
             f"the setting is {half_life_days:g}"
         )
-    then: Mapping[str, Any] = json.loads(recorded.rules)
+    then: dict[str, Any] = json.loads(recorded.rules)
     now: Mapping[str, Any] = json.loads(rules.as_json())
     if not then:
         yield "what is recorded was learnt by an earlier version"
         return
-    differing = [name for name in now if name not in then or then[name] != now[name]]
+    # What has become a setting since then was its default until then.
+    then = json.loads(RecordedRules().as_json()) | then
+    differing = [name for name in now if then[name] != now[name]]
     for name in differing:
         yield (
             "strategies: others were recognised"
             if name == "strategies"
-            else f"{name}: recorded with {_shown(then.get(name))}, the setting is "
+            else f"{name}: recorded with {_shown(then[name])}, the setting is "
             f"{_shown(now[name])}"
         )
     if recorded.mixed and not differing:
@@ -98,4 +104,4 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) ->
 
 
 def _shown(value: object) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)

@@ -6,11 +6,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, case, select
 
+from ..learning.criteria import CriteriaRules
 from ..learning.scoring import Verdict
 from .criteria_tables import criteria, criterion_feedback
 from .tables import outcomes
 
-FEEDBACK_SHOWN = 10
+FEEDBACK_SHOWN = CriteriaRules().feedback_shown
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, select
 
+from ..learning.antipatterns import AntiPatternRules
 from ..learning.decay import DecayBasis
 from ..learning.evidence import Evidence
 from ..learning.maturity import Maturity
@@ -18,7 +19,7 @@ from .tables import observations, outcomes, pattern_transitions, patterns
 from .transitions import TransitionRules, evidence_of
 from .weighing import weight_at
 
-EXAMPLES_KEPT = 10
+EXAMPLES_KEPT = AntiPatternRules().examples_kept
 
 
 @dataclass(frozen=True)

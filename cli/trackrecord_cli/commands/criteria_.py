@@ -78,7 +78,12 @@ def show_criterion(criterion: str, project: str | None, at: float | None, *, as_
         project_id = project_id_of(connection, project)
         assert project_id is not None  # noqa: S101 - the standing was found in it
         newest = feedback_of_criterion(
-            connection, project_id, criterion, settings.criteria.defaults, at=at
+            connection,
+            project_id,
+            criterion,
+            settings.criteria.defaults,
+            at=at,
+            limit=settings.criteria.feedback_shown,
         )
         half_life_days = half_life_of(connection, settings, project)
     document = as_document(standing, half_life_days) | {

@@ -63,7 +63,7 @@ def list_patterns(
     wanted = PatternFilter(Maturity(state) if state else None, tag, content, only_anti)
     with open_store(settings) as engine, reading(engine) as connection:
         shown = [
-            present_pattern(standing, recogniser_of(settings).name_of)
+            present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
             for standing in standings(connection, settings, project, at)
             if wanted.admits(standing)
         ]
@@ -108,7 +108,7 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
             connection, project_id, slug, at=at, most=settings.antipatterns.examples_kept
         )
         changes = read_changes(connection, project_id, slug, at=at)
-    document = as_document(present_pattern(standing, recogniser_of(settings).name_of)) | {
+    document = as_document(present_pattern(standing, recogniser_of(settings).name_of, settings.texts)) | {
         "examples": [{**asdict(each), "ended_at": iso(each.ended_at)} for each in examples],
         "history": [
             {
