@@ -41,6 +41,13 @@ class RecordedRules:
         """The numbers as one JSON object; the same rules give the same text."""
         return json.dumps(dict(self._numbers()), sort_keys=True, ensure_ascii=False)
 
+    def gave(self, recorded: str) -> bool:
+        """Whether numbers recorded by those rules are what these would give."""
+        if recorded == self.as_json():
+            return True
+        then = _completed(recorded)
+        return bool(then) and then == json.loads(self.as_json())
+
     def _numbers(self) -> Iterator[tuple[str, Any]]:
         for name, value in asdict(self.scoring).items():
             yield f"scoring.{name}", value
@@ -84,23 +91,26 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) ->
             f"decay.half_life_days: sums were computed with {recorded.half_life_days:g}, "
             f"the setting is {half_life_days:g}"
         )
-    then: dict[str, Any] = json.loads(recorded.rules)
+    then = _completed(recorded.rules)
     now: Mapping[str, Any] = json.loads(rules.as_json())
     if not then:
         yield "what is recorded was learnt by an earlier version"
         return
-    # What has become a setting since then was its default until then.
-    then = json.loads(RecordedRules().as_json()) | then
     differing = [name for name in now if then[name] != now[name]]
     for name in differing:
         yield (
             "strategies: others were recognised"
             if name == "strategies"
-            else f"{name}: recorded with {_shown(then[name])}, the setting is "
-            f"{_shown(now[name])}"
+            else f"{name}: recorded with {_shown(then[name])}, the setting is {_shown(now[name])}"
         )
     if recorded.mixed and not differing:
         yield "some outcomes were learnt by other rules than the settings of today"
+
+
+def _completed(recorded: str) -> Mapping[str, Any]:
+    """The numbers by name, empty when not known; what became a setting later was its default."""
+    then: dict[str, Any] = json.loads(recorded)
+    return json.loads(RecordedRules().as_json()) | then if then else then
 
 
 def _shown(value: object) -> str:

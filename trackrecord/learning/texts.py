@@ -104,9 +104,7 @@ class Inversion:
     observations: int
 
 
-def warning(
-    inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN
-) -> str:
+def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """An anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
     most = rules.max_chars
     content = as_data(_WARNING_PREFIX.sub("", as_data(inversion.content, most), count=1), most)

@@ -29,9 +29,7 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 NameOf = Callable[[str, str, Language], str]
 
 
-def present_pattern(
-    standing: Standing, name_of: NameOf, texts: TextRules = PLAIN
-) -> RankedPattern:
+def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN) -> RankedPattern:
     """A standing as it is shown: an anti-pattern as the warning that it has become.
 
     Args:

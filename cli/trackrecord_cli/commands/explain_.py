@@ -77,7 +77,9 @@ def _explain(
         standing = find_standing(connection, settings, project, some_id, at)
     except UnknownId:
         return _explain_other(connection, settings, project, some_id, at)
-    numbers = as_document(present_pattern(standing, recogniser_of(settings).name_of, settings.texts))
+    numbers = as_document(
+        present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
+    )
     return numbers, explain_pattern(settings.maturity, settings.antipatterns, standing)
 
 

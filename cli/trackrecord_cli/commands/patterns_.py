@@ -108,7 +108,9 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
             connection, project_id, slug, at=at, most=settings.antipatterns.examples_kept
         )
         changes = read_changes(connection, project_id, slug, at=at)
-    document = as_document(present_pattern(standing, recogniser_of(settings).name_of, settings.texts)) | {
+    document = as_document(
+        present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
+    ) | {
         "examples": [{**asdict(each), "ended_at": iso(each.ended_at)} for each in examples],
         "history": [
             {
