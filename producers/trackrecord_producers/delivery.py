@@ -15,6 +15,7 @@ from trackrecord.settings import Settings
 
 from .append import append, outcome_entry
 from .bounded_queue import Waiting
+from .claiming import with_claimed_errors
 from .forward import forwarding
 from .notices import Notices
 from .outage import Outage
@@ -54,10 +55,19 @@ class Delivery:
 
     def deliver(self, items: Sequence[Waiting]) -> None:
         """Send outcomes, or spool them, or count them as dropped."""
-        bodies = self._spooling.ready(items)
+        bodies = self._spooling.ready(self._with_claims(items))
         if bodies and not self._sent(bodies):
             self._look_into_spool = True
             self._spooling.spool(bodies)
+
+    def _with_claims(self, items: Sequence[Waiting]) -> Sequence[Waiting]:
+        if self._outage.lasts:
+            return items
+        try:
+            return with_claimed_errors(self._client, self._settings, items)
+        except Exception as error:  # noqa: BLE001 - as when sending
+            self._redis_is_away(error)
+            return items
 
     def forward(self) -> bool:
         """Bring what is in the spool forward, by one pipelined write.

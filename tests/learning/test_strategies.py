@@ -327,15 +327,17 @@ HOSTILE = [
     "split by file type ", "split ", "by ", "tests in the the the the the ", "one one per per ",
     "handle handle shared ", "split the the the by ", "by by tenant ", "group it by ",
     "tests tests with code ", "sub-task ", "per subtask one file ",
-    "按文件类型", "每一个", "每个子任务", "最大 ", "测试 放", "文件类型 ", "按 ", "按不同", "以", "按租户",
+    "按文件类型", "每一个", "每个子任务", "最大 ", "测试 放", "文件类型 ", "按 ", "按不同",
+    "以", "按租户",
     # negation, its borders, and what is taken back
     "don't split by layer ", "not ", "not, ", "never, split ", "avoid split by layer or ",
     "avoid, ", "instead ", "instead of rather than ", "isn't ", "if not, ", "not only ",
     "split by feature, and ", "split by layer should not be, ", "split by layer should have been ",
     "不要按文件类型拆分", "不", "不要 ", "不得不不", "而不是", "按层拆分不可取",
     # marks and spaces of all kinds, and letters that are no words here
-    "\n", "\n \t", "é\n ", " ", ",", ", ", ".", "'", "a'", "e.g. ", "a", "一", "\\", "- ", "-- ", "x-",
-    "a.b.", "split by\n- ", "\n1) ", "— ", "…", "“", "’", "，", "，或", "、", "。", "\u3000", "\u200b",
+    "\n", "\n \t", "é\n ", " ", ",", ", ", ".", "'", "a'", "e.g. ", "a", "一", "\\", "- ", "-- ",
+    "x-", "a.b.", "split by\n- ",
+    "\n1) ", "— ", "…", "“", "’", "，", "，或", "、", "。", "\u3000", "\u200b",
     "Ａ", "１", "𠀀", "İ", "ß", "a一", "一a",
 ]  # fmt: skip
 OWN = Strategy(

@@ -30,6 +30,7 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
         stack_trace: where it happened, if that was told.
         tool_name: the tool that was used, if that was told.
         context: what was being done, if that was told.
+        is_counted: whether an attempt that met it counts it in its outcome.
     """
 
     id: str
@@ -40,6 +41,7 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
     stack_trace: str = ""
     tool_name: str = ""
     context: str = ""
+    is_counted: bool = False
 
     def within(self, rules: ErrorRules) -> "ErrorReport":
         """The same report with nothing longer than the rules allow."""
@@ -74,6 +76,7 @@ def error_report(
     tool_name: str | None = None,
     context: str | None = None,
     at: float | None = None,
+    is_counted: bool = False,
 ) -> ErrorReport:
     """Check what was told of an error, and give it an id; texts that are too long are cut.
 
@@ -97,6 +100,7 @@ def error_report(
         stack_trace=cut(clean(stack_trace or ""), MOST_CHARS),
         tool_name=cut(clean(tool_name or ""), _MAX_TOOL),
         context=cut(clean(context or ""), MOST_CHARS),
+        is_counted=is_counted,
     )
 
 
