@@ -87,6 +87,12 @@ def test_criteria_are_listed_shown_and_explained(learnt, trackrecord, project):
     assert "4 of 4 harmful" in explained["because"][1]
     assert "10 more helpful reports now would end its deprecation" in explained["to_change"][0]
     assert trackrecord("explain", "criterion:kind", *mine).json["because"] == explained["because"]
+    of_task = trackrecord("criteria", "feedback", "t1", *mine).json
+    assert {each["criterion"]: each["verdict"] for each in of_task} == {
+        "kind": "harmful", **dict.fromkeys(set(listed) - {"kind"}, "helpful"),
+    }  # fmt: skip
+    assert trackrecord("criteria", "feedback", "nothing", *mine).status == 1
+    assert trackrecord("criteria", "feedback", "t1", *mine, "--at", "2000-01-01").status == 1
     assert trackrecord("criteria", "show", "nothing", *mine).status == 1
     assert trackrecord("criteria", "list", *mine, "--at", "2000-01-01").json == []
     table = trackrecord("criteria", "list", "--project", project).out.splitlines()

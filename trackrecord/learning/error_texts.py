@@ -75,7 +75,7 @@ def retry_text(
 
     The errors, and after enough failed attempts in a row a request to review the design.
     """
-    errors = [error for error in task.errors if include_resolved or not error.resolved]
+    errors = task.errors if include_resolved else task.unresolved
     parts = []
     if errors:
         parts.append(_errors_text(errors, rules, language))

@@ -128,10 +128,14 @@ class TaskInFlight:
     forgotten: Mapping[ErrorType, int] = field(default_factory=dict)
 
     @property
+    def unresolved(self) -> Sequence[TaskError]:
+        """The kept errors that nobody has dealt with, in their order."""
+        return tuple(error for error in self.errors if not error.resolved)
+
+    @property
     def stats(self) -> ErrorStats:
         """The errors, counted."""
         counts = Counter(self.forgotten)
         counts.update(error.type for error in self.errors)
         by_type = {kind: counts[kind] for kind in ERROR_TYPES if counts[kind]}
-        unresolved = sum(not error.resolved for error in self.errors)
-        return ErrorStats(sum(by_type.values()), unresolved, by_type)
+        return ErrorStats(sum(by_type.values()), len(self.unresolved), by_type)

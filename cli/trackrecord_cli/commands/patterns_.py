@@ -64,8 +64,7 @@ def list_patterns(
     with open_store(settings) as engine, reading(engine) as connection:
         shown = [
             present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
-            for standing in standings(connection, settings, project, at)
-            if wanted.admits(standing)
+            for standing in standings(connection, settings, project, at, wanted)
         ]
     shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
     if as_json:
@@ -133,13 +132,19 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
 
 
 def standings(
-    connection: Connection, settings: Settings, project: str, at: float | None
+    connection: Connection,
+    settings: Settings,
+    project: str,
+    at: float | None,
+    wanted: PatternFilter,
 ) -> list[Standing]:
-    """Where all patterns of a project stand; none for a project that is not on record."""
+    """Where the patterns stand that are wanted; none for a project that is not on record."""
     project_id = project_id_of(connection, project)
     if project_id is None:
         return []
-    return read_standings(connection, project_id, rules_of(settings), now=time.time(), at=at)
+    return read_standings(
+        connection, project_id, rules_of(settings), now=time.time(), at=at, wanted=wanted
+    )
 
 
 def find_standing(
