@@ -1,17 +1,8 @@
 """criteria, patterns promote, deprecate and reset, explain: what people decide and ask."""
 
+import time
+
 import pytest
-
-
-@pytest.fixture
-def learnt(up, trackrecord, project, outcomes_file):
-    """Publishes outcomes into the test's project and waits."""
-
-    def publish(*outcomes):
-        path = outcomes_file(*outcomes)
-        assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-
-    return publish
 
 
 def test_promote_deprecate_reset(learnt, trackrecord, project):
@@ -98,3 +89,27 @@ def test_criteria_are_listed_shown_and_explained(learnt, trackrecord, project):
     table = trackrecord("criteria", "list", "--project", project).out.splitlines()
     assert len(table) == 6
     assert len({line.count("\t") for line in table}) == 1
+
+
+def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatch):
+    """Examples, feedback, what counts as limited data, and how long a content may be."""
+    name = "Plan " * 10
+    learnt(
+        *({"task_id": f"t{n}", "success": True, "patterns": [name]} for n in range(3)),
+    )
+    mine = ("--project", project)
+    (listed,) = trackrecord("patterns", "list", *mine, "--json").json
+
+    def shown():
+        pattern = trackrecord("patterns", "show", listed["id"], *mine, "--json").json
+        criterion = trackrecord("criteria", "show", "readable", *mine, "--json").json
+        prompt = trackrecord("rankings", *mine, "--format", "prompt", "--at", time.time())
+        return len(pattern["examples"]), len(criterion["feedback"]), prompt.out.splitlines()[-1]
+
+    full = "- " + name.strip()
+    assert shown() == (3, 3, f"{full} [ESTABLISHED - 100% helpful, 0% harmful from 3 observations]")
+    monkeypatch.setenv("TRACKRECORD_ANTIPATTERNS__EXAMPLES_KEPT", "2")
+    monkeypatch.setenv("TRACKRECORD_CRITERIA__FEEDBACK_SHOWN", "1")
+    monkeypatch.setenv("TRACKRECORD_TEXTS__LIMITED_BELOW", "4")
+    monkeypatch.setenv("TRACKRECORD_TEXTS__MAX_CHARS", "16")
+    assert shown() == (2, 1, "- Plan Plan Plan… [LIMITED DATA - 3 observations]")

@@ -92,6 +92,9 @@ class PatternFilter:
         )
 
 
+EVERY = PatternFilter()
+
+
 def _holds(content: str, text: str) -> bool:
     return text.casefold() in content.casefold()
 
@@ -104,7 +107,7 @@ def read_standings(
     now: float,
     at: float | None = None,
     slug: str | None = None,
-    wanted: PatternFilter = PatternFilter(),
+    wanted: PatternFilter = EVERY,
 ) -> list[Standing]:
     """Where a project's patterns stand.
 

@@ -20,7 +20,13 @@ from trackrecord.rankings.presenting import present_pattern
 from trackrecord.rules import recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
-from trackrecord.store.patterns import PatternFilter, read_changes, read_examples, read_standings
+from trackrecord.store.patterns import (
+    EVERY,
+    PatternFilter,
+    read_changes,
+    read_examples,
+    read_standings,
+)
 from trackrecord.store.projects import project_id_of
 
 from ..access import open_store, rules_of, settings_for
@@ -136,7 +142,7 @@ def standings(
     settings: Settings,
     project: str,
     at: float | None,
-    wanted: PatternFilter,
+    wanted: PatternFilter = EVERY,
 ) -> list[Standing]:
     """Where the patterns stand that are wanted; none for a project that is not on record."""
     project_id = project_id_of(connection, project)
@@ -187,6 +193,7 @@ def _state(pattern: RankedPattern) -> Text:
 def _print_pattern(document: dict[str, Any]) -> None:
     out = console()
     examples, history = document.pop("examples"), document.pop("history")
+    document["tags"] = ", ".join(document["tags"])
     print_table(("field", "value"), document.items())
     if examples:
         out.print("newest examples")
