@@ -15,6 +15,7 @@ from trackrecord.store.basis import replace_basis
 from trackrecord.store.bulk import insert_rows
 from trackrecord.store.criteria import read_criteria
 from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.feedback import feedback_of_task
 from trackrecord.store.migrate import migrate
 from trackrecord.store.patterns import read_changes, read_examples, read_standings
 from trackrecord.store.tables import observations, outcomes, patterns, projects
@@ -64,6 +65,8 @@ def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
             ("explain a criterion --at", _timed(lambda: _explain_criterion(engine, _NOW))),
         ):
             yield Figure(f"{database}, {name}", seconds, UNIT, at_most(_MOST_S))
+        of_task = _timed(lambda: _feedback_of_task(engine, f"t{count // 3}"))
+        yield Figure(f"{database}, the feedback of one task", of_task, UNIT)
     finally:
         engine.dispose()
 
@@ -122,6 +125,12 @@ def _explain_criterion(engine: Engine, at: float) -> None:
             connection, _PROJECT_ID, rules, now=_NOW, at=at, name=rules.defaults[0]
         )
     explain_criterion(rules, standing)
+
+
+def _feedback_of_task(engine: Engine, task_id: str) -> None:
+    with reading(engine) as connection:
+        found = feedback_of_task(connection, _PROJECT_ID, task_id, CriteriaRules().defaults)
+    assert len(found) == len(CriteriaRules().defaults)  # noqa: S101 - or nothing was measured
 
 
 def _timed(work: Callable[[], None]) -> float:

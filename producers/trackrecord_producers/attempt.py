@@ -201,7 +201,7 @@ class Attempt:
         publish_fields(
             account.outcome(self.task_id, self._fields),
             # What an attempt around this one, at the same task, will report is its own.
-            claims_since=account.started if counts and around is None else None,
+            adopts_since=account.started if counts and around is None else None,
         )
         if around is None:
             self._tell_end()

@@ -16,13 +16,13 @@ class Waiting(NamedTuple):
     Attributes:
         body: as it will travel.
         names_project: whether the body says which project it belongs to.
-        claims_since: for an attempt's outcome, when the attempt began, on the monotonic clock: what
+        adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock: what
             others recorded since is added to its errors.
     """
 
     body: bytes
     names_project: bool
-    claims_since: float | None = None
+    adopts_since: float | None = None
 
 
 class BoundedQueue:

@@ -13,9 +13,9 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 
+from .adopting import with_adopted_errors
 from .append import append, outcome_entry
 from .bounded_queue import Waiting
-from .claiming import with_claimed_errors
 from .forward import forwarding
 from .notices import Notices
 from .outage import Outage
@@ -55,16 +55,16 @@ class Delivery:
 
     def deliver(self, items: Sequence[Waiting]) -> None:
         """Send outcomes, or spool them, or count them as dropped."""
-        bodies = self._spooling.ready(self._with_claims(items))
+        bodies = self._spooling.ready(self._with_adopted(items))
         if bodies and not self._sent(bodies):
             self._look_into_spool = True
             self._spooling.spool(bodies)
 
-    def _with_claims(self, items: Sequence[Waiting]) -> Sequence[Waiting]:
+    def _with_adopted(self, items: Sequence[Waiting]) -> Sequence[Waiting]:
         if self._outage.lasts:
             return items
         try:
-            return with_claimed_errors(self._client, self._settings, items)
+            return with_adopted_errors(self._client, self._settings, items)
         except Exception as error:  # noqa: BLE001 - as when sending
             self._redis_is_away(error)
             return items

@@ -37,7 +37,7 @@ def published(monkeypatch):
     """What attempts hand to the publisher."""
     outcomes = []
 
-    def take(fields, *, claims_since):
+    def take(fields, *, adopts_since):
         outcomes.append(fields)
 
     monkeypatch.setattr(attempt_module, "publish_fields", take)

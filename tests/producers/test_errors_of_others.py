@@ -7,7 +7,7 @@ import time
 
 from what_became import arrived, spooled
 
-import trackrecord_producers.claiming as claiming
+import trackrecord_producers.adopting as adopting
 from trackrecord.outcome import encode_body
 from trackrecord_producers.bounded_queue import Waiting
 
@@ -118,9 +118,9 @@ def test_the_rest_of_the_outcome_travels_as_it_was_written(client, agent_setting
         check=True,
         env={"TRACKRECORD_HOME": str(agent_settings.home), "TRACKRECORD_REDIS_TIMEOUT_S": "20"},
     )
-    items = [Waiting(body, names_project=False, claims_since=began), Waiting(body, False, None)]
-    claimed, untouched = claiming.with_claimed_errors(client, agent_settings, items)
+    items = [Waiting(body, names_project=False, adopts_since=began), Waiting(body, False, None)]
+    adopted, untouched = adopting.with_adopted_errors(client, agent_settings, items)
     assert untouched == items[1]
-    assert json.loads(claimed.body)["error_count"] == 3
-    assert claimed.body.endswith(metadata.encode() + b"}")
-    assert claiming.with_claimed_errors(client, agent_settings, items)[0] == claimed
+    assert json.loads(adopted.body)["error_count"] == 3
+    assert adopted.body.endswith(metadata.encode() + b"}")
+    assert adopting.with_adopted_errors(client, agent_settings, items)[0] == adopted

@@ -89,7 +89,7 @@ return 1
 
 # KEYS: the task. ARGV: id of an outcome, how long ago its attempt began (ms). Answers how many
 # errors received since then the outcome counts because no other one does; again the same.
-CLAIM: Final = """
+ADOPT: Final = """
 local clock = redis.call('TIME')
 local since = clock[1] * 1000 + math.floor(clock[2] / 1000) - tonumber(ARGV[2])
 local first = tonumber(redis.call('HGET', KEYS[1], 'first') or '1')

@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.inflight.claims import Claim, claim_errors
+from trackrecord.inflight.adoption import Adoption, adopt_errors
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.keys import Keys
@@ -21,8 +21,8 @@ def record(client, task_id="t", *, is_counted=False, project="p", **rules):
     store.write(error_report(task_id, "timeout", "m", is_counted=is_counted))
 
 
-def claim(client, outcome_id="o", *, task_id="t", age_s=60.0, project="p"):
-    (count,) = claim_errors(client, KEYS, [Claim(project, task_id, outcome_id, age_s)])
+def adopt(client, outcome_id="o", *, task_id="t", age_s=60.0, project="p"):
+    (count,) = adopt_errors(client, KEYS, [Adoption(project, task_id, outcome_id, age_s)])
     return count
 
 
@@ -30,11 +30,11 @@ def test_each_error_is_given_to_one_outcome(client):
     """The first one that asks; asking again gives the same, and another one nothing."""
     record(client)
     record(client)
-    assert claim(client, "first") == 2
-    assert claim(client, "other") == 0
+    assert adopt(client, "first") == 2
+    assert adopt(client, "other") == 0
     record(client)
-    assert claim(client, "other") == 1
-    assert (claim(client, "first"), claim(client, "other")) == (2, 1)
+    assert adopt(client, "other") == 1
+    assert (adopt(client, "first"), adopt(client, "other")) == (2, 1)
 
 
 def test_what_an_attempt_counted_itself_is_given_to_none(client):
@@ -42,7 +42,7 @@ def test_what_an_attempt_counted_itself_is_given_to_none(client):
     record(client, is_counted=True)
     record(client)
     record(client, is_counted=True)
-    assert claim(client) == 1
+    assert adopt(client) == 1
 
 
 def test_what_was_recorded_before_the_attempt_began_is_not_its(client):
@@ -50,8 +50,8 @@ def test_what_was_recorded_before_the_attempt_began_is_not_its(client):
     record(client)
     time.sleep(0.3)
     record(client)
-    assert claim(client, age_s=0.15) == 1
-    assert claim(client, "other", age_s=60) == 1
+    assert adopt(client, age_s=0.15) == 1
+    assert adopt(client, "other", age_s=60) == 1
 
 
 def test_resolved_ones_count_and_others_do_not(client):
@@ -62,27 +62,27 @@ def test_resolved_ones_count_and_others_do_not(client):
     store.resolve(report.id)
     record(client, "other task")
     record(client, project="q")
-    assert claim(client) == 1
+    assert adopt(client) == 1
 
 
 def test_a_task_without_errors_is_left_without_a_trace(client):
     """Most attempts are at such."""
-    assert claim(client) == 0
+    assert adopt(client) == 0
     assert client.keys("trackrecord:in-flight:*") == []
 
 
-def test_what_is_not_kept_any_more_leaves_no_trace_of_its_claim(client):
+def test_what_is_not_kept_any_more_leaves_no_trace_of_its_adoption(client):
     """A task's hash stays as small as its errors."""
     for number in range(5):
         record(client, max_per_task=2)
-        claim(client, f"o{number}")
+        adopt(client, f"o{number}")
     (key,) = client.keys("trackrecord:in-flight:task:*")
     assert sum(name.startswith(b"c:") for name in client.hkeys(key)) == 2
 
 
-def _claim_all(path, number, queue):
+def _adopt_all(path, number, queue):
     with redis.Redis(unix_socket_path=path) as client:
-        queue.put(sum(claim(client, f"o{number}-{turn}") for turn in range(50)))
+        queue.put(sum(adopt(client, f"o{number}-{turn}") for turn in range(50)))
 
 
 def test_concurrent_attempts_share_them_out(client, redis_server):
@@ -92,7 +92,7 @@ def test_concurrent_attempts_share_them_out(client, redis_server):
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     path = client.connection_pool.connection_kwargs["path"]
-    children = [context.Process(target=_claim_all, args=(path, n, queue)) for n in range(3)]
+    children = [context.Process(target=_adopt_all, args=(path, n, queue)) for n in range(3)]
     for child in children:
         child.start()
     given = [queue.get(timeout=30) for _ in children]
@@ -104,7 +104,7 @@ def test_concurrent_attempts_share_them_out(client, redis_server):
 def test_without_redis_it_says_so():
     """Whoever asks then goes on without."""
     with pytest.raises(ServerUnavailable):
-        claim(redis.Redis(host="127.0.0.1", port=1))
+        adopt(redis.Redis(host="127.0.0.1", port=1))
 
 
 def test_a_refusal_gives_nothing_and_stops_nothing(client):
@@ -113,4 +113,4 @@ def test_a_refusal_gives_nothing_and_stops_nothing(client):
     (key,) = client.keys("trackrecord:in-flight:task:*")
     client.delete(key)
     client.set(key, "something else")
-    assert claim(client) == 0
+    assert adopt(client) == 0

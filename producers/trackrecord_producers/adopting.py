@@ -11,7 +11,7 @@ from time import monotonic
 import msgspec
 import redis
 
-from trackrecord.inflight.claims import Claim, claim_errors
+from trackrecord.inflight.adoption import Adoption, adopt_errors
 from trackrecord.settings import Settings
 
 from .bounded_queue import Waiting
@@ -29,7 +29,7 @@ _read = msgspec.json.Decoder(_Attempted).decode
 _take_apart = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def with_claimed_errors(
+def with_adopted_errors(
     client: redis.Redis, settings: Settings, items: Sequence[Waiting]
 ) -> list[Waiting]:
     """The same outcomes; those of attempts count what others recorded meanwhile as well.
@@ -38,21 +38,21 @@ def with_claimed_errors(
         ServerUnavailable: Redis cannot be reached.
     """
     items = list(items)
-    attempts = [place for place, item in enumerate(items) if item.claims_since is not None]
+    attempts = [place for place, item in enumerate(items) if item.adopts_since is not None]
     if attempts:
-        claims = [_claim(items[place], settings.project) for place in attempts]
-        counts = claim_errors(client, settings.keys, claims)
+        adoptions = [_adoption(items[place], settings.project) for place in attempts]
+        counts = adopt_errors(client, settings.keys, adoptions)
         for place, count in zip(attempts, counts, strict=True):
             if count:
                 items[place] = _with_more_errors(items[place], count)
     return items
 
 
-def _claim(item: Waiting, project: str) -> Claim:
+def _adoption(item: Waiting, project: str) -> Adoption:
     read = _read(item.body)
-    assert item.claims_since is not None  # noqa: S101 - why it was chosen
-    age_s = max(0.0, monotonic() - item.claims_since)
-    return Claim(read.project or project, read.task_id, read.outcome_id, age_s)
+    assert item.adopts_since is not None  # noqa: S101 - why it was chosen
+    age_s = max(0.0, monotonic() - item.adopts_since)
+    return Adoption(read.project or project, read.task_id, read.outcome_id, age_s)
 
 
 def _with_more_errors(item: Waiting, count: int) -> Waiting:
