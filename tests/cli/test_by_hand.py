@@ -113,3 +113,31 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
     monkeypatch.setenv("TRACKRECORD_TEXTS__LIMITED_BELOW", "4")
     monkeypatch.setenv("TRACKRECORD_TEXTS__MAX_CHARS", "16")
     assert shown() == (2, 1, "- Plan Plan Plan… [LIMITED DATA - 3 observations]")
+
+
+def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
+    """Deprecated ones are left out of the recommendations, and stand there when asked for."""
+    learnt(
+        *({"task_id": f"a{n}", "success": True, "strategy": "按组件拆分"} for n in range(5)),
+        *({"task_id": f"b{n}", "success": True, "patterns": ["half # half"]} for n in range(6)),
+        *({"task_id": f"c{n}", "success": False, "error_count": 9, "retry_count": 9,
+           "patterns": ["half # half"]} for n in range(4)),
+        *({"task_id": f"d{n}", "success": False, "error_count": 9, "retry_count": 9,
+           "patterns": ["Big bang"]} for n in range(3)),
+    )  # fmt: skip
+    prompt = ("patterns", "list", "--project", project, "--format", "prompt")
+    heading = (
+        "## Anti-Patterns to Avoid\n\n"
+        "Based on past failures, avoid these decomposition strategies:\n\n"
+        "- AVOID: Big bang. Failed 3/3 times (100% failure rate)\n\n"
+    )
+    assert trackrecord(*prompt).out == heading + (
+        "## Proven Patterns\n\n- Split by component [PROVEN - 100% helpful from 5 observations]\n"
+    )
+    assert trackrecord(*prompt, "--state", "deprecated").out == heading + (
+        "## Deprecated Patterns\n\n- half # half [DEPRECATED - 40% harmful, avoid using]\n"
+    )
+    assert trackrecord(*prompt, "--state", "proven", "--lang", "zh").out == (
+        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 100%有帮助,来自5次观察]\n"
+    )
+    assert trackrecord(*prompt, "--at", "2000-01-01").out == ""

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from trackrecord.appraisal import NAMED, STRATEGY
 from trackrecord.errors import UnknownId
 from trackrecord.learning.identity import pattern_id_of
+from trackrecord.learning.language import Language
 from trackrecord.learning.maturity import Maturity
 from trackrecord.learning.standing import Standing
 from trackrecord.moments import iso
@@ -33,6 +34,7 @@ from ..access import open_store, rules_of, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json, print_table
 from .deciding import COMMANDS
+from .pattern_texts import prompt_of
 
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
@@ -54,12 +56,23 @@ for each_command in COMMANDS:
 @click.option("--state", type=click.Choice(list(map(str, Maturity))), help="Only those in it.")
 @click.option("--tag", type=click.Choice([STRATEGY, NAMED]), help="Only those with it.")
 @click.option("--content", help="Only those whose content holds this text.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "prompt"]),
+    default="table",
+    show_default=True,
+    help="prompt: a text; deprecated ones stand in it with --state deprecated.",
+)
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
 def list_patterns(
     project: str | None,
     at: float | None,
     state: str | None,
     tag: str | None,
     content: str | None,
+    form: str,
+    lang: Language,
     *,
     as_json: bool,
     only_anti: bool,
@@ -68,10 +81,15 @@ def list_patterns(
     settings, project = settings_for(project)
     wanted = PatternFilter(Maturity(state) if state else None, tag, content, only_anti)
     with open_store(settings) as engine, reading(engine) as connection:
-        shown = [
-            present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
-            for standing in standings(connection, settings, project, at, wanted)
-        ]
+        found = standings(connection, settings, project, at, wanted)
+    name_of = recogniser_of(settings).name_of
+    if form == "prompt" and not as_json:
+        with_deprecated = wanted.state is Maturity.DEPRECATED
+        text = prompt_of(found, name_of, settings.texts, lang, with_deprecated=with_deprecated)
+        if text:
+            click.echo(text)
+        return
+    shown = [present_pattern(standing, name_of, settings.texts) for standing in found]
     shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
     if as_json:
         print_json([as_document(each) for each in shown])
