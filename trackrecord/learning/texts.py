@@ -44,7 +44,7 @@ PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
 }
 RECOMMENDED: Final = (Maturity.PROVEN, Maturity.ESTABLISHED, Maturity.CANDIDATE)
 
-_WARNING_PREFIX = re.compile(r"(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
+_WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
 _PERIODS = " .。．｡"
 # A content must not look as if it ended in a verdict of ours.
 _FORGED_SUFFIX = re.compile(
@@ -106,14 +106,21 @@ class Inversion:
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """An anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
-    most = rules.max_chars
-    content = as_data(_WARNING_PREFIX.sub("", as_data(inversion.content, most), count=1), most)
-    content = content.rstrip(_PERIODS)
+    content = _without_warning(as_data(inversion.content, rules.max_chars)).rstrip(_PERIODS)
     failures, total = inversion.failures, inversion.observations
     rate = percent(failures, total)
     if language == "zh":
         return f"避免:{content}。失败{failures}/{total}次({rate}%失败率)"
     return f"AVOID: {content}. Failed {failures}/{total} times ({rate}% failure rate)"
+
+
+def _without_warning(content: str) -> str:
+    """The content without any warning in front, unless it is nothing else."""
+    while (rest := as_data(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
+        if not rest:
+            return content
+        content = rest
+    return content
 
 
 def anti_pattern_line(
