@@ -5,6 +5,8 @@ import time
 
 import pytest
 import redis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.adoption import Adoption, adopt_errors
@@ -78,6 +80,30 @@ def test_what_is_not_kept_any_more_leaves_no_trace_of_its_adoption(client):
         adopt(client, f"o{number}")
     (key,) = client.keys("trackrecord:in-flight:task:*")
     assert sum(name.startswith(b"c:") for name in client.hkeys(key)) == 2
+
+
+steps = st.one_of(
+    st.tuples(st.just("record"), st.booleans()),
+    st.tuples(st.just("adopt"), st.sampled_from("abc")),
+)
+
+
+@given(st.lists(steps, max_size=25))
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_whatever_happens_each_error_is_in_one_outcome(client, told):
+    """As a model says: what waits goes to whoever asks next, and stays there."""
+    client.flushdb()
+    waiting, held = 0, dict.fromkeys("abc", 0)
+    for what, how in told:
+        if what == "record":
+            record(client, is_counted=how)
+            waiting += not how
+        else:
+            held[how] += waiting
+            waiting = 0
+            assert adopt(client, how) == held[how]
 
 
 def _adopt_all(path, number, queue):
