@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 
-from sqlalchemy import Engine, insert, text
+from sqlalchemy import Engine, func, insert, select, text
 
 from trackrecord.learning.criteria import CriteriaRules
 from trackrecord.learning.criterion_explanation import explain_criterion
@@ -15,12 +15,13 @@ from trackrecord.store.basis import replace_basis
 from trackrecord.store.bulk import insert_rows
 from trackrecord.store.criteria import read_criteria
 from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.feedback import feedback_of_task
 from trackrecord.store.migrate import migrate
 from trackrecord.store.patterns import read_changes, read_examples, read_standings
 from trackrecord.store.tables import observations, outcomes, patterns, projects
 from trackrecord.store.transitions import TransitionRules
 
-from .figures import Figure, Measured, at_most
+from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale
 from .servers import bench_settings, new_postgres_database, postgres_server
 
@@ -57,13 +58,16 @@ def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
         migrate(engine)
         _record(engine, count)
         middle = _NOW - count / 2
+        counting = Baseline("counting the pattern's observations", _timed(lambda: _count(engine)))
         for name, seconds in (
             ("explain a pattern", _timed(lambda: _explain_pattern(engine, settings, None))),
             ("explain it --at", _timed(lambda: _explain_pattern(engine, settings, middle))),
             ("explain it --at the end", _timed(lambda: _explain_pattern(engine, settings, _NOW))),
             ("explain a criterion --at", _timed(lambda: _explain_criterion(engine, _NOW))),
         ):
-            yield Figure(f"{database}, {name}", seconds, UNIT, at_most(_MOST_S))
+            yield Figure(f"{database}, {name}", seconds, UNIT, at_most(_MOST_S), (counting,))
+        of_task = _timed(lambda: _feedback_of_task(engine, f"t{count // 3}"))
+        yield Figure(f"{database}, the feedback of one task", of_task, UNIT, None, (counting,))
     finally:
         engine.dispose()
 
@@ -122,6 +126,17 @@ def _explain_criterion(engine: Engine, at: float) -> None:
             connection, _PROJECT_ID, rules, now=_NOW, at=at, name=rules.defaults[0]
         )
     explain_criterion(rules, standing)
+
+
+def _count(engine: Engine) -> None:
+    with reading(engine) as connection:
+        connection.execute(select(func.count()).where(observations.c.pattern_id == _PATTERN_ID))
+
+
+def _feedback_of_task(engine: Engine, task_id: str) -> None:
+    with reading(engine) as connection:
+        found = feedback_of_task(connection, _PROJECT_ID, task_id, CriteriaRules().defaults)
+    assert len(found) == len(CriteriaRules().defaults)  # noqa: S101 - or nothing was measured
 
 
 def _timed(work: Callable[[], None]) -> float:

@@ -11,12 +11,12 @@ from .settings import Settings
 
 def recogniser_of(settings: Settings) -> Recogniser:
     """Knows the twelve strategies and the project's own; built once for the same ones."""
-    return _recogniser(settings.strategies)
+    return _recogniser(settings.strategies, settings.description_max_chars)
 
 
 @lru_cache(maxsize=8)
-def _recogniser(own: tuple[Strategy, ...]) -> Recogniser:
-    return Recogniser(own)
+def _recogniser(own: tuple[Strategy, ...], max_chars: int) -> Recogniser:
+    return Recogniser(own, max_chars=max_chars)
 
 
 def appraiser_of(settings: Settings) -> Appraiser:
@@ -31,4 +31,5 @@ def recorded_rules_of(settings: Settings) -> RecordedRules:
         criteria=settings.criteria,
         competence=settings.competence,
         strategies=settings.strategies,
+        description_max_chars=settings.description_max_chars,
     )

@@ -31,7 +31,9 @@ from .learning.decay import DecayRules
 from .learning.identity import strategies_by_slug
 from .learning.maturity import MaturityRules
 from .learning.scoring import ScoringRules
+from .learning.strategies import MAX_CHARS
 from .learning.task_errors import ErrorRules
+from .learning.texts import TextRules
 from .outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
 
 ENV_PREFIX = "TRACKRECORD_"
@@ -158,6 +160,13 @@ class Settings(BaseSettings):
         "objects with `name_en`, `name_zh`, `phrases`, `splits_by`, `slug`.",
     )
 
+    description_max_chars: int = Field(
+        MAX_CHARS,
+        ge=256,
+        le=64 * MAX_BODY_BYTES,
+        description="Characters of a description in which strategies are looked for.",
+    )
+
     scoring: ScoringRules = ScoringRules()
     criteria: CriteriaRules = CriteriaRules()
     decay: DecayRules = DecayRules()
@@ -165,6 +174,7 @@ class Settings(BaseSettings):
     antipatterns: AntiPatternRules = AntiPatternRules()
     competence: CompetenceRules = CompetenceRules()
     errors: ErrorRules = ErrorRules()
+    texts: TextRules = TextRules()
 
     @classmethod
     def settings_customise_sources(

@@ -4,6 +4,7 @@ Exit status: 0 done, 1 the answer is no (an unknown id, say), 2 wrong use or bad
 that is needed cannot be reached, 130 interrupted.
 """
 
+import difflib
 import importlib
 import os
 import sys
@@ -55,6 +56,19 @@ class _LazyGroup(click.Group):
         module = importlib.import_module(f".commands.{cmd_name}_", __package__)
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            # Click knows what else there is only in groups that hold their commands.
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            if not close:
+                raise
+            message = f"{error.format_message()} Did you mean {close[0]!r}?"
+            raise click.UsageError(message, ctx) from None
 
 
 @click.command(

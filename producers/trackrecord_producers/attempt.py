@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import msgspec
-
-from trackrecord.learning.classification import classify_failure
 from trackrecord.learning.language import Language
 from trackrecord.learning.task_errors import ErrorType
 
+from .accounting import Account
+from .current import current_attempt as current_attempt  # handed on to agents from here
+from .current import make_current
 from .decorating import observed
 from .described import describe, describe_error
+from .endings import CANCELLED, is_clean_exit, mode_of
 from .errors_in_flight import error_context, report_end, report_error
 from .failed_before import FailedBefore, Task
 from .ids import new_id
@@ -26,26 +23,9 @@ from .publish import publish_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_MAX_TOOL_CALLS = 1000
-# Arguments and errors of all calls together; an outcome has 1 MiB.
-_MAX_PARTICULARS_BYTES = 512 * 1024
 _MAX_LABEL = 256
-_CANCELLED = "cancelled"
 
-_current: ContextVar[Attempt | None] = ContextVar("trackrecord_attempt", default=None)
 _failed_before = FailedBefore()
-
-
-def current_attempt() -> Attempt | None:
-    """The innermost attempt that is going on here, in this thread or task; None outside of any."""
-    return _current.get()
-
-
-def count_in_attempt(task_id: str, error: object) -> None:
-    """Count an error in the innermost attempt at that task, if one is going on here."""
-    ongoing = _current.get()
-    if ongoing is not None:
-        ongoing.count_for(task_id, error)
 
 
 def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN401 - fields of many types
@@ -74,23 +54,11 @@ class Attempt:
         self._fields = fields
         # A task that is only named after a function: its attempts need not be tries at one thing.
         self._named = named
-        self._lock = threading.RLock()
         self._depth = 0
         self._outer: Attempt | None = None
-        self._forget()
-
-    def _forget(self) -> None:
-        self._noted: dict[str, Any] = {}
-        self._tools: list[dict[str, Any]] = []
-        self._errors = 0
-        self._retries = 0
-        self._failed_before = 0
-        self._failure: tuple[str, str | None] | None = None
-        self._room = _MAX_PARTICULARS_BYTES
-        self._counted: BaseException | None = None
         # What an attempt inside this one, at the same task, has recorded already.
         self._recorded: BaseException | None = None
-        self._started = time.monotonic()
+        self._account = Account()
 
     def error(
         self,
@@ -110,7 +78,7 @@ class Attempt:
             tool_name: the tool that was used.
             context: what was being done.
         """
-        if self._count(error) and (error is None or error is not self._recorded):
+        if self._account.count_error(error) and (error is None or error is not self._recorded):
             report_error(
                 self.task_id,
                 type,
@@ -118,23 +86,19 @@ class Attempt:
                 tool_name=tool_name,
                 context=context,
                 project=self._project,
+                is_counted=True,
             )
 
-    def _count(self, error: object) -> bool:
-        """Count an error; False when it is the exception that was counted last."""
-        with self._lock:
-            if isinstance(error, BaseException):
-                if error is self._counted:
-                    return False
-                self._counted = error
-            self._errors += 1
-            return True
+    def count_for(self, task_id: str, error: object) -> bool:
+        """Count an error in the innermost attempt at that task, this one or one around it.
 
-    def count_for(self, task_id: str, error: object) -> None:
-        """Count an error in the innermost attempt at that task, this one or one around it."""
+        Returns:
+            Whether there is one.
+        """
         ongoing = self._at(task_id)
         if ongoing is not None:
-            ongoing._count(error)
+            ongoing._account.count_error(error)
+        return ongoing is not None
 
     def _at(self, task_id: str | None) -> Attempt | None:
         ongoing: Attempt | None = self
@@ -157,7 +121,7 @@ class Attempt:
 
     @property
     def _project(self) -> str | None:
-        project = self._noted.get("project", self._fields.get("project"))
+        project = self._account.noted.get("project", self._fields.get("project"))
         return project if isinstance(project, str) else None
 
     def retry(self) -> None:
@@ -165,8 +129,7 @@ class Attempt:
 
         A further attempt at a task that this process has failed at is counted as a retry by itself.
         """
-        with self._lock:
-            self._retries += 1
+        self._account.count_retry()
 
     def tool(
         self,
@@ -189,24 +152,13 @@ class Attempt:
         """
         if ok is None:
             ok = error is None
-        call: dict[str, Any] = {"tool": describe(name, _MAX_LABEL), "ok": ok}
+        tool = describe(name, _MAX_LABEL)
+        call: dict[str, Any] = {"tool": tool, "ok": ok}
         if duration_ms is not None:
             call["duration_ms"] = duration_ms
-        particulars = particulars_of(args, error)
-        with self._lock:
-            if not ok:
-                what = f"{call['tool']} failed" if error is None else error
-                self.error(what, tool_name=call["tool"])
-            if len(self._tools) < _MAX_TOOL_CALLS:
-                self._tools.append(call | self._as_far_as_there_is_room(particulars))
-
-    def _as_far_as_there_is_room(self, particulars: dict[str, msgspec.Raw]) -> dict[str, Any]:
-        """Particulars, until they would make the outcome too large to be published."""
-        size = sum(len(bytes(each)) for each in particulars.values())
-        if size > self._room:
-            return {}
-        self._room -= size
-        return particulars
+        if not ok:
+            self.error(f"{tool} failed" if error is None else error, tool_name=tool)
+        self._account.add_call(call, particulars_of(args, error))
 
     def fail(self, mode: str, details: object = None) -> None:
         """Say that the task did not reach its goal, though nothing is raised.
@@ -215,24 +167,21 @@ class Attempt:
             mode: the kind of failure, a short label.
             details: what happened: an exception or a text.
         """
-        label = describe(mode, _MAX_LABEL)
         described = None if details is None else describe(details, MAX_DETAILS)
-        with self._lock:
-            self._failure = (label, described)
+        self._account.fail(describe(mode, _MAX_LABEL), described)
 
     def note(self, **fields: Any) -> None:  # noqa: ANN401 - the wire format's fields
         """Add fields of the wire format to the outcome."""
-        with self._lock:
-            self._noted |= fields
+        self._account.note(fields)
 
     def start(self) -> None:
         """Begin anew; `with` and the decorator do it."""
-        self._forget()
         if self.task_id is None:
             self.task_id = f"attempt-{new_id()}"
-        self._outer = _current.get()
+        self._outer, self._recorded = current_attempt(), None
+        self._account = Account()
         if self._named:
-            self._failed_before = _failed_before.count(self._task)
+            self._account = Account(_failed_before.count(self._task))
 
     @property
     def _task(self) -> Task:
@@ -244,55 +193,41 @@ class Attempt:
         Args:
             error: what ended the attempt, if it was an exception.
         """
-        duration_ms = round((time.monotonic() - self._started) * 1000)
-        if error is not None and not _is_clean_exit(error):
+        account = self._account
+        if error is not None and not is_clean_exit(error):
             self._end_by(error)
-        outcome: dict[str, Any] = {
-            "duration_ms": duration_ms,
-            "error_count": self._errors,
-            "retry_count": max(self._retries, self._failed_before),
-        }
-        if self._tools:
-            outcome["tool_graph"] = self._tools
-        if self._failure is not None:
-            outcome["failure_mode"], outcome["failure_details"] = self._failure
-        outcome |= self._fields | self._noted
-        outcome["task_id"] = self.task_id
-        outcome["success"] = self._failure is None
-        publish_fields(outcome)
-        self._tell_end(error)
+        around = self._outer._at(self.task_id) if self._outer is not None else None
+        counts = "error_count" not in self._fields | account.noted
+        publish_fields(
+            account.outcome(self.task_id, self._fields),
+            # What an attempt around this one, at the same task, will report is its own.
+            adopts_since=account.started if counts and around is None else None,
+        )
+        if around is None:
+            self._tell_end()
+        else:
+            around._recorded = error
         # An exception holds on to the frames that it came through.
-        self._outer = self._counted = self._recorded = None
+        self._outer = self._recorded = None
+        account.close()
 
     def _end_by(self, error: BaseException) -> None:
         self.error(error)
-        if self._failure is None:
-            self.fail(_mode_of(error), describe_error(error, MAX_DETAILS))
+        if self._account.failure is None:
+            self.fail(mode_of(error), describe_error(error, MAX_DETAILS))
 
-    def _tell_end(self, error: BaseException | None) -> None:
-        """Count failures in a row: of the outermost attempt at a task, and not when cancelled."""
-        around = self._outer._at(self.task_id) if self._outer is not None else None
-        if around is not None:
-            around._recorded = error
-        elif self._failure is None or self._failure[0] != _CANCELLED:
-            success = self._failure is None
+    def _tell_end(self) -> None:
+        """Count failures in a row, those that were cancelled left out."""
+        failure = self._account.failure
+        if failure is None or failure[0] != CANCELLED:
+            success = failure is None
             _failed_before.note(self._task, success=success)
             report_end(self.task_id, success=success, project=self._project)
-
-    @contextmanager
-    def as_current(self) -> Iterator[None]:
-        """Make this the current attempt while the block runs."""
-        outer = _current.get()
-        _current.set(self)
-        try:
-            yield
-        finally:
-            _current.set(outer)
 
     def __enter__(self) -> Self:
         if self._depth == 0:
             self.start()
-            _current.set(self)
+            make_current(self)
         self._depth += 1
         return self
 
@@ -304,7 +239,7 @@ class Attempt:
     ) -> None:
         self._depth -= 1
         if self._depth == 0:
-            _current.set(self._outer)
+            make_current(self._outer)
             self.finish(error)
 
     async def __aenter__(self) -> Self:
@@ -330,17 +265,3 @@ class Attempt:
 def _name_of(function: Callable[..., Any]) -> str:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return describe(f"{function.__module__}.{name}", _MAX_LABEL)
-
-
-def _mode_of(error: BaseException) -> str:
-    try:
-        return classify_failure(error)
-    except Exception:  # noqa: BLE001 - an agent's own exceptions may be of any making
-        return "unknown"
-
-
-def _is_clean_exit(error: BaseException) -> bool:
-    """Whether this is a program or a generator that ends as it should."""
-    if isinstance(error, SystemExit):
-        return error.code in (None, 0)
-    return isinstance(error, GeneratorExit)

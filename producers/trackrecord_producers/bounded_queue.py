@@ -17,10 +17,13 @@ class Waiting(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         body: as it will travel.
         names_project: whether the body says which project it belongs to.
+        adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock: what
+            others recorded since is added to its errors.
     """
 
     body: bytes
     names_project: bool
+    adopts_since: float | None = None
 
 
 class BoundedQueue:

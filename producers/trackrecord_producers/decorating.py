@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iter
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from .current import as_current
+
 if TYPE_CHECKING:
     from .attempt import Attempt
 
@@ -60,7 +62,7 @@ def _steps(generator: Generator[Any, Any, Any], attempt: Attempt) -> Generator[A
     """`yield from`, but the attempt is the current one only while the generator runs."""
 
     def step(advance: Callable[..., Any], *given: object) -> object:
-        with attempt.as_current():
+        with as_current(attempt):
             return advance(*given)
 
     try:
@@ -102,7 +104,7 @@ def _async_generator(
 
 
 async def _step(attempt: Attempt, advance: Awaitable[Any]) -> object:
-    with attempt.as_current():
+    with as_current(attempt):
         return await advance
 
 

@@ -13,6 +13,7 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 
+from .adopting import with_adopted_errors
 from .append import append, outcome_entry
 from .bounded_queue import Waiting
 from .forward import forwarding
@@ -54,10 +55,19 @@ class Delivery:
 
     def deliver(self, items: Sequence[Waiting]) -> None:
         """Send outcomes, or spool them, or count them as dropped."""
-        bodies = self._spooling.ready(items)
+        bodies = self._spooling.ready(self._with_adopted(items))
         if bodies and not self._sent(bodies):
             self._look_into_spool = True
             self._spooling.spool(bodies)
+
+    def _with_adopted(self, items: Sequence[Waiting]) -> Sequence[Waiting]:
+        if self._outage.lasts:
+            return items
+        try:
+            return with_adopted_errors(self._client, self._settings, items)
+        except Exception as error:  # noqa: BLE001 - as when sending
+            self._redis_is_away(error)
+            return items
 
     def forward(self) -> bool:
         """Bring what is in the spool forward, by one pipelined write.

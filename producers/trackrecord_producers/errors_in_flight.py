@@ -12,8 +12,9 @@ from trackrecord.forking import not_while_forking
 from trackrecord.inflight.reports import AttemptEnd, checked_task_id, error_report
 from trackrecord.learning.classification import classify, classify_text
 from trackrecord.learning.language import Language
-from trackrecord.learning.task_errors import ErrorStats, ErrorType
+from trackrecord.learning.task_errors import MOST_CHARS, ErrorStats, ErrorType
 
+from .current import count_in_attempt
 from .described import describe, describe_error, where
 from .ids import new_id
 from .inflight_writer import InFlightWriter
@@ -22,7 +23,6 @@ from .notices import Notices
 if TYPE_CHECKING:
     from .inflight_reader import InFlightReader
 
-_MAX_CHARS: Final = 16_384
 _MAX_TOOL: Final = 256
 # What this process has told is asked for together with the rest, if it gets through at once.
 _READ_WAIT_S: Final = 0.5
@@ -44,7 +44,8 @@ def record_error(
 ) -> str | None:
     """Record an error that an attempt at a task met, for whoever tries next; never raises.
 
-    Inside an attempt at the same task it also counts as one of the attempt's errors.
+    Inside an attempt at the same task it also counts as one of the attempt's errors. Recorded by
+    another process or thread meanwhile, it is counted by the attempt that is going on.
 
     Args:
         task_id: the task.
@@ -60,9 +61,7 @@ def record_error(
     Returns:
         The error's id, or None when it was dropped; the log of "trackrecord" says why.
     """
-    from .attempt import count_in_attempt
-
-    count_in_attempt(task_id, message)
+    is_counted = count_in_attempt(task_id, message)
     return report_error(
         task_id,
         type,
@@ -72,6 +71,7 @@ def record_error(
         context=context,
         project=project,
         wait_s=wait,
+        is_counted=is_counted,
     )
 
 
@@ -85,19 +85,21 @@ def report_error(
     context: object = None,
     project: str | None = None,
     wait_s: float = 0.0,
+    is_counted: bool = False,
 ) -> str | None:
-    """As `record_error`, but no attempt counts it."""
+    """As `record_error`, but no attempt here counts it; `is_counted` says whether one has."""
     try:
         if isinstance(error, BaseException) and stack_trace is None:
             stack_trace = where(error)
-        message = describe_error(error, _MAX_CHARS)
+        message = describe_error(error, MOST_CHARS)
         report = error_report(
             checked_task_id(task_id),
             type or _type_of(error, message, of_tool=tool_name is not None),
             message,
-            stack_trace=_optional(stack_trace, _MAX_CHARS),
+            stack_trace=_optional(stack_trace, MOST_CHARS),
             tool_name=_optional(tool_name, _MAX_TOOL),
-            context=_optional(context, _MAX_CHARS),
+            context=_optional(context, MOST_CHARS),
+            is_counted=is_counted,
         )
     except InvalidErrorReport as refusal:
         _writer.drop("invalid", detail=str(refusal))

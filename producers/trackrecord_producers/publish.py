@@ -32,9 +32,14 @@ def publish(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noq
     return _publisher.publish(fields)
 
 
-def publish_fields(fields: dict[str, Any]) -> str | None:
-    """As `publish`, for fields that are in a dict already; it is changed in place."""
-    return _publisher.publish(fields)
+def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None) -> str | None:
+    """As `publish`, for fields that are in a dict already; it is changed in place.
+
+    Args:
+        fields: fields of the wire format.
+        adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock.
+    """
+    return _publisher.publish(fields, adopts_since=adopts_since)
 
 
 def flush(timeout: float = 2.0) -> bool:

@@ -80,31 +80,32 @@ class Publisher:
         """What was lost in this process."""
         return self._drops
 
-    def publish(self, fields: dict[str, Any]) -> str | None:
+    def publish(self, fields: dict[str, Any], *, adopts_since: float | None = None) -> str | None:
         """Accept one outcome; never raises, and never waits for what goes wrong behind it.
 
         Args:
             fields: fields of the wire format; changed in place.
+            adopts_since: as in `Waiting`.
 
         Returns:
             The outcome's id, or None when it was dropped; `stats` says why.
         """
         try:
-            return self._accept(fields)
+            return self._accept(fields, adopts_since)
         except InvalidOutcome as error:
             self._drops.count("invalid", detail=str(error))
         except Exception as error:  # noqa: BLE001 - nothing may reach the agent
             self._drops.count("internal_error", detail=type(error).__name__)
         return None
 
-    def _accept(self, fields: dict[str, Any]) -> str | None:
+    def _accept(self, fields: dict[str, Any], adopts_since: float | None) -> str | None:
         if self._refused:
             reason, detail = self._refused
             self._drops.count(reason, detail=detail)
             return None
         names_project = fields.get("project") is not None
         outcome_id, body = build_body(fields, max_bytes=self._max_body_bytes)
-        if not self._queue.put(Waiting(body, names_project)):
+        if not self._queue.put(Waiting(body, names_project, adopts_since)):
             self._drops.count("queue_full")
             return None
         if self._thread is None or self._leaving:

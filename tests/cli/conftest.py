@@ -87,3 +87,19 @@ def outcomes_file(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def learnt(
+    up: Path,
+    trackrecord: Trackrecord,
+    project: str,
+    outcomes_file: Callable[..., Path],
+) -> Callable[..., None]:
+    """Publishes outcomes into the test's project and waits."""
+
+    def publish(*outcomes: object) -> None:
+        path = outcomes_file(*outcomes)
+        assert trackrecord("publish", path, "--project", project, "--wait").status == 0
+
+    return publish

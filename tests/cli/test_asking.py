@@ -19,17 +19,6 @@ def tool_runs(successes, failures=0):
     ]
 
 
-@pytest.fixture
-def learnt(up, trackrecord, project, outcomes_file):
-    """Publishes outcomes into the test's project and waits."""
-
-    def publish(*outcomes):
-        path = outcomes_file(*outcomes)
-        assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-
-    return publish
-
-
 def test_a_strategy_that_keeps_failing_becomes_a_warning(learnt, trackrecord, project):
     """It is listed as an anti-pattern, known by both ids, and explained with its numbers."""
     learnt(

@@ -1,17 +1,8 @@
 """criteria, patterns promote, deprecate and reset, explain: what people decide and ask."""
 
+import time
+
 import pytest
-
-
-@pytest.fixture
-def learnt(up, trackrecord, project, outcomes_file):
-    """Publishes outcomes into the test's project and waits."""
-
-    def publish(*outcomes):
-        path = outcomes_file(*outcomes)
-        assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-
-    return publish
 
 
 def test_promote_deprecate_reset(learnt, trackrecord, project):
@@ -87,8 +78,66 @@ def test_criteria_are_listed_shown_and_explained(learnt, trackrecord, project):
     assert "4 of 4 harmful" in explained["because"][1]
     assert "10 more helpful reports now would end its deprecation" in explained["to_change"][0]
     assert trackrecord("explain", "criterion:kind", *mine).json["because"] == explained["because"]
+    of_task = trackrecord("criteria", "feedback", "t1", *mine).json
+    assert {each["criterion"]: each["verdict"] for each in of_task} == {
+        "kind": "harmful", **dict.fromkeys(set(listed) - {"kind"}, "helpful"),
+    }  # fmt: skip
+    assert trackrecord("criteria", "feedback", "nothing", *mine).status == 1
+    assert trackrecord("criteria", "feedback", "t1", *mine, "--at", "2000-01-01").status == 1
     assert trackrecord("criteria", "show", "nothing", *mine).status == 1
     assert trackrecord("criteria", "list", *mine, "--at", "2000-01-01").json == []
     table = trackrecord("criteria", "list", "--project", project).out.splitlines()
     assert len(table) == 6
     assert len({line.count("\t") for line in table}) == 1
+
+
+def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatch):
+    """Examples, feedback, what counts as limited data, and how long a content may be."""
+    name = "Plan " * 10
+    learnt(
+        *({"task_id": f"t{n}", "success": True, "patterns": [name]} for n in range(3)),
+    )
+    mine = ("--project", project)
+    (listed,) = trackrecord("patterns", "list", *mine, "--json").json
+
+    def shown():
+        pattern = trackrecord("patterns", "show", listed["id"], *mine, "--json").json
+        criterion = trackrecord("criteria", "show", "readable", *mine, "--json").json
+        prompt = trackrecord("rankings", *mine, "--format", "prompt", "--at", time.time())
+        return len(pattern["examples"]), len(criterion["feedback"]), prompt.out.splitlines()[-1]
+
+    full = "- " + name.strip()
+    assert shown() == (3, 3, f"{full} [ESTABLISHED - 100% helpful, 0% harmful from 3 observations]")
+    monkeypatch.setenv("TRACKRECORD_ANTIPATTERNS__EXAMPLES_KEPT", "2")
+    monkeypatch.setenv("TRACKRECORD_CRITERIA__FEEDBACK_SHOWN", "1")
+    monkeypatch.setenv("TRACKRECORD_TEXTS__LIMITED_BELOW", "4")
+    monkeypatch.setenv("TRACKRECORD_TEXTS__MAX_CHARS", "16")
+    assert shown() == (2, 1, "- Plan Plan Plan… [LIMITED DATA - 3 observations]")
+
+
+def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
+    """Deprecated ones are left out of the recommendations, and stand there when asked for."""
+    learnt(
+        *({"task_id": f"a{n}", "success": True, "strategy": "按组件拆分"} for n in range(5)),
+        *({"task_id": f"b{n}", "success": True, "patterns": ["half # half"]} for n in range(6)),
+        *({"task_id": f"c{n}", "success": False, "error_count": 9, "retry_count": 9,
+           "patterns": ["half # half"]} for n in range(4)),
+        *({"task_id": f"d{n}", "success": False, "error_count": 9, "retry_count": 9,
+           "patterns": ["Big bang"]} for n in range(3)),
+    )  # fmt: skip
+    prompt = ("patterns", "list", "--project", project, "--format", "prompt")
+    heading = (
+        "## Anti-Patterns to Avoid\n\n"
+        "Based on past failures, avoid these decomposition strategies:\n\n"
+        "- AVOID: Big bang. Failed 3/3 times (100% failure rate)\n\n"
+    )
+    assert trackrecord(*prompt).out == heading + (
+        "## Proven Patterns\n\n- Split by component [PROVEN - 100% helpful from 5 observations]\n"
+    )
+    assert trackrecord(*prompt, "--state", "deprecated").out == heading + (
+        "## Deprecated Patterns\n\n- half # half [DEPRECATED - 40% harmful, avoid using]\n"
+    )
+    assert trackrecord(*prompt, "--state", "proven", "--lang", "zh").out == (
+        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 100%有帮助,来自5次观察]\n"
+    )
+    assert trackrecord(*prompt, "--at", "2000-01-01").out == ""

@@ -144,3 +144,21 @@ def test_the_demo_ends_with_learnt_beside_planted(trackrecord):
     assert states["split-by-component"] == "proven"
     assert states["tests-in-separate-subtask"] == "anti-pattern"
     assert "AVOID: Split by file type" in document["prompt"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("patern", "patterns"), ("explian", "explain"), ("critera", "criteria"), ("eror", "errors")],
+)
+def test_a_mistyped_command_is_told_the_one_that_was_meant(typed, meant, trackrecord):
+    """Wrong use, and one guess."""
+    ran = trackrecord(typed, "list")
+    assert (ran.status, ran.out) == (2, "")
+    assert f"No such command '{typed}'" in ran.err
+    assert f"Did you mean '{meant}'?" in ran.err
+
+
+def test_what_is_like_no_command_is_not_guessed(trackrecord):
+    """It is only said to be none."""
+    ran = trackrecord("xyzzy")
+    assert (ran.status, "Did you mean" in ran.err) == (2, False)

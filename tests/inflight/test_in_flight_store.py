@@ -64,6 +64,17 @@ def test_stats_count_resolved_ones_too(store_of):
     assert store.read("nothing").stats == ErrorStats(0, 0, {})
 
 
+def test_errors_can_be_asked_for_by_task_and_unresolved(store_of):
+    """In the order in which they came."""
+    store = store_of()
+    ids = [record(store, message=str(number)) for number in range(4)]
+    record(store, "another")
+    store.resolve(ids[1])
+    task = store.read("t")
+    assert [error.id for error in task.errors] == ids
+    assert [error.message for error in task.unresolved] == ["0", "2", "3"]
+
+
 @pytest.mark.parametrize(
     "unknown",
     [

@@ -34,6 +34,39 @@ def test_why_is_it_not_proven():
     assert "2 more harmful outcomes now would make it deprecated" in found.to_change
 
 
+@pytest.mark.parametrize(
+    ("counts", "because", "ways"),
+    [
+        (
+            (1, 0),
+            "candidate: 1.00 reports after decay, fewer than 3",
+            (2, "established", 4),
+        ),
+        (
+            (0, 3),
+            "deprecated: 0.00 helpful and 3.00 harmful after decay (100% harmful), above 30%",
+            (7, "established", 18),
+        ),
+        (
+            (5, 1),
+            "established: 5.00 helpful and 1.00 harmful after decay (17% harmful)",
+            (1, "proven", 1),
+        ),
+    ],
+)
+def test_from_any_state_it_is_said_what_proven_needs(counts, because, ways):
+    """The next state, and how far it is from there to the best one."""
+    found = explained(*counts)
+    assert found.because[0] == f"{because}; proven needs 5 helpful and below 15% harmful"
+    more, state, to_proven = ways
+    helpful = [line for line in found.to_change if " helpful " in line and "make it" in line]
+    assert helpful[0].startswith(f"{more} more helpful")
+    assert helpful[0].endswith(f"would make it {state}")
+    assert helpful[-1].startswith(f"{to_proven} more helpful")
+    assert helpful[-1].endswith("would make it proven")
+    assert len(set(helpful)) == len(helpful)
+
+
 def test_why_was_it_inverted():
     """5 of 7 failed, undecayed; and what would lift it."""
     found = explained(2, 4, neutral=1)

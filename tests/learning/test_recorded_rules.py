@@ -1,5 +1,7 @@
 """When a rebuild is due: after a change of what recorded numbers depend on, and of nothing else."""
 
+import json
+
 import pytest
 
 from trackrecord.learning.catalogue import Strategy
@@ -52,6 +54,23 @@ def test_what_differs_is_named(rules, line):
 def test_what_is_derived_when_read_needs_none(rules):
     """Thresholds take effect at once."""
     assert why_rebuild(NOTED, rules, 90.0) == ()
+
+
+def test_what_became_a_setting_later_was_its_default_until_then():
+    """An upgrade asks for no rebuild that would change nothing."""
+    then = json.loads(NOTED.rules)
+    del then["scoring.tolerance"]
+    earlier = json.dumps(then)
+    assert (
+        why_rebuild(Recorded(earlier, mixed=False, half_life_days=90.0), RecordedRules(), 90) == ()
+    )
+    assert RecordedRules().gave(earlier)
+    other = RecordedRules(scoring=ScoringRules(tolerance=0.01))
+    assert not other.gave(earlier)
+    assert why_rebuild(Recorded(earlier, mixed=False, half_life_days=90.0), other, 90) == (
+        "scoring.tolerance: recorded with 1e-09, the setting is 0.01",
+    )
+    assert not RecordedRules().gave("{}")
 
 
 def test_half_life_mixture_and_ignorance_are_reasons():

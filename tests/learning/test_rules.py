@@ -1,15 +1,19 @@
 """Numbers that make no sense are refused when the rules are built, and the field is named."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from math import inf, nan
 
 import pytest
 
 from trackrecord.errors import SettingsError
 from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.criteria import CriteriaRules
 from trackrecord.learning.decay import DecayRules
 from trackrecord.learning.maturity import MaturityRules
 from trackrecord.learning.scoring import ScoringRules
+from trackrecord.learning.task_errors import MOST_CHARS, MOST_STRIKES, ErrorRules
+from trackrecord.learning.texts import TextRules
 from trackrecord.settings import load_settings
 
 BAD: list[tuple[str, Callable[..., object], str, float]] = [
@@ -48,7 +52,53 @@ BAD: list[tuple[str, Callable[..., object], str, float]] = [
     ("antipatterns", AntiPatternRules, "min_observations", 0),
     ("antipatterns", AntiPatternRules, "failure_share", 0.0),
     ("antipatterns", AntiPatternRules, "failure_share", 1.5),
+    ("antipatterns", AntiPatternRules, "failure_share", 1e-9),
+    ("antipatterns", AntiPatternRules, "examples_kept", 0),
+    ("antipatterns", AntiPatternRules, "share_tolerance", -1e-9),
+    ("scoring", ScoringRules, "tolerance", 0.2),
+    ("scoring", ScoringRules, "tolerance", nan),
+    ("scoring", ScoringRules, "harmful_to", 0.7 - 1e-9),
+    ("maturity", MaturityRules, "share_tolerance", 0.1),
+    ("maturity", MaturityRules, "count_tolerance", 1.0),
+    ("maturity", MaturityRules, "count_tolerance", -0.01),
+    ("maturity", MaturityRules, "min_evidence", 0.01),
+    ("criteria", CriteriaRules, "named_value", 0.0),
+    ("criteria", CriteriaRules, "floor", 1.1),
+    ("criteria", CriteriaRules, "weight_without_feedback", 0.05),
+    ("criteria", CriteriaRules, "min_feedback", 0),
+    ("criteria", CriteriaRules, "deprecated_above", -0.3),
+    ("criteria", CriteriaRules, "little_evidence_below", 0.0),
+    ("criteria", CriteriaRules, "share_tolerance", nan),
+    ("criteria", CriteriaRules, "count_tolerance", 3.0),
+    ("criteria", CriteriaRules, "feedback_shown", 0),
+    ("errors", ErrorRules, "strikes", 0),
+    ("errors", ErrorRules, "strikes", MOST_STRIKES + 1),
+    ("errors", ErrorRules, "retention_s", 0),
+    ("errors", ErrorRules, "max_per_task", 0),
+    ("errors", ErrorRules, "max_per_project", 1000),
+    ("errors", ErrorRules, "max_in_context", 0),
+    ("errors", ErrorRules, "max_message_chars", 15),
+    ("errors", ErrorRules, "max_message_chars", MOST_CHARS + 1),
+    ("errors", ErrorRules, "max_stack_chars", 50),
+    ("errors", ErrorRules, "max_message_in_context", 1001),
+    ("errors", ErrorRules, "max_stack_in_context", 0),
+    ("texts", TextRules, "limited_below", -1),
+    ("texts", TextRules, "max_chars", 0),
+    ("texts", TextRules, "max_chars", 10_001),
 ]
+
+
+def test_every_number_can_be_refused() -> None:
+    """None of them is taken as it comes; what is true or false, and names, are tested elsewhere."""
+    kinds = (ScoringRules, DecayRules, MaturityRules, AntiPatternRules, CriteriaRules, ErrorRules,
+             TextRules)  # fmt: skip
+    numbers = {
+        (kind, each.name)
+        for kind in kinds
+        for each in fields(kind)
+        if type(each.default) in (int, float)
+    }
+    assert numbers == {(kind, field) for _, kind, field, _ in BAD}
 
 
 @pytest.mark.parametrize(("group", "rules", "field", "value"), BAD)

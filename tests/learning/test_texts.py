@@ -53,7 +53,7 @@ def test_percent_of_counts_is_exact(part: int, whole: int) -> None:
     "content",
     [TYPES, TYPES + ".", f"AVOID: {TYPES}", f"avoid: {TYPES}.", f"DO NOT: {TYPES}",
      f"NEVER:{TYPES}", f"避免:{TYPES}", f"避免：{TYPES}", f"AVOID: AVOID: {TYPES}",
-     f"## {TYPES}\n", f"- AVOID: {TYPES}"],
+     f"## {TYPES}\n", f"- AVOID: {TYPES}", f"AVOID: - never: ## 避免：{TYPES}"],
 )  # fmt: skip
 def test_the_content_of_an_anti_pattern(content: str) -> None:
     """A warning in front and a period behind are not doubled."""
@@ -73,6 +73,8 @@ def test_the_content_in_chinese() -> None:
 def test_what_only_begins_like_a_warning_is_kept() -> None:
     """Never is a word like others."""
     assert warning(Inversion("Never split by layer", 3, 3)).startswith("AVOID: Never split by")
+    for content in ("Plan ahead, never: late", "Things to avoid: loops", "DO NOT", "AVOID:"):
+        assert warning(Inversion(content, 3, 3)).startswith(f"AVOID: {content}. Failed 3/3")
 
 
 def test_anti_patterns_in_english() -> None:

@@ -206,7 +206,8 @@ def test_a_childs_copy_does_not_keep_the_parents_spool_file_locked(agent, home):
 def test_children_of_multiprocessing_lose_nothing(method, agent, client, home):
     module = home / "agent_module.py"
     module.write_text(
-        "import trackrecord\n"
+        # What a busy machine takes seconds to import is not what is tested here.
+        "import trackrecord, trackrecord_producers.delivery\n"
         "def work(n):\n"
         "    trackrecord.publish(task_id=f'child-{n}', success=True)\n"
     )
@@ -224,7 +225,9 @@ def test_children_of_multiprocessing_lose_nothing(method, agent, client, home):
         """
     )
     _check(done)
-    assert _tasks(client) == {"parent": 1, **{f"child-{n}": 1 for n in range(4)}}
+    # On a machine so busy that time runs out, the spool has what Redis has not, or has as well.
+    found = {body["outcome_id"]: body["task_id"] for body in arrived(client) + spooled(home)}
+    assert sorted(found.values()) == [*(f"child-{n}" for n in range(4)), "parent"]
 
 
 def test_children_of_billiard_lose_nothing(agent, client):

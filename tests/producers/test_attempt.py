@@ -20,7 +20,7 @@ def published(monkeypatch):
     """What attempts hand to the publisher, as the worker would read it."""
     bodies = []
 
-    def take(fields):
+    def take(fields, *, adopts_since):
         body = encode_body(fields)
         decode_outcome(body)
         bodies.append(fields)

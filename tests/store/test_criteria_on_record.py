@@ -17,7 +17,6 @@ from trackrecord.store.basis import read_basis
 from trackrecord.store.criteria import read_criteria
 from trackrecord.store.criteria_tables import criterion_feedback
 from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.feedback import feedback_of_criterion, feedback_of_task
 from trackrecord.store.migrate import migrate
 from trackrecord.store.projects import project_id_of
 from trackrecord.store.rebuild import rebuild_patterns
@@ -174,27 +173,6 @@ def test_only_outcomes_that_name_criteria_take_rows(store):
     with reading(store) as connection:
         rows = connection.execute(select(func.count()).select_from(criterion_feedback)).scalar_one()
     assert rows == 1 + len(DEFAULTS)
-
-
-def test_feedback_can_be_asked_for_by_criterion_and_by_task(store):
-    """The newest first, listed or not, and as of a moment."""
-    teach(store, [outcome(1, received=NOW - 20), named(2, {"readable": "harmful"})])
-    with reading(store) as connection:
-        project_id = project_id_of(connection, "default")
-        both = feedback_of_criterion(connection, project_id, "readable", DEFAULTS)
-        assert [(each.task_id, each.verdict, each.value) for each in both] == [
-            ("t2", "harmful", 1.0), ("t1", "helpful", 1.0),
-        ]  # fmt: skip
-        (then,) = feedback_of_criterion(connection, project_id, "readable", DEFAULTS, at=NOW - 10)
-        assert then.task_id == "t1"
-        assert feedback_of_criterion(connection, project_id, "own", DEFAULTS) == []
-        of_task = feedback_of_task(connection, project_id, "t1", DEFAULTS)
-        assert sorted(each.criterion for each in of_task) == sorted(DEFAULTS)
-        of_other = {
-            each.criterion: each.verdict
-            for each in feedback_of_task(connection, project_id, "t2", DEFAULTS)
-        }
-        assert of_other == dict.fromkeys(DEFAULTS, "helpful") | {"readable": "harmful"}
 
 
 @given(st.data())

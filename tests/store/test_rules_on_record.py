@@ -17,7 +17,7 @@ from trackrecord.store.criteria import read_criteria
 from trackrecord.store.engine import connect_store, reading, writing
 from trackrecord.store.intake import learn
 from trackrecord.store.migrate import migrate
-from trackrecord.store.patterns import PatternFilter, read_standings
+from trackrecord.store.patterns import read_standings
 from trackrecord.store.projects import project_id_of
 from trackrecord.store.rebuild import rebuild_patterns
 from trackrecord.store.recorded_rules import rebuilds_due
@@ -105,27 +105,6 @@ def test_thresholds_take_effect_at_once(store):
         ):
             found = read_criteria(connection, project_id, rules, now=NOW, name="readable")
             assert found[0].deprecated is deprecated
-
-
-def test_patterns_by_state_tag_content_and_anti_patterns_only(store):
-    """What the store can be asked for."""
-    teach(
-        store,
-        [outcome(f"a{n}", patterns=["Plan Ahead"]) for n in range(6)]
-        + [outcome(f"b{n}", helpful=False, patterns=["Big bang"]) for n in range(3)]
-        + [outcome("c", strategy="Split by component")],
-    )
-    with reading(store) as connection:
-        found = read_standings(connection, project_id_of(connection, "default"), RULES, now=NOW)
-
-    def slugs(**wanted):
-        return {each.facts.slug for each in found if PatternFilter(**wanted).admits(each)}
-
-    assert slugs() == {"plan-ahead", "big-bang", "split-by-component"}
-    assert slugs(state=Maturity.PROVEN) == {"plan-ahead"}
-    assert slugs(tag="strategy") == {"split-by-component"}
-    assert slugs(content="BANG") == slugs(only_anti=True) == {"big-bang"}
-    assert slugs(content="bang", state=Maturity.PROVEN) == set()
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])

@@ -11,6 +11,7 @@ from trackrecord.learning.recorded_rules import RecordedRules
 from trackrecord.store import migrate
 from trackrecord.store.criteria import read_criteria
 from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.feedback import feedback_of_task
 from trackrecord.store.rebuild import rebuild_patterns
 from trackrecord.store.recorded_rules import rebuilds_due
 
@@ -53,6 +54,8 @@ def test_from_the_first_version(store_url):
         assert rebuilds_due(connection, RecordedRules(), 90.0) == {}
         present = read_criteria(connection, 1, CriteriaRules(), now=NOW)
         assert present == read_criteria(connection, 1, CriteriaRules(), now=NOW, at=NOW)
+        of_task = feedback_of_task(connection, 1, "t1", CriteriaRules().defaults)
+    assert {each.criterion: each.verdict for each in of_task}["own"] == "harmful"
     assert {each.criterion: each.evidence.harmful for each in present} == {
         "own": 1, "type_safe": 0, "no_bugs": 0, "patterns": 0, "readable": 0,
     }  # fmt: skip

@@ -9,12 +9,10 @@ from typing import Final
 import msgspec
 
 from ..errors import InvalidErrorReport
-from ..learning.task_errors import ERROR_TYPES, ErrorRules, ErrorType
+from ..learning.task_errors import ERROR_TYPES, MOST_CHARS, ErrorRules, ErrorType
 
 _MAX_TASK_ID: Final = 256
 _MAX_TOOL: Final = 256
-# What travels to the writer is bounded before the settings, which bound it further, are known.
-_MAX_CHARS: Final = 16_384
 _DIGEST_BYTES: Final = 12
 _ID = re.compile(rf"[0-9a-f]{{{28 + 2 * _DIGEST_BYTES}}}")
 _LATEST: Final = 253_402_300_799.0  # the year 9999: beyond it no date can be shown
@@ -32,6 +30,7 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
         stack_trace: where it happened, if that was told.
         tool_name: the tool that was used, if that was told.
         context: what was being done, if that was told.
+        is_counted: whether an attempt that met it counts it in its outcome.
     """
 
     id: str
@@ -42,6 +41,7 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
     stack_trace: str = ""
     tool_name: str = ""
     context: str = ""
+    is_counted: bool = False
 
     def within(self, rules: ErrorRules) -> "ErrorReport":
         """The same report with nothing longer than the rules allow."""
@@ -76,6 +76,7 @@ def error_report(
     tool_name: str | None = None,
     context: str | None = None,
     at: float | None = None,
+    is_counted: bool = False,
 ) -> ErrorReport:
     """Check what was told of an error, and give it an id; texts that are too long are cut.
 
@@ -94,11 +95,12 @@ def error_report(
         id=_new_error_id(task_id),
         task_id=task_id,
         type=type,
-        message=cut(clean(message), _MAX_CHARS),
+        message=cut(clean(message), MOST_CHARS),
         at=float(moment),
-        stack_trace=cut(clean(stack_trace or ""), _MAX_CHARS),
+        stack_trace=cut(clean(stack_trace or ""), MOST_CHARS),
         tool_name=cut(clean(tool_name or ""), _MAX_TOOL),
-        context=cut(clean(context or ""), _MAX_CHARS),
+        context=cut(clean(context or ""), MOST_CHARS),
+        is_counted=is_counted,
     )
 
 

@@ -4,6 +4,8 @@ A task is a hash:
     e:<n>       the n-th error: its id, a blank, when Redis received it (ms), a blank, its JSON
     i:<id>      its n; absent when the error is not kept any more
     r:<n>       when it was resolved (ms)
+    c:<n>       the outcome that counts it, "-" for that of the attempt that met it; absent as
+                long as no outcome does
     n:<type>    how many errors of a type there were, also those that are not kept any more
     first, last the oldest and the newest n that is kept
     ends        the newest ends of attempts, oldest first: F or S, ms, "/", id, a blank each
@@ -51,7 +53,7 @@ local function news()
 end
 """
 
-# ARGV 6…: id, type, JSON, errors kept per task.
+# ARGV 6…: id, type, JSON, errors kept per task, whether an attempt counted it (1 or 0).
 RECORD: Final = (
     _COMMON
     + """
@@ -61,10 +63,11 @@ local n = redis.call('HINCRBY', task, 'last', 1)
 redis.call('HSETNX', task, 'first', 1)
 redis.call('HSET', task, 'e:' .. n, id .. ' ' .. now .. ' ' .. body, 'i:' .. id, n)
 redis.call('HINCRBY', task, 'n:' .. kind, 1)
+if ARGV[10] == '1' then redis.call('HSET', task, 'c:' .. n, '-') end
 local first = tonumber(redis.call('HGET', task, 'first'))
 while n - first + 1 > most_here do
   local old_id = string.match(redis.call('HGET', task, 'e:' .. first) or '', '^%S+') or ''
-  redis.call('HDEL', task, 'e:' .. first, 'r:' .. first, 'i:' .. old_id)
+  redis.call('HDEL', task, 'e:' .. first, 'r:' .. first, 'c:' .. first, 'i:' .. old_id)
   first = first + 1
 end
 redis.call('HSET', task, 'first', first)
@@ -82,6 +85,24 @@ local n = redis.call('HGET', KEYS[1], 'i:' .. ARGV[1])
 if not n then return 0 end
 redis.call('HSETNX', KEYS[1], 'r:' .. n, now)
 return 1
+"""
+
+# KEYS: the task. ARGV: id of an outcome, how long ago its attempt began (ms). Answers how many
+# errors received since then the outcome counts because no other one does; again the same.
+ADOPT: Final = """
+local clock = redis.call('TIME')
+local since = clock[1] * 1000 + math.floor(clock[2] / 1000) - tonumber(ARGV[2])
+local first = tonumber(redis.call('HGET', KEYS[1], 'first') or '1')
+local last = tonumber(redis.call('HGET', KEYS[1], 'last') or '0')
+local count = 0
+for n = last, first, -1 do
+  local error = redis.call('HGET', KEYS[1], 'e:' .. n) or ''
+  if tonumber(string.match(error, '^%S+ (%d+) ') or '0') < since then break end
+  local counted_by = redis.call('HGET', KEYS[1], 'c:' .. n)
+  if not counted_by then redis.call('HSET', KEYS[1], 'c:' .. n, ARGV[1]) end
+  if not counted_by or counted_by == ARGV[1] then count = count + 1 end
+end
+return count
 """
 
 # ARGV 6…: id of the attempt, "F" or "S", ends kept. A success ends the row of failures and

@@ -146,7 +146,8 @@ def _queue(
     )  # fmt: skip
     if isinstance(report, ErrorReport):
         body = _body(report.within(rules))
-        pipe.eval(RECORD, *common, report.id, report.type, body, rules.max_per_task)
+        counted = int(report.is_counted)
+        pipe.eval(RECORD, *common, report.id, report.type, body, rules.max_per_task, counted)
     else:
         how = "S" if report.success else "F"
         pipe.eval(END, *common, report.id, how, MOST_STRIKES)

@@ -12,8 +12,6 @@ from .language import Language
 from .task_errors import ErrorRules, ErrorType, TaskError, TaskInFlight
 from .untrusted import as_data
 
-STACK_CHARS: Final = 100
-
 _HEADINGS: Final[dict[Language, str]] = {
     "en": "## Previous Errors\n\nThe following errors were encountered during execution:\n",
     "zh": "## 先前错误\n\n执行过程中遇到以下错误:\n",
@@ -77,18 +75,18 @@ def retry_text(
 
     The errors, and after enough failed attempts in a row a request to review the design.
     """
-    errors = [error for error in task.errors if include_resolved or not error.resolved]
+    errors = task.errors if include_resolved else task.unresolved
     parts = []
     if errors:
-        parts.append(_errors_text(errors, rules.max_in_context, language))
+        parts.append(_errors_text(errors, rules, language))
     if task.strikes >= rules.strikes:
         parts.append(_REVIEW[language].format(strikes=task.strikes))
     return "\n\n".join(parts)
 
 
-def _errors_text(errors: Sequence[TaskError], most: int, language: Language) -> str:
+def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
     """All errors are counted in the headings, the newest are listed."""
-    listed = {error.id for error in errors[-most:]}
+    listed = {error.id for error in errors[-rules.max_in_context :]}
     groups: dict[ErrorType, list[TaskError]] = {}
     for error in errors:
         groups.setdefault(error.type, []).append(error)
@@ -100,7 +98,7 @@ def _errors_text(errors: Sequence[TaskError], most: int, language: Language) -> 
             lines += [_left_out(left_out, language), ""]
         for error in group:
             if error.id in listed:
-                lines += [*_error_lines(error, language), ""]
+                lines += [*_error_lines(error, rules, language), ""]
     return "\n".join([*lines, _ACTION[language]])
 
 
@@ -116,14 +114,15 @@ def _left_out(count: int, language: Language) -> str:
     return f"- ({count} earlier error{'' if count == 1 else 's'} not listed)"
 
 
-def _error_lines(error: TaskError, language: Language) -> list[str]:
+def _error_lines(error: TaskError, rules: ErrorRules, language: Language) -> list[str]:
     context, tool, stack, time = _LABELS[language]
-    message = _FORGED_END.sub("*", as_data(error.message)) or _NO_MESSAGE[language]
+    most = rules.max_message_in_context
+    message = _FORGED_END.sub("*", as_data(error.message, most)) or _NO_MESSAGE[language]
     lines = [f"- **{message}**{_RESOLVED[language] if error.resolved else ''}"]
     details = (
-        (context, as_data(error.context)),
+        (context, as_data(error.context, most)),
         (tool, as_data(error.tool_name)),
-        (stack, as_data(error.stack_trace, STACK_CHARS)),
+        (stack, as_data(error.stack_trace, rules.max_stack_in_context)),
         (time, _time(error.at, language)),
     )
     lines += (f"  - {label}: {text}" for label, text in details if text)

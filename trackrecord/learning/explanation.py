@@ -63,19 +63,18 @@ def _why_state(rules: MaturityRules, evidence: Evidence, state: Maturity) -> str
     helpful, harmful = evidence.decayed_helpful, evidence.decayed_harmful
     total, share = evidence.decayed_total, percent(evidence.harmful_share, 1.0)
     numbers = f"{helpful:.2f} helpful and {harmful:.2f} harmful after decay ({share}% harmful)"
-    if state is Maturity.CANDIDATE:
-        return f"candidate: {total:.2f} reports after decay, fewer than {rules.min_evidence:g}"
-    if state is Maturity.DEPRECATED:
-        return f"deprecated: {numbers}, above {percent(rules.deprecated_above, 1.0)}%"
-    if state is Maturity.PROVEN:
-        return (
-            f"proven: {numbers}; at least {rules.proven_from:g} helpful "
-            f"and below {percent(rules.proven_below, 1.0)}% harmful"
-        )
-    return (
-        f"established: {numbers}; proven needs {rules.proven_from:g} helpful "
-        f"and below {percent(rules.proven_below, 1.0)}% harmful"
-    )
+    proven = f"{rules.proven_from:g} helpful and below {percent(rules.proven_below, 1.0)}% harmful"
+    match state:
+        case Maturity.PROVEN:
+            return f"proven: {numbers}; at least {proven}"
+        case Maturity.ESTABLISHED:
+            decided = f"established: {numbers}"
+        case Maturity.CANDIDATE:
+            few = f"fewer than {rules.min_evidence:g}"
+            decided = f"candidate: {total:.2f} reports after decay, {few}"
+        case Maturity.DEPRECATED:
+            decided = f"deprecated: {numbers}, above {percent(rules.deprecated_above, 1.0)}%"
+    return f"{decided}; proven needs {proven}"
 
 
 def _why_score(standing: Standing) -> str:
@@ -109,22 +108,27 @@ def _ways_out(
         yield f"a reset would make it {by_evidence}; no outcome does, until then"
     for verdict, add in (("helpful", _plus_helpful), ("harmful", _plus_harmful)):
         if standing.decision is None:
-            yield from _way_to_state(maturity, standing, verdict, add)
+            yield from _ways_to_states(maturity, standing, verdict, add)
         yield from _way_to_inversion(antipatterns, standing, verdict, add)
 
 
 _Add = Callable[[Evidence, int], Evidence]
 
 
-def _way_to_state(
+def _ways_to_states(
     rules: MaturityRules, standing: Standing, verdict: str, add: _Add
 ) -> Iterator[str]:
     def state_after(count: int) -> Maturity:
         return maturity_of(rules, add(standing.evidence, count))
 
     count = smallest_count(lambda more: state_after(more) is not standing.state)
-    if count is not None:
-        yield f"{_outcomes(count, verdict)} would make it {state_after(count)}"
+    if count is None:
+        return
+    yield f"{_outcomes(count, verdict)} would make it {state_after(count)}"
+    if verdict == "helpful" and state_after(count) is not Maturity.PROVEN:
+        count = smallest_count(lambda more: state_after(more) is Maturity.PROVEN)
+        if count is not None:
+            yield f"{_outcomes(count, verdict)} would make it proven"
 
 
 def _way_to_inversion(

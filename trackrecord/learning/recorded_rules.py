@@ -13,6 +13,7 @@ from .catalogue import Strategy
 from .competence import CompetenceRules
 from .criteria import CriteriaRules
 from .scoring import ScoringRules
+from .strategies import MAX_CHARS
 
 _OF_CRITERIA = ("defaults", "named_value")
 _OF_COMPETENCE = ("keep_repeats", "max_tools", "max_tool_chars")
@@ -27,16 +28,25 @@ class RecordedRules:
         criteria: which criteria get feedback, and of which value.
         competence: which episodes are of one procedure.
         strategies: a project's own strategies.
+        description_max_chars: how much of a description they are looked for in.
     """
 
     scoring: ScoringRules = field(default_factory=ScoringRules)
     criteria: CriteriaRules = field(default_factory=CriteriaRules)
     competence: CompetenceRules = field(default_factory=CompetenceRules)
     strategies: tuple[Strategy, ...] = ()
+    description_max_chars: int = MAX_CHARS
 
     def as_json(self) -> str:
         """The numbers as one JSON object; the same rules give the same text."""
         return json.dumps(dict(self._numbers()), sort_keys=True, ensure_ascii=False)
+
+    def gave(self, recorded: str) -> bool:
+        """Whether numbers recorded by those rules are what these would give."""
+        if recorded == self.as_json():
+            return True
+        then = _completed(recorded)
+        return bool(then) and then == json.loads(self.as_json())
 
     def _numbers(self) -> Iterator[tuple[str, Any]]:
         for name, value in asdict(self.scoring).items():
@@ -45,6 +55,7 @@ class RecordedRules:
             yield f"criteria.{name}", getattr(self.criteria, name)
         for name in _OF_COMPETENCE:
             yield f"competence.{name}", getattr(self.competence, name)
+        yield "description_max_chars", self.description_max_chars
         yield "strategies", [asdict(strategy) for strategy in self.strategies]
 
 
@@ -80,22 +91,27 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) ->
             f"decay.half_life_days: sums were computed with {recorded.half_life_days:g}, "
             f"the setting is {half_life_days:g}"
         )
-    then: Mapping[str, Any] = json.loads(recorded.rules)
+    then = _completed(recorded.rules)
     now: Mapping[str, Any] = json.loads(rules.as_json())
     if not then:
         yield "what is recorded was learnt by an earlier version"
         return
-    differing = [name for name in now if name not in then or then[name] != now[name]]
+    differing = [name for name in now if then[name] != now[name]]
     for name in differing:
         yield (
             "strategies: others were recognised"
             if name == "strategies"
-            else f"{name}: recorded with {_shown(then.get(name))}, the setting is "
-            f"{_shown(now[name])}"
+            else f"{name}: recorded with {_shown(then[name])}, the setting is {_shown(now[name])}"
         )
     if recorded.mixed and not differing:
         yield "some outcomes were learnt by other rules than the settings of today"
 
 
+def _completed(recorded: str) -> Mapping[str, Any]:
+    """The numbers by name, empty when not known; what became a setting later was its default."""
+    then: dict[str, Any] = json.loads(recorded)
+    return json.loads(RecordedRules().as_json()) | then if then else then
+
+
 def _shown(value: object) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)

@@ -12,6 +12,9 @@ MAX_SLUG_LENGTH: Final = MAX_ID_LENGTH - len(ANTI_PREFIX)
 
 _ESCAPED_ANTI_PREFIX = "anti_"
 _DIGEST_LENGTH = 32
+# Longer names, which are none that a person gave, are folded piece by piece: putting a long run of
+# combining marks into their canonical order takes the square of its length.
+_PIECE = 1024
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 
 
@@ -33,11 +36,15 @@ def slug_of_words(name: str) -> str | None:
 
 
 def _words(name: str) -> str:
-    # Folding may leave what NFKC would still compose, and composing what would still fold.
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    folded = unicodedata.normalize("NFKC", folded).casefold()
+    folded = "".join(_folded(name[start : start + _PIECE]) for start in range(0, len(name), _PIECE))
     spaced = "".join(character if _is_part_of_word(character) else " " for character in folded)
     return "-".join(spaced.split())
+
+
+def _folded(piece: str) -> str:
+    # Folding may leave what NFKC would still compose, and composing what would still fold.
+    folded = unicodedata.normalize("NFKC", piece).casefold()
+    return unicodedata.normalize("NFKC", folded).casefold()
 
 
 def _is_part_of_word(character: str) -> bool:

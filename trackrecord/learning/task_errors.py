@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from .checks import require
+from .untrusted import DEFAULT_LIMIT
 
 ErrorType = Literal["validation", "timeout", "conflict", "tool_failure", "unknown"]
 ERROR_TYPES: Final[tuple[ErrorType, ...]] = get_args(ErrorType)
 
 # How a task's log of ends is bounded; more strikes than this in a row are not told apart.
 MOST_STRIKES: Final = 20
+# What travels is bounded before the settings are known, which bound it further.
+MOST_CHARS: Final = 16_384
+_FEWEST_CHARS: Final = 16
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class ErrorRules:
         max_in_context: the newest errors that a text for a prompt lists.
         max_message_chars: longer messages, and contexts, are cut.
         max_stack_chars: longer stack traces are cut.
+        max_message_in_context: in a text for a prompt longer messages, and contexts, are cut.
+        max_stack_in_context: in a text for a prompt longer stack traces are cut.
     """
 
     strikes: int = 3
@@ -36,6 +42,8 @@ class ErrorRules:
     max_in_context: int = 50
     max_message_chars: int = 1000
     max_stack_chars: int = 4000
+    max_message_in_context: int = DEFAULT_LIMIT
+    max_stack_in_context: int = 100
 
     def __post_init__(self) -> None:
         require(
@@ -52,8 +60,17 @@ class ErrorRules:
             "max_per_project must be above max_per_task",
         )
         require(self.max_in_context >= 1, "max_in_context must be at least 1")
-        require(self.max_message_chars >= 16, "max_message_chars must be at least 16")
-        require(self.max_stack_chars >= 16, "max_stack_chars must be at least 16")
+        for kept, shown in (
+            ("max_message_chars", "max_message_in_context"),
+            ("max_stack_chars", "max_stack_in_context"),
+        ):
+            most, here = getattr(self, kept), getattr(self, shown)
+            require(
+                _FEWEST_CHARS <= most <= MOST_CHARS,
+                f"{kept} must lie in {_FEWEST_CHARS}..{MOST_CHARS}, not {most}",
+            )
+            require(here >= _FEWEST_CHARS, f"{shown} must be at least {_FEWEST_CHARS}")
+            require(here <= most, f"{shown} must not lie above {kept}: no more is kept")
 
 
 @dataclass(frozen=True)
@@ -111,10 +128,14 @@ class TaskInFlight:
     forgotten: Mapping[ErrorType, int] = field(default_factory=dict)
 
     @property
+    def unresolved(self) -> Sequence[TaskError]:
+        """The kept errors that nobody has dealt with, in their order."""
+        return tuple(error for error in self.errors if not error.resolved)
+
+    @property
     def stats(self) -> ErrorStats:
         """The errors, counted."""
         counts = Counter(self.forgotten)
         counts.update(error.type for error in self.errors)
         by_type = {kind: counts[kind] for kind in ERROR_TYPES if counts[kind]}
-        unresolved = sum(not error.resolved for error in self.errors)
-        return ErrorStats(sum(by_type.values()), unresolved, by_type)
+        return ErrorStats(sum(by_type.values()), len(self.unresolved), by_type)

@@ -13,14 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from .checks import require
 from .evidence import Evidence
 from .language import Language
 from .maturity import Maturity
 from .percent import percent
-from .untrusted import as_data
-
-# Fewer raw reports than this are called limited data, whatever the state.
-LIMITED_BELOW: Final = 3
+from .untrusted import DEFAULT_LIMIT, as_data
 
 ANTI_PATTERNS_HEADING: Final[dict[Language, str]] = {
     "en": "## Anti-Patterns to Avoid",
@@ -46,7 +44,7 @@ PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
 }
 RECOMMENDED: Final = (Maturity.PROVEN, Maturity.ESTABLISHED, Maturity.CANDIDATE)
 
-_WARNING_PREFIX = re.compile(r"(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
+_WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
 _PERIODS = " .。．｡"
 # A content must not look as if it ended in a verdict of ours.
 _FORGED_SUFFIX = re.compile(
@@ -54,6 +52,26 @@ _FORGED_SUFFIX = re.compile(
     r"|已验证|已确立|候选|已弃用|数据有限))",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True)
+class TextRules:
+    """How patterns are worded.
+
+    Attributes:
+        limited_below: fewer raw reports than this are called limited data, whatever the state.
+        max_chars: longer contents are cut.
+    """
+
+    limited_below: int = 3
+    max_chars: int = DEFAULT_LIMIT
+
+    def __post_init__(self) -> None:
+        require(self.limited_below >= 0, "limited_below must be at least 0")
+        require(16 <= self.max_chars <= 10_000, "max_chars must lie in 16..10000")
+
+
+PLAIN: Final = TextRules()
 
 
 @dataclass(frozen=True)
@@ -86,10 +104,9 @@ class Inversion:
     observations: int
 
 
-def warning(inversion: Inversion, language: Language = "en") -> str:
+def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """An anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
-    content = as_data(_WARNING_PREFIX.sub("", as_data(inversion.content), count=1))
-    content = content.rstrip(_PERIODS)
+    content = _without_warning(as_data(inversion.content, rules.max_chars)).rstrip(_PERIODS)
     failures, total = inversion.failures, inversion.observations
     rate = percent(failures, total)
     if language == "zh":
@@ -97,51 +114,72 @@ def warning(inversion: Inversion, language: Language = "en") -> str:
     return f"AVOID: {content}. Failed {failures}/{total} times ({rate}% failure rate)"
 
 
-def anti_pattern_line(inversion: Inversion, language: Language = "en") -> str:
+def _without_warning(content: str) -> str:
+    """The content without any warning in front, unless it is nothing else."""
+    while (rest := as_data(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
+        if not rest:
+            return content
+        content = rest
+    return content
+
+
+def anti_pattern_line(
+    inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
     """The line of one anti-pattern."""
-    return f"- {warning(inversion, language)}"
+    return f"- {warning(inversion, language, rules=rules)}"
 
 
-def anti_patterns_text(inversions: Sequence[Inversion], language: Language = "en") -> str:
+def anti_patterns_text(
+    inversions: Sequence[Inversion], language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
     """The section on anti-patterns, in the order given; "" when there is none."""
     if not inversions:
         return ""
     lines = [ANTI_PATTERNS_HEADING[language], "", ANTI_PATTERNS_INTRODUCTION[language], ""]
-    lines += (anti_pattern_line(inversion, language) for inversion in inversions)
+    lines += (anti_pattern_line(each, language, rules=rules) for each in inversions)
     return "\n".join(lines)
 
 
-def pattern_line(wording: PatternWording, language: Language = "en") -> str:
+def pattern_line(
+    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
     """The line of one pattern, with its standing in brackets at the end."""
-    content = _FORGED_SUFFIX.sub("(", as_data(wording.content))
-    suffix = _suffix_zh(wording) if language == "zh" else _suffix_en(wording)
+    content = _FORGED_SUFFIX.sub("(", as_data(wording.content, rules.max_chars))
+    suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
 
 
-def patterns_text(wordings: Sequence[PatternWording], language: Language = "en") -> str:
+def patterns_text(
+    wordings: Sequence[PatternWording], language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
     """The sections of the recommended patterns by maturity, most trusted first.
 
     Within a section the order is the one given. Empty sections are left out, deprecated patterns
     too; nothing to recommend gives "".
     """
-    sections = (_section(state, wordings, language) for state in RECOMMENDED)
+    sections = (_section(state, wordings, language, rules) for state in RECOMMENDED)
     return "\n\n".join(section for section in sections if section)
 
 
-def deprecated_text(wordings: Sequence[PatternWording], language: Language = "en") -> str:
+def deprecated_text(
+    wordings: Sequence[PatternWording], language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
     """The section of the deprecated patterns, for whoever asks; "" when there is none."""
-    return _section(Maturity.DEPRECATED, wordings, language)
+    return _section(Maturity.DEPRECATED, wordings, language, rules)
 
 
-def _section(state: Maturity, wordings: Sequence[PatternWording], language: Language) -> str:
-    lines = [pattern_line(each, language) for each in wordings if each.state is state]
+def _section(
+    state: Maturity, wordings: Sequence[PatternWording], language: Language, rules: TextRules
+) -> str:
+    lines = [pattern_line(each, language, rules=rules) for each in wordings if each.state is state]
     return "\n".join([PATTERN_HEADINGS[language][state], "", *lines]) if lines else ""
 
 
-def _suffix_en(wording: PatternWording) -> str:
+def _suffix_en(wording: PatternWording, limited_below: int) -> str:
     helpful, harmful, count = _numbers(wording.evidence)
     observations = "1 observation" if count == 1 else f"{count} observations"
-    if count < LIMITED_BELOW:
+    if count < limited_below:
         return f"LIMITED DATA - {observations}"
     match wording.state:
         case Maturity.PROVEN:
@@ -154,9 +192,9 @@ def _suffix_en(wording: PatternWording) -> str:
             return f"DEPRECATED - {harmful}% harmful, avoid using"
 
 
-def _suffix_zh(wording: PatternWording) -> str:
+def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
     helpful, harmful, count = _numbers(wording.evidence)
-    if count < LIMITED_BELOW:
+    if count < limited_below:
         return f"数据有限 - {count}次观察"
     match wording.state:
         case Maturity.PROVEN:

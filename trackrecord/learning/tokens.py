@@ -36,6 +36,8 @@ _TO_HALF_WIDTH: Final = {
     for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 }
 
+_SPELLINGS_REMEMBERED: Final = 5_000
+
 
 class Tokeniser:
     """Takes texts apart, in time proportional to their length.
@@ -90,11 +92,15 @@ class _TokenOf(dict[str, str]):
         self._phrase: Final = re.compile("|".join(groups))
 
     def __missing__(self, found: str) -> str:
-        # Not remembered: there are more spellings than are worth the memory.
-        phrase = self._phrase.fullmatch(found) if is_chinese(found) else None
-        if phrase is None or phrase.lastindex is None:
+        if not is_chinese(found):
             return found
-        return self._tokens[phrase.lastindex - 1]
+        phrase = self._phrase.fullmatch(found)
+        lastindex = None if phrase is None else phrase.lastindex
+        token = found if lastindex is None else self._tokens[lastindex - 1]
+        # There are more spellings than are worth the memory; people use a few of them.
+        if len(self) < _SPELLINGS_REMEMBERED:
+            self[found] = token
+        return token
 
 
 def _pattern(phrase: str) -> str:

@@ -47,6 +47,7 @@ def _rules_of(settings: Settings) -> str:
         settings.maturity,
         settings.antipatterns,
         settings.strategies,
+        settings.texts,
         settings.rankings_max,
     )
     return blake2b(repr(rules).encode(), digest_size=8).hexdigest()

@@ -12,8 +12,10 @@ from ..learning.records import Competence
 from ..learning.selection import recency, selection_score
 from ..learning.standing import Standing
 from ..learning.texts import (
+    PLAIN,
     Inversion,
     PatternWording,
+    TextRules,
     anti_pattern_line,
     pattern_line,
     warning,
@@ -27,17 +29,18 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 NameOf = Callable[[str, str, Language], str]
 
 
-def present_pattern(standing: Standing, name_of: NameOf) -> RankedPattern:
+def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN) -> RankedPattern:
     """A standing as it is shown: an anti-pattern as the warning that it has become.
 
     Args:
         standing: where the pattern stands.
         name_of: gives (slug, content, language) its content in that language.
+        texts: how it is worded.
     """
     facts, evidence = standing.facts, standing.evidence
     return RankedPattern(
         id=standing.id,
-        content=_content(standing, name_of(facts.slug, facts.content, "en")),
+        content=_content(standing, name_of(facts.slug, facts.content, "en"), texts),
         kind=facts.kind,
         is_negative=standing.is_inverted,
         state=standing.state.value,
@@ -55,7 +58,7 @@ def present_pattern(standing: Standing, name_of: NameOf) -> RankedPattern:
         last_validated=facts.last_validated,
         tags=(facts.kind,),
         lines={
-            language: _line(standing, name_of(facts.slug, facts.content, language), language)
+            language: _line(standing, name_of(facts.slug, facts.content, language), language, texts)
             for language in LANGUAGES
         },
     )
@@ -101,14 +104,15 @@ def is_recommended(standing: Standing) -> bool:
     return not standing.is_inverted and standing.state is not Maturity.DEPRECATED
 
 
-def _content(standing: Standing, name: str) -> str:
-    return warning(_inversion(standing, name)) if standing.is_inverted else name
+def _content(standing: Standing, name: str, texts: TextRules) -> str:
+    return warning(_inversion(standing, name), rules=texts) if standing.is_inverted else name
 
 
-def _line(standing: Standing, name: str, language: Language) -> str:
+def _line(standing: Standing, name: str, language: Language, texts: TextRules) -> str:
     if standing.is_inverted:
-        return anti_pattern_line(_inversion(standing, name), language)
-    return pattern_line(PatternWording(name, standing.state, standing.evidence), language)
+        return anti_pattern_line(_inversion(standing, name), language, rules=texts)
+    wording = PatternWording(name, standing.state, standing.evidence)
+    return pattern_line(wording, language, rules=texts)
 
 
 def _inversion(standing: Standing, name: str) -> Inversion:

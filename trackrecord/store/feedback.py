@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, case, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, select
 
+from ..learning.criteria import CriteriaRules
 from ..learning.scoring import Verdict
 from .criteria_tables import criteria, criterion_feedback
 from .tables import outcomes
 
-FEEDBACK_SHOWN = 10
+FEEDBACK_SHOWN = CriteriaRules().feedback_shown
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def feedback_of_criterion(
         at: a past moment to answer for.
         limit: how many.
     """
-    found = _listed(connection, project_id, criteria.c.name == criterion, at, limit)
+    found = _listed(connection, project_id, criterion, at, limit)
     if criterion in defaults:
         found += _unlisted(connection, project_id, [criterion], None, at, limit)
     return sorted(found, key=_newest_first)[:limit]
@@ -74,9 +75,9 @@ def feedback_of_task(
 
     The arguments are those of `feedback_of_criterion`.
     """
-    found = _listed(connection, project_id, outcomes.c.task_id == task_id, at, limit)
-    names = list(defaults)
-    found += _unlisted(connection, project_id, names, outcomes.c.task_id == task_id, at, limit)
+    of_task = outcomes.c.task_id == task_id
+    found = _listed_of_task(connection, project_id, task_id, at, limit)
+    found += _unlisted(connection, project_id, list(defaults), of_task, at, limit)
     return sorted(found, key=_newest_first)[:limit]
 
 
@@ -92,24 +93,46 @@ _OUTCOME = (
 )
 
 
+_SEEN = criterion_feedback.c
+_LISTED = select(criteria.c.name, *_OUTCOME, _SEEN.verdict, _SEEN.value)
+
+
 def _listed(
-    connection: Connection,
-    project_id: int,
-    where: ColumnElement[bool],
-    at: float | None,
-    limit: int,
+    connection: Connection, project_id: int, criterion: str, at: float | None, limit: int
 ) -> list[Feedback]:
-    seen = criterion_feedback.c
     query = (
-        select(criteria.c.name, *_OUTCOME, seen.verdict, seen.value)
-        .select_from(criterion_feedback)
-        .join(criteria, criteria.c.id == seen.criterion_id)
-        .join(outcomes, outcomes.c.id == seen.outcome)
-        .where(criteria.c.project_id == project_id, where)
+        _LISTED.select_from(criterion_feedback)
+        .join(criteria, criteria.c.id == _SEEN.criterion_id)
+        .join(outcomes, outcomes.c.id == _SEEN.outcome)
+        .where(criteria.c.project_id == project_id, criteria.c.name == criterion)
     )
-    return [
-        Feedback(*row) for row in connection.execute(_newest(query, seen.received_at, at, limit))
-    ]
+    return _read(connection, _newest(query, _SEEN.received_at, at, limit))
+
+
+def _listed_of_task(
+    connection: Connection, project_id: int, task_id: str, at: float | None, limit: int
+) -> list[Feedback]:
+    """By the key of the feedback: each criterion of the project for each outcome of the task."""
+    of_key = and_(
+        _SEEN.criterion_id == criteria.c.id,
+        _SEEN.received_at == outcomes.c.received_at,
+        _SEEN.outcome == outcomes.c.id,
+    )
+    query = (
+        _LISTED.select_from(outcomes)
+        .join(criteria, criteria.c.project_id == outcomes.c.project_id)
+        .join(criterion_feedback, of_key)
+        .where(
+            outcomes.c.project_id == project_id,
+            outcomes.c.task_id == task_id,
+            outcomes.c.names_criteria,
+        )
+    )
+    return _read(connection, _newest(query, outcomes.c.received_at, at, limit))
+
+
+def _read(connection: Connection, query: Select[Any]) -> list[Feedback]:
+    return [Feedback(*row) for row in connection.execute(query)]
 
 
 def _unlisted(

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, select
 
+from ..learning.antipatterns import AntiPatternRules
 from ..learning.decay import DecayBasis
 from ..learning.evidence import Evidence
 from ..learning.maturity import Maturity
@@ -18,7 +19,7 @@ from .tables import observations, outcomes, pattern_transitions, patterns
 from .transitions import TransitionRules, evidence_of
 from .weighing import weight_at
 
-EXAMPLES_KEPT = 10
+EXAMPLES_KEPT = AntiPatternRules().examples_kept
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,15 @@ class PatternChange:
 
 @dataclass(frozen=True)
 class Example:
-    """A task that touched a pattern."""
+    """One observation of a pattern: a task whose outcome touched it.
+
+    Attributes:
+        outcome_id: the outcome.
+        task_id: the task.
+        ended_at: when it ended, seconds since the epoch.
+        success: whether it reached its goal.
+        verdict: helpful, neutral or harmful.
+    """
 
     outcome_id: str
     task_id: str
@@ -83,6 +92,9 @@ class PatternFilter:
         )
 
 
+EVERY = PatternFilter()
+
+
 def _holds(content: str, text: str) -> bool:
     return text.casefold() in content.casefold()
 
@@ -95,6 +107,7 @@ def read_standings(
     now: float,
     at: float | None = None,
     slug: str | None = None,
+    wanted: PatternFilter = EVERY,
 ) -> list[Standing]:
     """Where a project's patterns stand.
 
@@ -106,23 +119,25 @@ def read_standings(
         at: a past moment to answer for: decay is computed for it, and nothing that was received
             later counts.
         slug: only this pattern.
+        wanted: only those that it admits.
     """
     basis = read_basis(connection, project_id)
     if basis is None:
         return []
-    wanted = patterns.c.project_id == project_id
+    where = patterns.c.project_id == project_id
     if slug is not None:
-        wanted = and_(wanted, patterns.c.slug == slug)
+        where = and_(where, patterns.c.slug == slug)
     found = list(
-        _present(connection, wanted, basis, now)
+        _present(connection, where, basis, now)
         if at is None
-        else _past(connection, wanted, basis, at)
+        else _past(connection, where, basis, at)
     )
     decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
-    return [
+    standings = (
         standing_of(rules.maturity, rules.antipatterns, facts, evidence, decisions.get(row_id))
         for row_id, facts, evidence in found
-    ]
+    )
+    return [standing for standing in standings if wanted.admits(standing)]
 
 
 # The pattern's row, and what is known of it.
@@ -193,7 +208,7 @@ def read_examples(
     at: float | None = None,
     most: int = EXAMPLES_KEPT,
 ) -> list[Example]:
-    """The newest tasks that touched a pattern, newest first: those that were received last."""
+    """The newest observations of a pattern, newest first: those that were received last."""
     query = (
         select(
             outcomes.c.outcome_id,

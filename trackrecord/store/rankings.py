@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from ..learning.standing import Standing
 from ..learning.strategies import Recogniser
+from ..learning.texts import PLAIN, TextRules
 from ..rankings.document import RankedCompetence, RankedPattern, RankingsDocument
 from ..rankings.presenting import is_recommended, present_competence, present_pattern
 from .competences import read_competences
@@ -26,6 +27,7 @@ def build_document(
     most: int,
     now: float,
     at: float | None = None,
+    texts: TextRules = PLAIN,
 ) -> RankingsDocument:
     """Rank all that a project has learnt.
 
@@ -37,6 +39,7 @@ def build_document(
         most: how many of each kind to keep.
         now: the present, seconds since the epoch.
         at: a past moment to answer for.
+        texts: how patterns are worded.
     """
     found = revision_of(connection, project)
     if found is None:
@@ -48,9 +51,9 @@ def build_document(
         for record in read_competences(connection, project_id, at=at)
         if record.status.is_selectable
     ]
-    patterns = _ranked(_presented(filter(is_recommended, standings), recogniser))
+    patterns = _ranked(_presented(filter(is_recommended, standings), recogniser, texts))
     anti_patterns = _ranked(
-        _presented((each for each in standings if each.is_inverted), recogniser)
+        _presented((each for each in standings if each.is_inverted), recogniser, texts)
     )
     moment = now if at is None else at
     competences = _ranked([present_competence(record, now=moment) for record in records])
@@ -69,8 +72,10 @@ def build_document(
     )
 
 
-def _presented(standings: Iterable[Standing], recogniser: Recogniser) -> list[RankedPattern]:
-    return [present_pattern(each, recogniser.name_of) for each in standings]
+def _presented(
+    standings: Iterable[Standing], recogniser: Recogniser, texts: TextRules
+) -> list[RankedPattern]:
+    return [present_pattern(each, recogniser.name_of, texts) for each in standings]
 
 
 def _ranked(entries: Sequence[_Ranked]) -> list[_Ranked]:

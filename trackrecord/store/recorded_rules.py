@@ -28,7 +28,7 @@ def note_rules(connection: Connection, project_ids: Collection[int], rules: Reco
         insert_rows(connection, recorded_rules, tuple(recorded_rules.c), rows)
         known = _read(connection, project_ids)  # another worker may have been first
     for project_id, (noted, mixed) in sorted(known.items()):
-        if noted != text and not mixed:
+        if noted != text and not mixed and not rules.gave(noted):
             connection.execute(
                 update(recorded_rules)
                 .where(recorded_rules.c.project_id == project_id)

@@ -14,7 +14,7 @@ from trackrecord.settings import Settings
 from trackrecord.store.basis import read_basis
 from trackrecord.store.criteria import read_criteria
 from trackrecord.store.engine import reading
-from trackrecord.store.feedback import feedback_of_criterion
+from trackrecord.store.feedback import Feedback, feedback_of_criterion, feedback_of_task
 from trackrecord.store.projects import project_id_of
 
 from ..access import open_store, settings_for
@@ -78,14 +78,16 @@ def show_criterion(criterion: str, project: str | None, at: float | None, *, as_
         project_id = project_id_of(connection, project)
         assert project_id is not None  # noqa: S101 - the standing was found in it
         newest = feedback_of_criterion(
-            connection, project_id, criterion, settings.criteria.defaults, at=at
+            connection,
+            project_id,
+            criterion,
+            settings.criteria.defaults,
+            at=at,
+            limit=settings.criteria.feedback_shown,
         )
         half_life_days = half_life_of(connection, settings, project)
     document = as_document(standing, half_life_days) | {
-        "feedback": [
-            {**asdict(each), "received_at": iso(each.received_at), "ended_at": iso(each.ended_at)}
-            for each in newest
-        ]
+        "feedback": [_feedback_document(each) for each in newest],
     }
     if as_json:
         print_json(document)
@@ -97,6 +99,49 @@ def show_criterion(criterion: str, project: str | None, at: float | None, *, as_
         ("task", "verdict", "value", "ended"),
         ((each.task_id, each.verdict, each.value, iso(each.ended_at)) for each in newest),
     )
+
+
+@command.command("feedback")
+@click.argument("task_id", metavar="TASK_ID")
+@project_option
+@at_option
+@json_option
+@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True)
+def show_feedback(
+    task_id: str, project: str | None, at: float | None, limit: int, *, as_json: bool
+) -> None:
+    """What the outcomes of one task said about criteria, newest first."""
+    settings, project = settings_for(project)
+    with open_store(settings) as engine, reading(engine) as connection:
+        project_id = project_id_of(connection, project)
+        found = (
+            []
+            if project_id is None
+            else feedback_of_task(
+                connection, project_id, task_id, settings.criteria.defaults, at=at, limit=limit
+            )
+        )
+    if not found:
+        message = f"no outcome of task {task_id!r} is on record in project {project!r}"
+        raise UnknownId(message)
+    if as_json:
+        print_json([_feedback_document(each) for each in found])
+        return
+    print_table(
+        ("criterion", "verdict", "value", "outcome", "ended"),
+        (
+            (each.criterion, each.verdict, each.value, each.outcome_id, iso(each.ended_at))
+            for each in found
+        ),
+    )
+
+
+def _feedback_document(feedback: Feedback) -> dict[str, Any]:
+    moments = {
+        "received_at": iso(feedback.received_at),
+        "ended_at": iso(feedback.ended_at),
+    }
+    return asdict(feedback) | moments
 
 
 def find_criterion(

@@ -126,7 +126,7 @@ def show_context(
         task = store.read(task_id, at=at)
     text = retry_text(task, settings.errors, include_resolved=include_resolved, language=lang)
     if as_json:
-        errors = [e for e in task.errors if include_resolved or not e.resolved]
+        errors = task.errors if include_resolved else task.unresolved
         print_json(
             {
                 "task_id": task_id,

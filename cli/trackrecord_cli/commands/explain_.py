@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 from trackrecord.errors import UnknownId
 from trackrecord.learning.criterion_explanation import explain_criterion
 from trackrecord.learning.explanation import Explanation, explain_pattern
+from trackrecord.moments import iso
 from trackrecord.rankings.presenting import present_pattern
 from trackrecord.rules import recogniser_of, recorded_rules_of
 from trackrecord.settings import Settings
@@ -77,7 +78,9 @@ def _explain(
         standing = find_standing(connection, settings, project, some_id, at)
     except UnknownId:
         return _explain_other(connection, settings, project, some_id, at)
-    numbers = as_document(present_pattern(standing, recogniser_of(settings).name_of))
+    numbers = as_document(
+        present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
+    )
     return numbers, explain_pattern(settings.maturity, settings.antipatterns, standing)
 
 
@@ -88,9 +91,23 @@ def _explain_other(
     try:
         criterion = find_criterion(connection, settings, project, some_id, at)
     except UnknownId:
-        return explain_record(connection, settings, project, some_id, at)
+        return _explain_record(connection, settings, project, some_id, at)
     numbers = criterion_document(criterion, half_life_of(connection, settings, project))
     return numbers, explain_criterion(settings.criteria, criterion)
+
+
+def _explain_record(
+    connection: Connection, settings: Settings, project: str, some_id: str, at: float | None
+) -> tuple[dict[str, object], Explanation]:
+    try:
+        return explain_record(connection, settings, project, some_id, at)
+    except UnknownId:
+        when = "" if at is None else f" at {iso(at)}"
+        message = (
+            f"nothing in project {project!r} had the id {some_id!r}{when}; `patterns list`, "
+            "`criteria list` and `competences list` show what there is"
+        )
+        raise UnknownId(message) from None
 
 
 def _as_dict(explanation: Explanation) -> dict[str, list[str]]:

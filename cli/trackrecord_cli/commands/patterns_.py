@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from trackrecord.appraisal import NAMED, STRATEGY
 from trackrecord.errors import UnknownId
 from trackrecord.learning.identity import pattern_id_of
+from trackrecord.learning.language import Language
 from trackrecord.learning.maturity import Maturity
 from trackrecord.learning.standing import Standing
 from trackrecord.moments import iso
@@ -20,13 +21,20 @@ from trackrecord.rankings.presenting import present_pattern
 from trackrecord.rules import recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
-from trackrecord.store.patterns import PatternFilter, read_changes, read_examples, read_standings
+from trackrecord.store.patterns import (
+    EVERY,
+    PatternFilter,
+    read_changes,
+    read_examples,
+    read_standings,
+)
 from trackrecord.store.projects import project_id_of
 
 from ..access import open_store, rules_of, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json, print_table
 from .deciding import COMMANDS
+from .pattern_texts import prompt_of
 
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
@@ -48,12 +56,23 @@ for each_command in COMMANDS:
 @click.option("--state", type=click.Choice(list(map(str, Maturity))), help="Only those in it.")
 @click.option("--tag", type=click.Choice([STRATEGY, NAMED]), help="Only those with it.")
 @click.option("--content", help="Only those whose content holds this text.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "prompt"]),
+    default="table",
+    show_default=True,
+    help="prompt: a text; deprecated ones stand in it with --state deprecated.",
+)
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
 def list_patterns(
     project: str | None,
     at: float | None,
     state: str | None,
     tag: str | None,
     content: str | None,
+    form: str,
+    lang: Language,
     *,
     as_json: bool,
     only_anti: bool,
@@ -62,11 +81,15 @@ def list_patterns(
     settings, project = settings_for(project)
     wanted = PatternFilter(Maturity(state) if state else None, tag, content, only_anti)
     with open_store(settings) as engine, reading(engine) as connection:
-        shown = [
-            present_pattern(standing, recogniser_of(settings).name_of)
-            for standing in standings(connection, settings, project, at)
-            if wanted.admits(standing)
-        ]
+        found = standings(connection, settings, project, at, wanted)
+    name_of = recogniser_of(settings).name_of
+    if form == "prompt" and not as_json:
+        with_deprecated = wanted.state is Maturity.DEPRECATED
+        text = prompt_of(found, name_of, settings.texts, lang, with_deprecated=with_deprecated)
+        if text:
+            click.echo(text)
+        return
+    shown = [present_pattern(standing, name_of, settings.texts) for standing in found]
     shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
     if as_json:
         print_json([as_document(each) for each in shown])
@@ -108,7 +131,9 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
             connection, project_id, slug, at=at, most=settings.antipatterns.examples_kept
         )
         changes = read_changes(connection, project_id, slug, at=at)
-    document = as_document(present_pattern(standing, recogniser_of(settings).name_of)) | {
+    document = as_document(
+        present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
+    ) | {
         "examples": [{**asdict(each), "ended_at": iso(each.ended_at)} for each in examples],
         "history": [
             {
@@ -131,13 +156,19 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
 
 
 def standings(
-    connection: Connection, settings: Settings, project: str, at: float | None
+    connection: Connection,
+    settings: Settings,
+    project: str,
+    at: float | None,
+    wanted: PatternFilter = EVERY,
 ) -> list[Standing]:
-    """Where all patterns of a project stand; none for a project that is not on record."""
+    """Where the patterns stand that are wanted; none for a project that is not on record."""
     project_id = project_id_of(connection, project)
     if project_id is None:
         return []
-    return read_standings(connection, project_id, rules_of(settings), now=time.time(), at=at)
+    return read_standings(
+        connection, project_id, rules_of(settings), now=time.time(), at=at, wanted=wanted
+    )
 
 
 def find_standing(
@@ -180,6 +211,7 @@ def _state(pattern: RankedPattern) -> Text:
 def _print_pattern(document: dict[str, Any]) -> None:
     out = console()
     examples, history = document.pop("examples"), document.pop("history")
+    document["tags"] = ", ".join(document["tags"])
     print_table(("field", "value"), document.items())
     if examples:
         out.print("newest examples")

@@ -87,6 +87,7 @@ def _answer_at(
             most=settings.rankings_max,
             now=now,
             at=at,
+            texts=settings.texts,
         )
     return answer_from(
         document, project=project, problem=None, language=language, now=now, **wanted

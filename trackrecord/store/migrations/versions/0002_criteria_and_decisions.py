@@ -83,7 +83,7 @@ def upgrade() -> None:
         "outcomes",
         [
             "project_id", "received_at", "success", "names_criteria", "verdict", "raw_score",
-            "ended_at",
+            "ended_at", "task_id",
         ],
         unique=False,
     )  # fmt: skip

@@ -1,0 +1,142 @@
+"""Errors that no attempt counted are counted once, by an attempt that was going on."""
+
+import multiprocessing
+import time
+
+import pytest
+import redis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trackrecord.errors import ServerUnavailable
+from trackrecord.inflight.adoption import Adoption, adopt_errors
+from trackrecord.inflight.reports import error_report
+from trackrecord.inflight.store import InFlightStore
+from trackrecord.keys import Keys
+from trackrecord.learning.task_errors import ErrorRules
+
+KEYS = Keys("trackrecord")
+
+
+def record(client, task_id="t", *, is_counted=False, project="p", **rules):
+    store = InFlightStore(client, KEYS, project, ErrorRules(**rules))
+    store.write(error_report(task_id, "timeout", "m", is_counted=is_counted))
+
+
+def adopt(client, outcome_id="o", *, task_id="t", age_s=60.0, project="p"):
+    (count,) = adopt_errors(client, KEYS, [Adoption(project, task_id, outcome_id, age_s)])
+    return count
+
+
+def test_each_error_is_given_to_one_outcome(client):
+    """The first one that asks; asking again gives the same, and another one nothing."""
+    record(client)
+    record(client)
+    assert adopt(client, "first") == 2
+    assert adopt(client, "other") == 0
+    record(client)
+    assert adopt(client, "other") == 1
+    assert (adopt(client, "first"), adopt(client, "other")) == (2, 1)
+
+
+def test_what_an_attempt_counted_itself_is_given_to_none(client):
+    """It is in that attempt's outcome already."""
+    record(client, is_counted=True)
+    record(client)
+    record(client, is_counted=True)
+    assert adopt(client) == 1
+
+
+def test_what_was_recorded_before_the_attempt_began_is_not_its(client):
+    """By the server's clock, whatever the clock of the agent says."""
+    record(client)
+    time.sleep(0.3)
+    record(client)
+    assert adopt(client, age_s=0.15) == 1
+    assert adopt(client, "other", age_s=60) == 1
+
+
+def test_resolved_ones_count_and_others_do_not(client):
+    """`total` counts resolved ones; another task and another project are something else."""
+    store = InFlightStore(client, KEYS, "p", ErrorRules())
+    report = error_report("t", "timeout", "m")
+    store.write(report)
+    store.resolve(report.id)
+    record(client, "other task")
+    record(client, project="q")
+    assert adopt(client) == 1
+
+
+def test_a_task_without_errors_is_left_without_a_trace(client):
+    """Most attempts are at such."""
+    assert adopt(client) == 0
+    assert client.keys("trackrecord:in-flight:*") == []
+
+
+def test_what_is_not_kept_any_more_leaves_no_trace_of_its_adoption(client):
+    """A task's hash stays as small as its errors."""
+    for number in range(5):
+        record(client, max_per_task=2)
+        adopt(client, f"o{number}")
+    (key,) = client.keys("trackrecord:in-flight:task:*")
+    assert sum(name.startswith(b"c:") for name in client.hkeys(key)) == 2
+
+
+steps = st.one_of(
+    st.tuples(st.just("record"), st.booleans()),
+    st.tuples(st.just("adopt"), st.sampled_from("abc")),
+)
+
+
+@given(st.lists(steps, max_size=25))
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_whatever_happens_each_error_is_in_one_outcome(client, told):
+    """As a model says: what waits goes to whoever asks next, and stays there."""
+    client.flushdb()
+    waiting, held = 0, dict.fromkeys("abc", 0)
+    for what, how in told:
+        if what == "record":
+            record(client, is_counted=how)
+            waiting += not how
+        else:
+            held[how] += waiting
+            waiting = 0
+            assert adopt(client, how) == held[how]
+
+
+def _adopt_all(path, number, queue):
+    with redis.Redis(unix_socket_path=path) as client:
+        queue.put(sum(adopt(client, f"o{number}-{turn}") for turn in range(50)))
+
+
+def test_concurrent_attempts_share_them_out(client, redis_server):
+    """None is counted twice, and none is left."""
+    for _ in range(200):
+        record(client)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    path = client.connection_pool.connection_kwargs["path"]
+    children = [context.Process(target=_adopt_all, args=(path, n, queue)) for n in range(3)]
+    for child in children:
+        child.start()
+    given = [queue.get(timeout=30) for _ in children]
+    for child in children:
+        child.join(30)
+    assert sum(given) == 200
+
+
+def test_without_redis_it_says_so():
+    """Whoever asks then goes on without."""
+    with pytest.raises(ServerUnavailable):
+        adopt(redis.Redis(host="127.0.0.1", port=1))
+
+
+def test_a_refusal_gives_nothing_and_stops_nothing(client):
+    """A key of another kind, say."""
+    record(client)
+    (key,) = client.keys("trackrecord:in-flight:task:*")
+    client.delete(key)
+    client.set(key, "something else")
+    assert adopt(client) == 0

@@ -1,0 +1,145 @@
+"""Every number of the rules makes a difference: no setting does nothing."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from trackrecord.appraisal import Appraiser
+from trackrecord.learning.antipatterns import AntiPatternRules, is_inverted
+from trackrecord.learning.criteria import CriteriaRules, CriterionEvidence, criterion_standing
+from trackrecord.learning.error_texts import retry_text
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.maturity import MaturityRules, maturity_of
+from trackrecord.learning.scoring import ScoringRules, score_outcome, verdict_of
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.learning.task_errors import ErrorRules, TaskError, TaskInFlight
+from trackrecord.learning.texts import Inversion, PatternWording, TextRules, pattern_line, warning
+from trackrecord.outcome import Outcome
+
+
+def scored(rules: ScoringRules) -> object:
+    """The scores of outcomes on all sides of every border, and what scores near a border are."""
+    return [
+        (
+            score_outcome(
+                rules, success=success, duration_ms=ms, error_count=n, retry_count=n
+            ).raw_score
+        )
+        for success in (True, False)
+        for ms in (50, 1000, 350_000, 1_800_001, 4_000_000)
+        for n in (0, 1, 2, 3, 4)
+    ] + [verdict_of(rules, score) for score in (0.3, 0.4, 0.45, 0.6, 0.69, 0.7)]
+
+
+def evidence(helpful: float, harmful: float) -> Evidence:
+    return Evidence(int(helpful), 0, int(harmful), helpful, harmful)
+
+
+GRID = [evidence(good, bad) for good in (0, 1.8, 2.95, 5, 9, 20) for bad in (0, 1, 3.02, 3.1, 8.6)]
+
+
+def matured(rules: MaturityRules) -> object:
+    states = [maturity_of(rules, each) for each in GRID]
+    return states, [rules.multiplier(state) for state in states]
+
+
+def inverted(rules: AntiPatternRules) -> object:
+    mixed = [Evidence(a, b, c) for a in range(6) for b in range(3) for c in range(6)]
+    return [is_inverted(rules, each) for each in mixed]
+
+
+def weighed(rules: CriteriaRules) -> object:
+    outcome = Outcome(task_id="t", success=True, criteria={"own": "helpful"})
+    appraised = Appraiser(ScoringRules(), Recogniser(), rules).appraise(
+        outcome, b"", received_at=0.0, outcome_id="o"
+    )
+    grid = [
+        CriterionEvidence(a, 0, b, float(a), float(b))
+        for a in (0, 1, 2, 7, 69) for b in (0, 1, 3, 31)
+    ] + [CriterionEvidence(3, 0, 0, 2.95, 0.0)]  # fmt: skip
+    return (
+        appraised.judged,
+        appraised.named,
+        [criterion_standing(rules, "own", each) for each in grid],
+    )
+
+
+def told(rules: ErrorRules) -> object:
+    errors = [
+        TaskError(str(n), "timeout", "m" * 900, 0.0, stack_trace="s" * 900, context="c" * 900)
+        for n in range(60)
+    ]
+    return [retry_text(TaskInFlight(errors, strikes), rules) for strikes in range(6)]
+
+
+def worded(rules: TextRules) -> object:
+    long = "w" * 500
+    return (
+        warning(Inversion(long, 4, 5), rules=rules),
+        [pattern_line(PatternWording(long, maturity_of(MaturityRules(), each), each), rules=rules)
+         for each in GRID],
+    )  # fmt: skip
+
+
+# What the store and Redis do with these is shown where they are: by the number of what is kept.
+KEPT_ELSEWHERE = {
+    "examples_kept", "feedback_shown", "retention_s", "max_per_task", "max_per_project",
+    "max_message_chars", "max_stack_chars",
+}  # fmt: skip
+
+CHANGED: list[tuple[Any, Callable[[Any], object], dict[str, Any]]] = [
+    (ScoringRules(), scored, {
+        "success_weight": {"success_weight": 0.5, "retries_weight": 0.1},
+        "duration_weight": {"duration_weight": 0.3, "errors_weight": 0.1},
+        "errors_weight": {"errors_weight": 0.3, "retries_weight": 0.1},
+        "retries_weight": {"retries_weight": 0.3, "success_weight": 0.3},
+        "fast_ms": 100, "slow_ms": 3_000_000, "duration_middle": 0.5, "duration_low": 0.1,
+        "few_errors": 3, "errors_middle": 0.5, "errors_low": 0.1, "few_retries": 3,
+        "retries_middle": 0.5, "retries_low": 0.1, "helpful_from": 0.65, "harmful_to": 0.45,
+        "tolerance": 0.02,
+    }),
+    (MaturityRules(), matured, {
+        "min_evidence": 6, "deprecated_above": 0.6, "proven_from": 9, "proven_below": 0.05,
+        "proven_multiplier": 2, "established_multiplier": 1.1, "candidate_multiplier": 0.6,
+        "deprecated_multiplier": 0.1, "share_tolerance": 0.01, "count_tolerance": 0.1,
+    }),
+    (AntiPatternRules(), inverted, {
+        "min_observations": 5, "failure_share": 0.9, "neutral_is_failure": False,
+        "share_tolerance": 0.05,
+    }),
+    (CriteriaRules(), weighed, {
+        "defaults": ("own", "other"), "named_value": 0.5, "floor": 0.2,
+        "weight_without_feedback": 0.5, "min_feedback": 5, "deprecated_above": 0.6,
+        "little_evidence_below": 5, "share_tolerance": 0.02, "count_tolerance": 0.1,
+    }),
+    (ErrorRules(), told, {
+        "strikes": 2, "max_in_context": 10, "max_message_in_context": 300,
+        "max_stack_in_context": 300,
+    }),
+    (TextRules(), worded, {"limited_below": 6, "max_chars": 300}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rules", "probe", "field", "value"),
+    [
+        pytest.param(rules, probe, field, value, id=f"{type(rules).__name__}.{field}")
+        for rules, probe, changes in CHANGED
+        for field, value in changes.items()
+    ],
+)
+def test_it_makes_a_difference(
+    rules: Any, probe: Callable[[Any], object], field: str, value: Any
+) -> None:
+    """Another number, another answer."""
+    changed = replace(rules, **(value if isinstance(value, dict) else {field: value}))
+    assert probe(changed) != probe(rules)
+
+
+@pytest.mark.parametrize(("rules", "changes"), [(rules, changes) for rules, _, changes in CHANGED])
+def test_none_is_left_out(rules: Any, changes: dict[str, Any]) -> None:
+    """A number that is added must show what it does."""
+    names = {each.name for each in fields(rules)}
+    assert names - KEPT_ELSEWHERE == changes.keys()

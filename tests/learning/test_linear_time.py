@@ -1,0 +1,76 @@
+"""Whatever a text is made of, the time it takes grows with its length and no faster."""
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from trackrecord.errors import InvalidOutcome
+from trackrecord.learning.classification import classify, classify_failure, classify_text
+from trackrecord.learning.error_texts import retry_text
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.language import language_of
+from trackrecord.learning.maturity import Maturity
+from trackrecord.learning.phrases import as_phrase
+from trackrecord.learning.slug import slug_of_words
+from trackrecord.learning.task_errors import ErrorRules, TaskError, TaskInFlight
+from trackrecord.learning.texts import Inversion, PatternWording, pattern_line, warning
+from trackrecord.learning.untrusted import as_data
+from trackrecord.learning.words import words_of
+from trackrecord.outcome import decode_outcome
+
+
+def decoded(text: str) -> None:
+    body = json.dumps({"task_id": "t", "success": True, "description": text}).encode()
+    with suppress(InvalidOutcome):
+        decode_outcome(body, max_bytes=10**9)
+
+
+def told(text: str) -> None:
+    error = TaskError("1", "unknown", text, 0.0, text, text, text)
+    retry_text(TaskInFlight((error,), 3), ErrorRules())
+
+
+WORK: dict[str, Callable[[str], object]] = {
+    "as_data": as_data,
+    "as_phrase": as_phrase,
+    "classify": lambda text: classify(RuntimeError(text)),
+    "classify_failure": classify_failure,
+    "classify_text": classify_text,
+    "decode_outcome": decoded,
+    "language_of": language_of,
+    "pattern_line": lambda text: pattern_line(
+        PatternWording(text, Maturity.PROVEN, Evidence(9, 0, 0, 9.0, 0.0))
+    ),
+    "retry_text": told,
+    "slug_of_words": slug_of_words,
+    "warning": lambda text: warning(Inversion(text, 5, 7)),
+    "words_of": words_of,
+}
+PIECES = [
+    "a", "aB", "A", "1", "_", " ", "\n", "\t\r\n", "\\", "\\u0000", "\\ud800", "\0", "\ud800",
+    "-", "- ", "=-", "# ", "> ", "1. ", "~~~", "`", "``` ", "<", "<a", "[", "[ proven",
+    "** (resolved)", "**", "avoid:", "avoid : ", "avoid", "避免：", "避免 ", "一", "一a",
+    "ＡＢ", "é", "e\u0301", "\u0301\u0327", "\u200b", "\u202e", "\u2800", "\ufdfa", "İ", "ß",
+    "context ", "time-", "blocked ", "上下文", "?", "|",
+]  # fmt: skip
+
+
+def seconds(work: Callable[[str], object], piece: str, length: int) -> float:
+    text = (piece * (length // len(piece) + 1))[:length] + "x"
+    best = float("inf")
+    for _ in range(3):
+        began = time.process_time()
+        work(text)
+        best = min(best, time.process_time() - began)
+    return best
+
+
+@pytest.mark.parametrize("name", WORK)
+@pytest.mark.parametrize("piece", PIECES, ids=ascii)
+def test_time_grows_with_the_text_and_no_faster(name: str, piece: str) -> None:
+    """Eight times the text takes about eight times as long; squared growth would take 64."""
+    work = WORK[name]
+    assert seconds(work, piece, 64 * 1024) < 28 * seconds(work, piece, 8 * 1024) + 0.02

@@ -1,0 +1,126 @@
+"""What other processes record of a task enters what the attempt at it reports."""
+
+import json
+import subprocess
+import sys
+import time
+
+from what_became import arrived, spooled
+
+import trackrecord_producers.adopting as adopting
+from trackrecord.outcome import encode_body
+from trackrecord_producers.bounded_queue import Waiting
+
+OTHER = """
+        import subprocess, sys, trackrecord
+        def other(count, task="t"):
+            code = f"import trackrecord as t; [t.record_error({task!r}, 'timeout', str(n)) for n in range({count})]"
+            subprocess.run([sys.executable, "-c", code], check=True)
+"""  # noqa: E501 - one line of an agent's code
+
+
+def counts(client):
+    return [(body["task_id"], body["error_count"]) for body in arrived(client)]
+
+
+def test_they_are_counted_by_the_attempt_that_is_going_on(agent, client):
+    """And by no later one; what it met itself is counted once."""
+    done = agent(
+        OTHER
+        + """
+        with trackrecord.attempt("t") as ours:
+            ours.error("our own")
+            trackrecord.record_error("t", "conflict", "our own, too")
+            other(2)
+        other(1)
+        with trackrecord.attempt("t"):
+            assert trackrecord.error_stats("t").total == 5
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counts(client) == [("t", 4), ("t", 0)]
+
+
+def test_by_another_thread_too(agent, client):
+    """It does not know of the attempt: the context is another one."""
+    done = agent(
+        """
+        import threading, trackrecord
+        with trackrecord.attempt("t"):
+            told = threading.Thread(target=trackrecord.record_error, args=("t", "timeout", "m"))
+            told.start()
+            told.join()
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counts(client) == [("t", 1)]
+
+
+def test_the_outermost_attempt_at_a_task_counts_them(agent, client):
+    """The one inside reports what it met."""
+    done = agent(
+        OTHER
+        + """
+        with trackrecord.attempt("t"):
+            with trackrecord.attempt("t") as inner:
+                inner.error("m")
+                other(1)
+            with trackrecord.attempt("u"):
+                other(1, "u")
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counts(client) == [("t", 1), ("u", 1), ("t", 1)]
+
+
+def test_a_count_that_the_agent_gives_stands(agent, client):
+    """It knows better."""
+    done = agent(
+        OTHER
+        + """
+        with trackrecord.attempt("t", error_count=7):
+            other(1)
+        with trackrecord.attempt("u") as ours:
+            other(1, "u")
+            ours.note(error_count=0)
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counts(client) == [("t", 7), ("u", 0)]
+
+
+def test_nobody_waits_for_them(agent, home, hung_port):
+    """While Redis hangs the attempt ends at once, and is spooled with what it counted itself."""
+    done = agent(
+        """
+        import time, trackrecord
+        began = time.monotonic()
+        with trackrecord.attempt("t") as ours:
+            ours.error("m")
+        print(time.monotonic() - began)
+        """,
+        TRACKRECORD_REDIS_URL=f"redis://127.0.0.1:{hung_port}/0",
+        TRACKRECORD_REDIS_TIMEOUT_S="60",
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 1.0
+    assert [body["error_count"] for body in spooled(home)] == [1]
+
+
+def test_the_rest_of_the_outcome_travels_as_it_was_written(client, agent_settings):
+    """Byte for byte, numbers that a float cannot hold included."""
+    metadata = '{"n":123456789012345678901234567890,"x":0.1000000000000000055,"文":"\\u00e9"}'
+    plain = encode_body({"task_id": "t", "outcome_id": "o", "success": True, "error_count": 2})
+    body = plain[:-1] + b',"metadata":' + metadata.encode() + b"}"
+    began = time.monotonic() - 60
+    subprocess.run(
+        [sys.executable, "-c", "import trackrecord as t; t.record_error('t', 'timeout', 'm')"],
+        check=True,
+        env={"TRACKRECORD_HOME": str(agent_settings.home), "TRACKRECORD_REDIS_TIMEOUT_S": "20"},
+    )
+    items = [Waiting(body, names_project=False, adopts_since=began), Waiting(body, False, None)]
+    adopted, untouched = adopting.with_adopted_errors(client, agent_settings, items)
+    assert untouched == items[1]
+    assert json.loads(adopted.body)["error_count"] == 3
+    assert adopted.body.endswith(metadata.encode() + b"}")
+    assert adopting.with_adopted_errors(client, agent_settings, items)[0] == adopted

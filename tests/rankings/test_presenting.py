@@ -1,0 +1,36 @@
+"""How patterns are presented: an anti-pattern is the same pattern, turned into a warning."""
+
+import msgspec
+
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.maturity import MaturityRules
+from trackrecord.learning.standing import PatternFacts, standing_of
+from trackrecord.learning.texts import TextRules
+from trackrecord.rankings.presenting import present_pattern
+
+
+def presented(share: float, **texts: int):
+    facts = PatternFacts("plan", "named", "Plan", 1.0)
+    rules = AntiPatternRules(failure_share=share)
+    standing = standing_of(MaturityRules(), rules, facts, Evidence(2, 1, 4, 2.0, 4.0))
+    return present_pattern(standing, lambda _slug, content, _language: content, TextRules(**texts))
+
+
+def test_an_anti_pattern_has_the_same_counts_and_tags():
+    """Another id, another content, `is_negative`; the rest is what the pattern has."""
+    plain, warning = presented(0.9), presented(0.6)
+    assert (plain.id, plain.is_negative, plain.content) == ("plan", False, "Plan")
+    assert (warning.id, warning.is_negative) == ("anti-plan", True)
+    assert warning.content == "AVOID: Plan. Failed 5/7 times (71% failure rate)"
+    own = {"id", "is_negative", "content", "score", "reason", "lines"}
+    same = msgspec.structs.asdict(plain).keys() - own
+    assert {"tags", "kind", "success_count", "failure_count", "state"} <= same
+    for name in same:
+        assert getattr(warning, name) == getattr(plain, name)
+
+
+def test_the_text_is_worded_by_the_rules():
+    """What is little data, and how long a content may be."""
+    assert presented(0.9).lines["en"] == "- Plan [DEPRECATED - 67% harmful, avoid using]"
+    assert presented(0.9, limited_below=7).lines["en"] == "- Plan [LIMITED DATA - 6 observations]"

@@ -1,0 +1,162 @@
+"""What can be asked of a store: the same answers in memory, on disk and from PostgreSQL."""
+
+import pytest
+from sqlalchemy import event
+from teaching import NOW, RULES, outcome, teach
+
+from trackrecord.learning.criteria import CriteriaRules
+from trackrecord.learning.maturity import Maturity
+from trackrecord.store.engine import connect_store, reading
+from trackrecord.store.feedback import feedback_of_criterion, feedback_of_task
+from trackrecord.store.migrate import migrate
+from trackrecord.store.patterns import PatternFilter, read_examples, read_standings
+from trackrecord.store.projects import project_id_of
+
+DEFAULTS = CriteriaRules().defaults
+ALL = 10**6
+
+
+@pytest.fixture(params=["memory", "disk", "postgresql"])
+def any_store(request, tmp_path):
+    """An empty store of each kind."""
+    if request.param == "memory":
+        url = "sqlite://"
+    elif request.param == "disk":
+        url = f"sqlite:///{tmp_path / 'trackrecord.db'}"
+    else:
+        url = request.getfixturevalue("postgres_url")
+    engine = connect_store(url, timeout_s=20.0)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def asked(store, question, *arguments, project="default", **options):
+    with reading(store) as connection:
+        return question(connection, project_id_of(connection, project), *arguments, **options)
+
+
+def teach_criteria(store):
+    """Two tasks with two outcomes each, one of which names criteria; another project beside."""
+    teach(
+        store,
+        [
+            outcome("a1", task_id="a", received=NOW - 40),
+            outcome("a2", task_id="a", received=NOW - 30, criteria={"own": "harmful"}),
+            outcome("b1", task_id="b", received=NOW - 20, helpful=False),
+            outcome("b2", task_id="b", received=NOW - 10, criteria={"readable": "neutral"}),
+            outcome("c1", task_id="a", project="other", criteria={"own": "helpful"}),
+        ],
+    )
+
+
+def said(feedback):
+    return [(each.outcome_id, each.criterion, each.verdict, each.value) for each in feedback]
+
+
+def test_feedback_by_criterion(any_store):
+    """Of outcomes that name it and, for a default criterion, of all others; newest first."""
+    teach_criteria(any_store)
+    found = said(asked(any_store, feedback_of_criterion, "readable", DEFAULTS))
+    assert found == [
+        ("ob2", "readable", "neutral", 0.0),
+        ("ob1", "readable", "harmful", 0.875),
+        ("oa2", "readable", "helpful", 1.0),
+        ("oa1", "readable", "helpful", 1.0),
+    ]
+    assert said(asked(any_store, feedback_of_criterion, "own", DEFAULTS)) == [
+        ("oa2", "own", "harmful", 1.0)
+    ]
+    assert len(asked(any_store, feedback_of_criterion, "readable", DEFAULTS, limit=1)) == 1
+    assert asked(any_store, feedback_of_criterion, "nothing", DEFAULTS) == []
+
+
+def test_feedback_by_task(any_store):
+    """All that its outcomes said, of this project alone; and as of a moment."""
+    teach_criteria(any_store)
+    found = said(asked(any_store, feedback_of_task, "a", DEFAULTS))
+    assert found == [
+        *(("oa2", name, *(("harmful",) if name == "own" else ("helpful",)), 1.0)
+          for name in sorted({*DEFAULTS, "own"})),
+        *(("oa1", name, "helpful", 1.0) for name in sorted(DEFAULTS)),
+    ]  # fmt: skip
+    early = said(asked(any_store, feedback_of_task, "a", DEFAULTS, at=NOW - 35))
+    assert {outcome_id for outcome_id, *_ in early} == {"oa1"}
+    assert len(asked(any_store, feedback_of_task, "a", DEFAULTS, limit=2)) == 2
+    assert asked(any_store, feedback_of_task, "nothing", DEFAULTS) == []
+    other = said(asked(any_store, feedback_of_task, "a", DEFAULTS, project="other"))
+    assert other == [("oc1", name, "helpful", 1.0) for name in sorted({*DEFAULTS, "own"})]
+
+
+def test_a_task_is_looked_for_without_reading_bodies(any_store):
+    """In an index that holds all that is asked; what is not of the task is never opened."""
+    if any_store.dialect.name != "sqlite":
+        pytest.skip("PostgreSQL plans by the size of the tables")
+    teach_criteria(any_store)
+    plans = []
+
+    def explain(connection, _cursor, statement, parameters, _context, _many):
+        if statement.startswith("SELECT") and "task_id = " in statement:
+            rows = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement, parameters)
+            plans.append([row[3] for row in rows])
+
+    event.listen(any_store, "before_cursor_execute", explain)
+    asked(any_store, feedback_of_task, "a", DEFAULTS)
+    assert len(plans) == 2
+    for plan in plans:
+        assert any("outcomes USING INDEX ix_outcomes_received (project_id=?" in s for s in plan)
+        assert not any(step.startswith("SCAN") for step in plan), plan
+
+
+def teach_patterns(store):
+    teach(
+        store,
+        [outcome(f"a{n}", patterns=["Plan Ahead"], received=NOW - n) for n in range(6)]
+        + [outcome(f"b{n}", helpful=False, patterns=["Big bang"]) for n in range(3)]
+        + [outcome("c", strategy="Split by component")]
+        + [outcome("d", patterns=["Plan Ahead"], project="other")],
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "slugs"),
+    [
+        ({}, {"plan-ahead", "big-bang", "split-by-component"}),
+        ({"tag": "strategy"}, {"split-by-component"}),
+        ({"tag": "named"}, {"plan-ahead", "big-bang"}),
+        ({"content": "BANG"}, {"big-bang"}),
+        ({"content": "%"}, set()),
+        ({"only_anti": True}, {"big-bang"}),
+        ({"state": Maturity.PROVEN}, {"plan-ahead"}),
+        ({"state": Maturity.CANDIDATE}, {"split-by-component"}),
+        ({"state": Maturity.DEPRECATED}, {"big-bang"}),
+        ({"state": Maturity.ESTABLISHED}, set()),
+        ({"content": "bang", "state": Maturity.PROVEN}, set()),
+    ],
+)
+@pytest.mark.parametrize("at", [None, NOW])
+def test_patterns_by_state_tag_content_and_anti_patterns_only(any_store, wanted, slugs, at):
+    """Now and as of a moment; what is not asked for does not matter."""
+    teach_patterns(any_store)
+    found = asked(any_store, read_standings, RULES, now=NOW, at=at, wanted=PatternFilter(**wanted))
+    assert {each.facts.slug for each in found} == slugs
+
+
+def test_a_pattern_by_its_id(any_store):
+    """One or none."""
+    teach_patterns(any_store)
+    (found,) = asked(any_store, read_standings, RULES, now=NOW, slug="plan-ahead")
+    assert found.evidence.helpful == 6
+    assert asked(any_store, read_standings, RULES, now=NOW, slug="anything") == []
+
+
+def test_the_feedback_of_a_pattern(any_store):
+    """Each observation that its maturity comes from, newest first; as many as are wanted."""
+    teach_patterns(any_store)
+    found = asked(any_store, read_examples, "plan-ahead", most=ALL)
+    assert [(each.outcome_id, each.verdict) for each in found] == [
+        (f"oa{n}", "helpful") for n in range(6)
+    ]
+    assert len(asked(any_store, read_examples, "plan-ahead", most=2)) == 2
+    early = asked(any_store, read_examples, "plan-ahead", most=ALL, at=NOW - 4)
+    assert [each.outcome_id for each in early] == ["oa4", "oa5"]
