@@ -18,10 +18,10 @@ from trackrecord.store.competences import (
     read_competence,
     read_competences,
     read_history,
-    read_provenance,
 )
 from trackrecord.store.engine import reading
 from trackrecord.store.projects import project_id_of
+from trackrecord.store.provenance import read_provenance
 
 from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option
@@ -135,7 +135,7 @@ def competence_document(
     project_id = _row_of(connection, project)
     record = read_competence(connection, project_id, competence_id, at=at)
     others = read_competences(connection, project_id, at=at)
-    provenance = read_provenance(connection, project_id, record.signature, at=at)
+    provenance = read_provenance(connection, project_id, record, at=at)
     document = as_document(
         record,
         Reading(
