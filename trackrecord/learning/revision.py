@@ -50,8 +50,12 @@ class Revised:
     rationale: str
 
 
-class Refused(ValueError):
-    """Raised when a revision does not fit the records; the message says why, in one line."""
+class Refused(Exception):
+    """Raised when a revision does not fit where a record stands."""
+
+
+class Malformed(Exception):
+    """Raised when a revision makes no sense, whatever the records are."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +96,11 @@ def require_amount(amount: float) -> None:
     """An amount of salience.
 
     Raises:
-        Refused: it is negative or not finite.
+        Malformed: it is negative or not finite.
     """
     if not isfinite(amount) or amount < 0:
         message = f"an amount must be finite and not negative, not {amount}"
-        raise Refused(message)
+        raise Malformed(message)
 
 
 def reinforce(record: Competence, amount: float | None, *, now: float) -> Competence:
@@ -124,7 +128,7 @@ def supersede(old: Competence, new: Competence, *, now: float) -> tuple[Competen
     """The one record as superseded, the other with a relation that says so."""
     if old.id == new.id:
         message = f"competence {old.id!r} cannot supersede itself"
-        raise Refused(message)
+        raise Malformed(message)
     require_alive(old)
     require_alive(new)
     relations = _with(new.relations, Relation(SUPERSEDES, old.id))
@@ -139,7 +143,7 @@ def contest(record: Competence, by: str, *, now: float) -> Competence:
     require_alive(record)
     if by == record.id:
         message = f"competence {record.id!r} cannot be contested by itself"
-        raise Refused(message)
+        raise Malformed(message)
     relations = _with(record.relations, Relation(CONTESTED_BY, by))
     return _next(record, now, status=Status.CONTESTED, relations=relations)
 
@@ -237,11 +241,11 @@ def _require_distinct(sources: Sequence[Competence]) -> None:
     ids = [each.id for each in sources]
     if len(ids) < 2:
         message = "a merge needs at least two records"
-        raise Refused(message)
+        raise Malformed(message)
     doubled = next((some_id for some_id in ids if ids.count(some_id) > 1), None)
     if doubled is not None:
         message = f"competence {doubled!r} is named twice; a merge needs distinct records"
-        raise Refused(message)
+        raise Malformed(message)
     for each in sources:
         require_alive(each)
 

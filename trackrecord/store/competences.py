@@ -151,8 +151,9 @@ def with_credit(project_id: int) -> Select[Any]:
 
 def credited_record(row: Row[Any]) -> Competence:
     """The record of a row of `with_credit`."""
-    record = _record.decode(row[0])
-    return _plus(record, Performance(*tuple(row)[1:])) if row[1] or row[2] else record
+    text, *sums = row
+    record = _record.decode(text)
+    return _plus(record, Performance(*sums)) if any(sums) else record
 
 
 def _plus(record: Competence, credited: Performance | None) -> Competence:
