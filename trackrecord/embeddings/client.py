@@ -82,11 +82,11 @@ def _post(endpoint: Endpoint, body: bytes) -> bytes:
         connection.request(
             "POST", path if path.endswith(_PATH) else path + _PATH, body=body, headers=headers
         )
-        response = connection.getresponse()
-        if response.status != _OK:
-            message = f"it answered with status {response.status}"
-            raise EndpointAway(message)
-        return _read(response, deadline)
+        with connection.getresponse() as response:
+            if response.status != _OK:
+                message = f"it answered with status {response.status}"
+                raise EndpointAway(message)
+            return _read(response, deadline)
     finally:
         connection.close()
 

@@ -64,10 +64,20 @@ def stored_dimensions(connection: Connection, model: str) -> int | None:
     return connection.execute(query, {"model": model}).scalar()
 
 
-def is_stored(connection: Connection, model: str, some_text: str, *, now: float) -> bool:
-    """Whether the vector of a text is there; that it is used is noted."""
-    used = text("UPDATE text_vectors SET used_at = :now WHERE model = :model AND digest = :digest")
-    values = {"now": now, "model": model, "digest": digest_of_text(some_text)}
+def is_stored(
+    connection: Connection, model: str, dimensions: int | None, some_text: str, *, now: float
+) -> bool:
+    """Whether the vector of a text, of that length if it matters, is there; its use is noted."""
+    used = text(
+        "UPDATE text_vectors SET used_at = :now WHERE model = :model AND digest = :digest "
+        "AND (CAST(:long AS integer) IS NULL OR vector_dims(embedding) = :long)"
+    )
+    values = {
+        "now": now,
+        "model": model,
+        "digest": digest_of_text(some_text),
+        "long": dimensions,
+    }
     return connection.execute(used, values).rowcount == 1
 
 
