@@ -12,10 +12,12 @@ from itertools import groupby
 from math import isfinite
 from typing import Any
 
+from .checks import require, require_positive, require_ratio
 from .competence import MOST_SALIENT, CompetenceRules, Lifecycle, Status
 from .recipes import Step, recipe_of
 from .records import DERIVED_FROM, Competence, Performance, Relation, Trigger, skill_name
 
+MAX_TEXT = 1000
 SUPERSEDES = "supersedes"
 CONTESTED_BY = "contested_by"
 
@@ -79,6 +81,24 @@ class ForkChanges:
     confidence: float | None = None
     half_life_days: float | None = None
     pinned: bool | None = None
+
+    def __post_init__(self) -> None:
+        names = self.skill_name if self.skill_name is None else (self.skill_name,)
+        for kind in ("triggers", "tools", "tags"):
+            _require_texts(kind, getattr(self, kind))
+        _require_texts("skill_name", names)
+        require(self.tools is None or len(self.tools) > 0, "tools must name at least one")
+        if self.confidence is not None:
+            require_ratio("confidence", self.confidence)
+        if self.half_life_days is not None:
+            require_positive("half_life_days", self.half_life_days)
+
+
+def _require_texts(name: str, texts: Sequence[str] | None) -> None:
+    """What names things says something, and nothing that PostgreSQL does not store."""
+    for text in texts or ():
+        fits = bool(text.strip()) and "\0" not in text and len(text) <= MAX_TEXT
+        require(fits, f"{name} must be texts of 1 to {MAX_TEXT} characters")
 
 
 def require_alive(record: Competence) -> None:

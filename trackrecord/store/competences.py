@@ -151,7 +151,8 @@ def with_credit(project_id: int) -> Select[Any]:
 
 def credited_record(row: Row[Any]) -> Competence:
     """The record of a row of `with_credit`."""
-    text, *sums = row
+    text: str = row[0]
+    sums: list[Any] = list(row)[1:]
     record = _record.decode(text)
     return _plus(record, Performance(*sums)) if any(sums) else record
 

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
@@ -175,8 +176,13 @@ COMMANDS = (reinforce, penalize, supersede, fork, contest, retract, merge)
 
 def _changes(text: str) -> ForkChanges:
     try:
-        return msgspec.json.decode(text, type=ForkChanges)
-    except msgspec.MsgspecError as error:
+        given = msgspec.json.decode(text, type=dict[str, Any])
+        known = {each.name for each in fields(ForkChanges)}
+        if unknown := sorted(given.keys() - known):
+            message = f"--changes: there is no {unknown[0]!r}; there are {', '.join(sorted(known))}"
+            raise click.UsageError(message)
+        return msgspec.convert(given, ForkChanges)
+    except (msgspec.MsgspecError, UnicodeError) as error:
         message = f"--changes cannot be read: {error}"
         raise click.UsageError(message) from None
 
