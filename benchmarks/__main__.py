@@ -26,6 +26,7 @@ BENCHMARKS = (
     "rankings",
     "freshness",
     "consolidation",
+    "selection",
     "long_past",
     "first_publish",
     "memory",

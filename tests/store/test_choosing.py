@@ -11,6 +11,7 @@ from trackrecord.learning.fitting import fit, phrases_of_record
 from trackrecord.learning.following import Action, Change
 from trackrecord.learning.recipes import Step
 from trackrecord.learning.records import Competence, Performance, Trigger
+from trackrecord.store import choosing
 from trackrecord.store.choosing import select_competences, select_in_past, signals_of
 from trackrecord.store.competence_changes import SignedChange, write_changes
 from trackrecord.store.engine import reading, writing
@@ -160,6 +161,22 @@ def test_the_database_ranks_as_the_rules_do(store, seed):
             )
         assert [each.record.id for each in past.candidates] == order
         assert past.choice.confidence == pytest.approx(answer.choice.confidence)
+
+
+def test_words_that_stand_everywhere_are_left_out(store, monkeypatch):
+    """The commonest first, so that the cost has a bound; what is rare still finds its record."""
+    monkeypatch.setattr(choosing, "_COMMON_FROM", 2)
+    project_id = put(
+        store,
+        *(record(f"r{number}", signals=(f"error in service {number}",)) for number in range(5)),
+    )
+    answer = select(store, project_id, "error in service 3")
+    fits = {each.record.id: each.signals.applicability for each in answer.candidates}
+    assert fits.pop("r3") == pytest.approx(0.25)
+    assert set(fits.values()) == {0.0}
+    # Where nothing is rare, one word still counts.
+    common = select(store, project_id, "error in service")
+    assert common.candidates[0].signals.applicability > 0
 
 
 def test_projects_stay_apart(store):

@@ -2,13 +2,19 @@
 
 The score is that of `learning.selection`, and the similarity that of `learning.words`, both spelt
 in SQL over what is kept beside each record: of ten thousand records only the chosen ones are read.
+
+A word that stands in very many phrases tells little apart and costs the most. So the words of a
+task are looked up from the rarest on, up to a number of places; those left out count as found
+nowhere. In a project of some hundred records none is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    CTE,
+    BigInteger,
     Connection,
     Double,
     Select,
@@ -31,6 +37,9 @@ from .competence_numbers import PHRASE_BITS
 from .competence_tables import competence_numbers, competence_words
 from .competences import read_competences, read_named
 
+# A word in more phrases than that is looked up last, and no more places than that in all.
+_COMMON_FROM = 2_500
+_MOST_PLACES = 10_000
 # Beyond so many half-lives nothing is left; PostgreSQL refuses what is too small for a float.
 _MOST_HALF_LIVES = 1000.0
 
@@ -96,7 +105,9 @@ def select_competences(
         applicability: over `competence_numbers`, what takes the place of the lexical similarity;
             NULL where a record cannot be compared.
     """
-    query = _ranked(project_id, task, max(limit, 2), now, applicability)
+    words = word_numbers(task) if task and applicability is None else frozenset()
+    matched = _matched(project_id, _rarest(connection, project_id, words), len(words))
+    query = _ranked(project_id, matched if words else None, max(limit, 2), now, applicability)
     rows = connection.execute(query).all()
     records = read_named(connection, project_id, [row.competence_id for row in rows])
     candidates = [
@@ -135,17 +146,15 @@ def _selected(
 
 def _ranked(
     project_id: int,
-    task: str | None,
+    matched: CTE | None,
     limit: int,
     now: float,
     applicability: ColumnElement[Any] | None,
 ) -> Select[Any]:
     numbers = competence_numbers.c
-    words = word_numbers(task) if task and applicability is None else frozenset()
     origin: Any = competence_numbers
     similar: ColumnElement[Any] = null() if applicability is None else applicability
-    if words:
-        matched = _matched(project_id, sorted(words))
+    if matched is not None:
         origin = competence_numbers.outerjoin(matched, matched.c.words_key == numbers.words_key)
         similar = case(
             (numbers.words_key.is_(None), null()), else_=func.coalesce(matched.c.fit, 0.0)
@@ -164,10 +173,32 @@ def _ranked(
     )
 
 
-def _matched(project_id: int, words: list[int]) -> Any:  # noqa: ANN401 - a CTE
-    """The best fit of each record that shares a word with a task of these words."""
+def _rarest(connection: Connection, project_id: int, words: Iterable[int]) -> list[int]:
+    """Those of a task's words that are looked up: the rarest ones, at least one."""
+    wanted = sorted(words)
+    if not wanted:
+        return []
+    # Counted no further than it matters.
+    counts = " UNION ALL ".join(
+        f"SELECT {word}, count(*) FROM (SELECT 1 FROM competence_words "  # noqa: S608 - numbers of ours
+        f"WHERE project_id = {project_id} AND word = {word} LIMIT {_COMMON_FROM + 1}) AS w{index}"
+        for index, word in enumerate(wanted)
+    )
+    rows = connection.exec_driver_sql(counts).all()
+    places = 0
+    chosen = []
+    for word, count in sorted(rows, key=lambda row: (row[1], row[0])):
+        places += count
+        if chosen and (count > _COMMON_FROM or places > _MOST_PLACES):
+            break
+        chosen.append(word)
+    return chosen
+
+
+def _matched(project_id: int, words: list[int], size: int) -> CTE:
+    """The best fit of each record that shares one of the words with a task of so many words."""
     table = competence_words.c
-    product = cast(func.max(table.size) * len(words), Double)
+    product = cast(func.max(table.size) * size, Double)
     phrases = (
         select(
             table.phrase,
@@ -177,8 +208,9 @@ def _matched(project_id: int, words: list[int]) -> Any:  # noqa: ANN401 - a CTE
         .group_by(table.phrase)
         .subquery()
     )
-    # PostgreSQL shifts by no more than an integer.
-    key = phrases.c.phrase.op(">>")(literal_column(str(PHRASE_BITS)))
+    # PostgreSQL shifts by no more than an integer. SQLite makes an index for the join only of what
+    # has a type.
+    key = cast(phrases.c.phrase.op(">>")(literal_column(str(PHRASE_BITS))), BigInteger)
     return (
         select(key.label("words_key"), func.max(phrases.c.fit).label("fit"))
         .group_by(key)
