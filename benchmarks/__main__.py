@@ -27,6 +27,7 @@ BENCHMARKS = (
     "freshness",
     "consolidation",
     "appraising",
+    "selection",
     "long_past",
     "first_publish",
     "memory",

@@ -34,6 +34,7 @@ _RULES = {
     "competence": "Competence records",
     "errors": "Errors of tasks in flight",
     "texts": "Texts for a prompt",
+    "embeddings": "Embeddings",
 }
 
 

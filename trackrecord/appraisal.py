@@ -65,6 +65,8 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
         body: the bytes it came as.
         judged: criteria that get the outcome's own verdict: the default ones it does not name.
         named: its verdicts on the criteria that it names.
+        competence_id: the competence record that was used, if it says so.
+        duration_ms: how long it took, where that is known.
     """
 
     project: str
@@ -80,6 +82,8 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
     body: bytes
     judged: tuple[str, ...] = ()
     named: tuple[NamedVerdict, ...] = ()
+    competence_id: str | None = None
+    duration_ms: int | None = None
 
 
 class Appraiser:
@@ -136,10 +140,12 @@ class Appraiser:
             raw_score=score.raw_score,
             verdict=score.verdict,
             touches=self._touches(outcome),
-            is_episode=_is_episode(outcome),
+            is_episode=is_episode(outcome),
             body=body,
             judged=judged,
             named=named,
+            competence_id=outcome.competence_id,
+            duration_ms=outcome.duration_ms,
         )
 
     def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
@@ -178,6 +184,7 @@ class Appraiser:
         return None if slug is None else Touch(slug, kind, name)
 
 
-def _is_episode(outcome: Outcome) -> bool:
+def is_episode(outcome: Outcome) -> bool:
+    """Whether an outcome used a named tool."""
     calls = outcome.tool_graph
     return calls is not None and any(call.tool and call.tool.strip() for call in calls)

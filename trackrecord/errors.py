@@ -36,6 +36,18 @@ class DecisionRefused(TrackrecordError):
     """Raised when a decision by hand does not fit where the pattern stands."""
 
 
+class RevisionRefused(DecisionRefused):
+    """Raised when a revision by hand does not fit where a competence record stands."""
+
+
+class InvalidRevision(TrackrecordError):
+    """Raised when a revision of competence records makes no sense as it is given."""
+
+
+class WrongDimension(TrackrecordError):
+    """Raised when an embedding has another number of dimensions than the others."""
+
+
 class AlreadyRunning(TrackrecordError):
     """Raised when what may run only once at a time is running already."""
 

@@ -21,6 +21,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from .embeddings.endpoint import Endpoint
 from .errors import SettingsError
 from .keys import Keys
 from .learning.antipatterns import AntiPatternRules
@@ -175,6 +176,7 @@ class Settings(BaseSettings):
     competence: CompetenceRules = CompetenceRules()
     errors: ErrorRules = ErrorRules()
     texts: TextRules = TextRules()
+    embeddings: Endpoint = Endpoint()
 
     @classmethod
     def settings_customise_sources(

@@ -9,6 +9,7 @@ from trackrecord.learning.competence import CompetenceRules
 from trackrecord.learning.following import Change, NoChange, Signature, follow
 from trackrecord.learning.records import Competence
 from trackrecord.store.competence_changes import SignedChange, write_changes
+from trackrecord.store.competence_credit import settle_credits
 from trackrecord.store.competences import records_of
 from trackrecord.store.facts import FactLimits, read_facts
 from trackrecord.store.signatures import StoredSignature, changed_signatures, clear_changed
@@ -45,6 +46,7 @@ class Follower:
         if not stored:
             return False
         changes = self.decide(connection, stored, progress)
+        settle_credits(connection, [each.id for each in stored])
         write_changes(connection, self.project_id, changes, actor=self.actor, now=self.now)
         clear_changed(connection, [each.id for each in stored])
         return True
@@ -61,15 +63,16 @@ class Follower:
             if each.id in records or each.tally.successes >= self.rules.min_successes
         ]
         read_facts(connection, {each.id: each.tally for each in relevant}, self._limits)
-        changes = []
+        changes, decided = [], []
         for each in stored:
             signature = Signature(self.project, each.name, each.tally)
             decision = self.rule(self.rules, signature, records.get(each.id), self.now)
             if isinstance(decision, NoChange):
                 progress.skipped[decision.value] += 1
             else:
+                decided.append(decision)
                 changes.append(SignedChange(each.id, decision))
-        progress.add_changes(each.change for each in changes)
+        progress.add_changes(decided)
         return changes
 
     @property

@@ -11,9 +11,10 @@ from trackrecord.learning.following import Action, Change
 from trackrecord.learning.records import Trigger
 from trackrecord.store.competence_changes import SignedChange, write_changes
 from trackrecord.store.competence_tables import competences, consolidation_runs
-from trackrecord.store.competences import count_competences, read_history, read_provenance
+from trackrecord.store.competences import count_competences, read_history
 from trackrecord.store.consolidation_runs import read_runs
 from trackrecord.store.engine import reading, writing
+from trackrecord.store.provenance import read_provenance
 from trackrecord_consolidation.run import consolidate, consolidate_all
 
 SIGNATURE = "go_build+go_test+lint"
@@ -29,7 +30,7 @@ def test_two_successes_in_any_order(fleet: Fleet) -> None:
     assert record.signature == SIGNATURE
     assert record.performance.success_rate == 1.0
     with reading(fleet.engine) as connection:
-        provenance = read_provenance(connection, fleet.project_id, SIGNATURE)
+        provenance = read_provenance(connection, fleet.project_id, record)
     assert (provenance.count, provenance.outcome_ids) == (2, (one, other))
 
 
@@ -159,7 +160,7 @@ def test_history_has_every_change_once(fleet: Fleet) -> None:
     record_id = fleet.records()["a"].id
     with reading(fleet.engine) as connection:
         history = read_history(connection, fleet.project_id, record_id)
-        past = read_provenance(connection, fleet.project_id, "a", at=150.0)
+        past = read_provenance(connection, fleet.project_id, fleet.records()["a"], at=150.0)
         counted = count_competences(connection, fleet.project_id, at=99.0)
     assert [(each.action, each.actor, each.at) for each in history] == [
         ("created", "test", 100.0),

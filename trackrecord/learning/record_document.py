@@ -15,13 +15,13 @@ class Reading:
     Attributes:
         now: the moment that it is shown as of, seconds since the epoch.
         fallbacks: other records to try where this one fails.
-        episodes: how many successful episodes it is derived from.
+        episodes: how many successful episodes it is derived from; None: no one looked.
         outcome_ids: the first of them.
     """
 
     now: float
     fallbacks: Sequence[str] = ()
-    episodes: int = 0
+    episodes: int | None = None
     outcome_ids: Sequence[str] = ()
 
 
@@ -30,7 +30,7 @@ def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
     derived_from = [
         {"predicate": DERIVED_FROM, "target_id": outcome_id} for outcome_id in reading.outcome_ids
     ]
-    return {
+    document = {
         "id": record.id,
         "project": record.project,
         "skill_name": record.skill_name,
@@ -48,11 +48,16 @@ def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
         "lifecycle": asdict(record.lifecycle),
         "status": record.status.value,
         "relations": [asdict(relation) for relation in record.relations] + derived_from,
-        "provenance": {"episodes": reading.episodes, DERIVED_FROM: list(reading.outcome_ids)},
         "tags": list(record.tags),
         "created_at": record.created_at,
         "updated_at": record.updated_at,
     }
+    if reading.episodes is not None:
+        document["provenance"] = {
+            "episodes": reading.episodes,
+            DERIVED_FROM: list(reading.outcome_ids),
+        }
+    return document
 
 
 def _trigger(trigger: Trigger) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Performance:
     """How a record's procedure has done.
 
     Attributes:
-        success_count: successful episodes.
+        success_count: successful episodes, and outcomes that credit it.
         failure_count: failed ones.
         latency_sum_ms: the sum of the durations that are known.
         latency_count: how many are known.
@@ -50,6 +50,17 @@ class Performance:
     latency_sum_ms: int = 0
     latency_count: int = 0
     last_used_at: float | None = None
+
+    def plus(self, other: "Performance") -> "Performance":
+        """Both together; in whatever order they are added."""
+        moments = [at for at in (self.last_used_at, other.last_used_at) if at is not None]
+        return Performance(
+            success_count=self.success_count + other.success_count,
+            failure_count=self.failure_count + other.failure_count,
+            latency_sum_ms=self.latency_sum_ms + other.latency_sum_ms,
+            latency_count=self.latency_count + other.latency_count,
+            last_used_at=max(moments, default=None),
+        )
 
     @property
     def success_rate(self) -> float:

@@ -29,6 +29,28 @@ def selection_score(*, applicability: float, success: float, recency: float) -> 
 
 
 @dataclass(frozen=True)
+class Signals:
+    """The three parts of a score, each 0..1.
+
+    Attributes:
+        applicability: how well the task fits; the record's confidence where that is not known.
+        success: successes ÷ episodes.
+        recency: how lately it was reinforced.
+    """
+
+    applicability: float
+    success: float
+    recency: float
+
+    @property
+    def score(self) -> float:
+        """Their mean."""
+        return selection_score(
+            applicability=self.applicability, success=self.success, recency=self.recency
+        )
+
+
+@dataclass(frozen=True)
 class Choice:
     """The candidates of one selection, ranked.
 

@@ -39,6 +39,11 @@ def bases_for_writing(
     return bases
 
 
+def hold_basis(connection: Connection, project_id: int) -> None:
+    """Keep a rebuild of the project from beginning until the transaction ends."""
+    _held(connection, [project_id])
+
+
 def replace_basis(connection: Connection, project_id: int, basis: DecayBasis) -> None:
     """Set a project's basis; all its sums must be computed anew in the same transaction."""
     connection.execute(delete(decay_bases).where(decay_bases.c.project_id == project_id))

@@ -5,16 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Connection, delete, select, update
 
 from ..learning.following import Action, Change
+from ..learning.records import Competence
+from ..learning.revision import Revised
 from .bulk import insert_rows
+from .competence_credit import hold_numbers
+from .competence_numbers import drop_numbers, write_numbers
 from .competence_tables import competence_history, competences
 from .projects import clock_of, next_revision
 from .sums import Columns, add_rows
 from .tables import projects
 
 _encoder = msgspec.json.Encoder()
+_record = msgspec.json.Decoder(Competence)
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class SignedChange:
     """
 
     signature_id: int | None
-    change: Change
+    change: Change | Revised
 
 
 def write_changes(
@@ -46,8 +51,12 @@ def write_changes(
     snapshots = {
         each.change.record.id: _encoder.encode(each.change.record).decode() for each in kept
     }
+    before = _as_they_are(connection, [each.change.record.id for each in changes])
+    hold_numbers(connection, before)
     rows = sorted(_row(project_id, each, snapshots) for each in kept)
     add_rows(connection, competences, _COLUMNS, rows, key=_COLUMNS[:1], combine=_replaced)
+    write_numbers(connection, project_id, [each.change.record for each in kept], before)
+    drop_numbers(connection, project_id, [before[each] for each in removed])
     connection.execute(delete(competences).where(competences.c.id.in_(removed)))
     _write_history(connection, project_id, changes, snapshots, actor, now)
     connection.execute(
@@ -55,6 +64,11 @@ def write_changes(
         .where(projects.c.id == project_id)
         .values(revision=next_revision(clock_of(now)))
     )
+
+
+def _as_they_are(connection: Connection, ids: Sequence[str]) -> dict[str, Competence]:
+    query = select(competences.c.id, competences.c.record).where(competences.c.id.in_(ids))
+    return {row.id: _record.decode(row.record) for row in connection.execute(query)}
 
 
 def _removes(each: SignedChange) -> bool:

@@ -86,6 +86,70 @@ competences = Table(
     Column("record", Text, nullable=False),
 )
 
+# What selection compares, narrow enough to be read for every candidate of a project, and what
+# outcomes credit: each adds to it once.
+competence_numbers = Table(
+    "competence_numbers",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("competence_id", String(64), primary_key=True),
+    Column("is_selectable", Boolean, nullable=False),
+    Column("confidence", Double, nullable=False),
+    Column("successes", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    Column("last_reinforced_at", Double),
+    Column("half_life_days", Double, nullable=False),
+    # What competence_words knows the record by; None: it has no words to compare.
+    Column("words_key", BigInteger),
+    # SHA-256 of the text that is embedded.
+    Column("text_digest", LargeBinary(32), nullable=False),
+    # What outcomes credited it with, without those among its own episodes.
+    Column("credited_successes", BigInteger, nullable=False, default=0),
+    Column("credited_failures", BigInteger, nullable=False, default=0),
+    Column("credited_latency_sum_ms", BigInteger, nullable=False, default=0),
+    Column("credited_latency_count", BigInteger, nullable=False, default=0),
+    Column("credited_last_used_at", Double),
+    sqlite_with_rowid=False,
+)
+
+# One row for each outcome that credited a record: what the past is answered from.
+competence_credits = Table(
+    "competence_credits",
+    metadata,
+    Column("competence_id", String(64), primary_key=True),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    Column("project_id", Id, nullable=False),
+    Column("received_at", Double, nullable=False),
+    Column("ended_at", Double, nullable=False),
+    Column("success", Boolean, nullable=False),
+    Column("duration_ms", BigInteger),
+    # Whether it is an episode that consolidation has yet to look at.
+    Column("is_pending", Boolean, nullable=False),
+    # When it was counted as one of the record's own episodes, so that it counts here no longer.
+    Column("counted_at", Double),
+    sqlite_with_rowid=False,
+)
+Index("ix_competence_credits_project", competence_credits.c.project_id)
+Index(
+    "ix_competence_credits_pending",
+    competence_credits.c.competence_id,
+    sqlite_where=competence_credits.c.is_pending,
+    postgresql_where=competence_credits.c.is_pending,
+)
+
+# The words of each selectable record's phrases, by numbers.
+competence_words = Table(
+    "competence_words",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("word", BigInteger, primary_key=True, autoincrement=False),
+    # The record's words_key, shifted, and the phrase's number in the last seven bits.
+    Column("phrase", BigInteger, primary_key=True, autoincrement=False),
+    # How many words the phrase has.
+    Column("size", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # Every change of every record. It outlives the record, so it refers to none.
 competence_history = Table(
     "competence_history",

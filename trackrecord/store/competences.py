@@ -1,17 +1,17 @@
 """Competence records: what is on record now, and what was at a past moment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, Select, and_, func, select
 
 from ..errors import UnknownId
-from ..learning.records import Competence
-from .competence_tables import competence_history, competences, episodes, signatures
-from .digests import digest_of
+from ..learning.records import Competence, Performance
+from .competence_credit import credited_performance, hold_numbers
+from .competence_tables import competence_history, competence_numbers, competences
 from .holding import held
-from .tables import outcomes
 
 _record = msgspec.json.Decoder(Competence)
 
@@ -35,30 +35,16 @@ class HistoryEntry:
     record: Competence | None
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """The successful episodes that a record is derived from.
-
-    Attributes:
-        count: how many there are.
-        outcome_ids: the first of them, in the order in which they were recorded.
-    """
-
-    count: int
-    outcome_ids: tuple[str, ...]
-
-
 def read_competences(
     connection: Connection, project_id: int, *, at: float | None = None
 ) -> list[Competence]:
-    """The records of a project by id, of any status; as of a moment if one is given."""
+    """The records of a project by id, of any status; as of a moment if one is given.
+
+    Their performance is everything that is known: what outcomes credited is part of it.
+    """
     if at is None:
-        query = (
-            select(competences.c.record)
-            .where(competences.c.project_id == project_id)
-            .order_by(competences.c.id)
-        )
-        return [_record.decode(text) for text in connection.execute(query).scalars()]
+        query = with_credit(project_id).order_by(competences.c.id)
+        return [credited_record(row) for row in connection.execute(query)]
     table = competence_history.c
     newest_first = func.row_number().over(
         partition_by=table.competence_id, order_by=(table.at.desc(), table.id.desc())
@@ -73,7 +59,10 @@ def read_competences(
         .where(ranked.c.age == 1, ranked.c.snapshot.is_not(None))
         .order_by(ranked.c.competence_id)
     )
-    return [_record.decode(text) for text in connection.execute(past).scalars()]
+    records = [_record.decode(text) for text in connection.execute(past).scalars()]
+    own = select(table.competence_id).where(table.project_id == project_id)
+    credited = credited_performance(connection, own, at=at)
+    return [_plus(each, credited.get(each.id)) for each in records]
 
 
 def read_competence(
@@ -85,34 +74,108 @@ def read_competence(
         UnknownId: the project has, or had at that moment, no such record.
     """
     if at is None:
-        text = connection.execute(
-            select(competences.c.record).where(
-                competences.c.project_id == project_id, competences.c.id == competence_id
-            )
-        ).scalar()
-    else:
-        table = competence_history.c
-        text = connection.execute(
-            select(table.snapshot)
-            .where(
-                table.competence_id == competence_id, table.project_id == project_id, table.at <= at
-            )
-            .order_by(table.at.desc(), table.id.desc())
-            .limit(1)
-        ).scalar()
+        return next(iter(read_named(connection, project_id, [competence_id]).values()))
+    table = competence_history.c
+    text = connection.execute(
+        select(table.snapshot)
+        .where(table.competence_id == competence_id, table.project_id == project_id, table.at <= at)
+        .order_by(table.at.desc(), table.id.desc())
+        .limit(1)
+    ).scalar()
     if text is None:
         raise UnknownId(_unknown(competence_id))
-    return _record.decode(text)
+    credited = credited_performance(connection, [competence_id], at=at)
+    return _plus(_record.decode(text), credited.get(competence_id))
+
+
+def read_named(
+    connection: Connection, project_id: int, ids: Sequence[str]
+) -> dict[str, Competence]:
+    """Records of a project by their ids, in the order in which they are named.
+
+    Raises:
+        UnknownId: the project has no such record.
+    """
+    query = with_credit(project_id).where(competences.c.id.in_(set(ids)))
+    found = {record.id: record for record in map(credited_record, connection.execute(query))}
+    for each in ids:
+        if each not in found:
+            raise UnknownId(_unknown(each))
+    return {each: found[each] for each in ids}
+
+
+def held_for_revision(
+    connection: Connection, project_id: int, ids: Sequence[str]
+) -> dict[str, tuple[int | None, Competence]]:
+    """The signature's row and the record of each id, without credit, held in a fixed order.
+
+    Raises:
+        UnknownId: the project has no such record.
+    """
+    query = (
+        select(competences.c.id, competences.c.signature_id, competences.c.record)
+        .where(competences.c.project_id == project_id, competences.c.id.in_(set(ids)))
+        .order_by(competences.c.id)
+    )
+    rows = connection.execute(held(connection, query, competences)).all()
+    found = {row.id: (row.signature_id, _record.decode(row.record)) for row in rows}
+    for each in ids:
+        if each not in found:
+            raise UnknownId(_unknown(each))
+    hold_numbers(connection, found)
+    return found
+
+
+def with_credit(project_id: int) -> Select[Any]:
+    """The query for records of a project, and what outcomes credited to them."""
+    numbers = competence_numbers.c
+    return (
+        select(
+            competences.c.record,
+            numbers.credited_successes,
+            numbers.credited_failures,
+            numbers.credited_latency_sum_ms,
+            numbers.credited_latency_count,
+            numbers.credited_last_used_at,
+        )
+        .join(
+            competence_numbers,
+            and_(
+                numbers.project_id == competences.c.project_id,
+                numbers.competence_id == competences.c.id,
+            ),
+        )
+        .where(competences.c.project_id == project_id)
+    )
+
+
+def credited_record(row: Row[Any]) -> Competence:
+    """The record of a row of `with_credit`."""
+    text: str = row[0]
+    sums: list[Any] = list(row)[1:]
+    record = _record.decode(text)
+    return _plus(record, Performance(*sums)) if any(sums) else record
+
+
+def _plus(record: Competence, credited: Performance | None) -> Competence:
+    if credited is None:
+        return record
+    return replace(record, performance=record.performance.plus(credited))
 
 
 def records_of(connection: Connection, signature_ids: Sequence[int]) -> dict[int, Competence]:
-    """The records of signatures, by their rows; a writing transaction holds them."""
+    """The records of signatures, by their rows; a writing transaction holds them.
+
+    What outcomes credited is no part of them: it must not flow into what is stored.
+    """
     query = select(competences.c.signature_id, competences.c.record).where(
         competences.c.signature_id.in_(signature_ids)
     )
     # Always in the same order: two that hold the same records must not wait in a circle.
     rows = connection.execute(held(connection, query.order_by(competences.c.id), competences))
-    return {row.signature_id: _record.decode(row.record) for row in rows}
+    found = {row.signature_id: _record.decode(row.record) for row in rows}
+    hold_numbers(connection, [record.id for record in found.values()])
+    return found
 
 
 def read_history(
@@ -138,34 +201,6 @@ def read_history(
     if not entries:
         raise UnknownId(_unknown(competence_id))
     return entries
-
-
-def read_provenance(
-    connection: Connection,
-    project_id: int,
-    signature: str,
-    *,
-    limit: int = 100,
-    at: float | None = None,
-) -> Provenance:
-    """The successful episodes of a signature, as of a moment if one is given."""
-    wanted = select(signatures.c.id).where(
-        signatures.c.project_id == project_id, signatures.c.digest == digest_of(signature)
-    )
-    where = [episodes.c.signature_id == wanted.scalar_subquery(), episodes.c.success]
-    if at is not None:
-        where.append(episodes.c.read_at <= at)
-    count = connection.execute(
-        select(func.count()).select_from(episodes).where(*where)
-    ).scalar_one()
-    ids = connection.execute(
-        select(outcomes.c.outcome_id)
-        .join(episodes, episodes.c.outcome == outcomes.c.id)
-        .where(*where)
-        .order_by(episodes.c.outcome)
-        .limit(limit)
-    )
-    return Provenance(count, tuple(ids.scalars()))
 
 
 def count_competences(

@@ -13,6 +13,7 @@ from ..learning.recorded_rules import RecordedRules
 from ..learning.scoring import Verdict
 from .basis import bases_for_writing
 from .bulk import insert_rows
+from .competence_credit import credit_competences, credit_of
 from .criterion_sums import CriterionDeltas, write_criterion_deltas
 from .deltas import Deltas, write_deltas
 from .projects import clock_of, next_revision
@@ -81,6 +82,10 @@ def learn(
     )
     # Late: these few rows are the same in every batch, and are held until the transaction ends.
     write_criterion_deltas(connection, feedback)
+    credit_competences(
+        connection,
+        (credit_of(project_ids[each.project], row_id, each) for row_id, each in recorded),
+    )
     _count(connection, project_ids, [outcome for _, outcome in recorded], now)
     return Learnt(
         recorded=len(recorded),

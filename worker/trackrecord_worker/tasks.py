@@ -8,6 +8,7 @@ import redis
 import structlog
 from celery import Task, shared_task
 
+from trackrecord.embeddings.embedder import embed_everything
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
 from trackrecord.store.engine import reading
 from trackrecord_consolidation.run import consolidate_all
@@ -77,6 +78,7 @@ def consolidate(stages: Stages) -> None:
     """Turn repeated successes into competence records."""
     consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
     stages.refresher.refresh_stale()
+    embed_everything(stages.engine, stages.settings.embeddings, now=time.time())
 
 
 @_task("trackrecord.catch_up")

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.competence import salience_now
 from trackrecord.learning.explanation import Explanation, explain_competence
 from trackrecord.learning.fallbacks import fallbacks_among
-from trackrecord.learning.record_document import Reading, document_of
+from trackrecord.learning.record_document import Reading
 from trackrecord.learning.records import Competence
 from trackrecord.moments import iso
 from trackrecord.rankings.presenting import present_competence
@@ -18,14 +18,17 @@ from trackrecord.store.competences import (
     read_competence,
     read_competences,
     read_history,
-    read_provenance,
 )
 from trackrecord.store.engine import reading
 from trackrecord.store.projects import project_id_of
+from trackrecord.store.provenance import read_provenance
 
 from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json, print_table
+from .competence_documents import as_document
+from .revising import COMMANDS
+from .selecting import select_competences as select_command
 
 _NOWHERE = -1
 
@@ -35,19 +38,24 @@ def command() -> None:
     """Competence records: which tools, in which order, how often they worked."""
 
 
+for each_command in (select_command, *COMMANDS):
+    command.add_command(each_command)
+
+
 @command.command("list")
 @project_option
 @at_option
 @json_option
 def list_competences(project: str | None, at: float | None, *, as_json: bool) -> None:
-    """All records, best first."""
+    """All records, best first. `show` also says which episodes one comes from."""
     settings, project = settings_for(project)
     now = time.time() if at is None else at
     with open_store(settings) as engine, reading(engine) as connection:
         records = _records(connection, project, at)
     ranked = sorted(records, key=lambda each: (-present_competence(each, now=now).score, each.id))
     if as_json:
-        print_json([as_document(each, Reading(now)) for each in ranked])
+        fallbacks = fallbacks_among(records, settings.competence.max_fallbacks)
+        print_json([as_document(each, Reading(now, fallbacks[each.id])) for each in ranked])
         return
     if not ranked:
         click.echo(f"no competence records for project {project!r}")
@@ -107,17 +115,41 @@ def show_competence(
     )
 
 
-def as_document(record: Competence, reading: Reading) -> dict[str, Any]:
-    """A record as JSON shows it; its times as ISO 8601."""
-    document = document_of(record, reading)
-    for part, name in (
-        (document, "created_at"),
-        (document, "updated_at"),
-        (document["lifecycle"], "last_reinforced_at"),
-        (document["performance"], "last_used_at"),
-    ):
-        part[name] = iso(part[name])
-    return document
+@command.command("history")
+@click.argument("competence_id", metavar="ID")
+@project_option
+@at_option
+@json_option
+def show_history(
+    competence_id: str, project: str | None, at: float | None, *, as_json: bool
+) -> None:
+    """Every change of a record with who, when and why, also when the record is gone."""
+    settings, project = settings_for(project)
+    with open_store(settings) as engine, reading(engine) as connection:
+        entries = _history(connection, _row_of(connection, project), competence_id, at)
+    if as_json:
+        print_json(entries)
+        return
+    columns = ("at", "action", "actor", "rationale", "version", "status", "salience")
+    print_table(columns, ([each[name] for name in columns] for each in entries))
+
+
+def _history(
+    connection: Connection, project_id: int, competence_id: str, at: float | None
+) -> list[dict[str, Any]]:
+    """The changes of a record; what it was then is unknown where it was removed by the change."""
+    return [
+        {
+            "action": each.action,
+            "actor": each.actor,
+            "at": iso(each.at),
+            "rationale": each.rationale,
+            "version": each.record.version if each.record else None,
+            "status": each.record.status.value if each.record else None,
+            "salience": each.record.salience if each.record else None,
+        }
+        for each in read_history(connection, project_id, competence_id, at=at)
+    ]
 
 
 def competence_document(
@@ -135,7 +167,7 @@ def competence_document(
     project_id = _row_of(connection, project)
     record = read_competence(connection, project_id, competence_id, at=at)
     others = read_competences(connection, project_id, at=at)
-    provenance = read_provenance(connection, project_id, record.signature, at=at)
+    provenance = read_provenance(connection, project_id, record, at=at)
     document = as_document(
         record,
         Reading(
@@ -145,17 +177,7 @@ def competence_document(
             outcome_ids=provenance.outcome_ids,
         ),
     )
-    return document | {
-        "history": [
-            {
-                "action": each.action,
-                "actor": each.actor,
-                "at": iso(each.at),
-                "rationale": each.rationale,
-            }
-            for each in read_history(connection, project_id, competence_id, at=at)
-        ],
-    }
+    return document | {"history": _history(connection, project_id, competence_id, at)}
 
 
 def explain_record(

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from trackrecord.embeddings.embedder import embed_everything
 from trackrecord.moments import iso
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate
@@ -31,6 +32,8 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
             actor="command line",
             dry_run=dry_run,
         )
+        if not dry_run:
+            embed_everything(engine, settings.embeddings, now=time.time())
     document = as_document(report)
     if as_json:
         print_json(document)

@@ -32,7 +32,7 @@ MAX_REASON = 1000
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class _Line(click.ParamType[str]):
+class Line(click.ParamType[str]):
     """A text of some characters at most, that says something."""
 
     name = "text"
@@ -61,13 +61,13 @@ def _options(*, reason_required: bool) -> Callable[[_Command], _Command]:
             click.option(
                 "--by",
                 "actor",
-                type=_Line(MAX_ACTOR),
-                default=_who,
+                type=Line(MAX_ACTOR),
+                default=who,
                 help="Who decides.  [default: the user's name]",
             ),
             click.option(
                 "--reason",
-                type=_Line(MAX_REASON),
+                type=Line(MAX_REASON),
                 required=reason_required,
                 help="Why; kept in the history.",
             ),
@@ -79,7 +79,8 @@ def _options(*, reason_required: bool) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def _who() -> str:
+def who() -> str:
+    """The name of the user who calls."""
     try:
         return getuser()
     except (KeyError, OSError):  # a container's user without a name
@@ -142,11 +143,11 @@ def _decide(
                 now=time.time(),
             )
         if change is not None:
-            _refresh(engine, settings, project)
+            refresh_rankings(engine, settings, project)
     _say(slug, action, change, actor=actor, reason=reason, as_json=as_json)
 
 
-def _refresh(engine: Engine, settings: Settings, project: str) -> None:
+def refresh_rankings(engine: Engine, settings: Settings, project: str) -> None:
     """At once, so that the next prompt honours it; without Redis a worker does it later."""
     with (
         contextlib.suppress(redis.RedisError, OSError, ServerUnavailable),

@@ -9,6 +9,7 @@ from trackrecord.rules import appraiser_of, recorded_rules_of
 from trackrecord.store.engine import writing
 from trackrecord.store.projects import project_id_of
 from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord.store.recredit import credit_again
 from trackrecord_consolidation.refold import refold
 
 from ..access import open_store, rules_of, settings_for
@@ -45,6 +46,7 @@ def command(project: str | None, *, as_json: bool) -> None:
         episodes = refold(
             connection, settings.competence, project, project_id, now=now
         ).episodes_read
+        credit_again(connection, project_id)
     document = {
         "project": project,
         "outcomes": rebuilt.outcomes,

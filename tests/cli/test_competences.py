@@ -1,0 +1,199 @@
+"""competences select, reinforce … merge, history: what people ask and decide about records."""
+
+import json
+
+import pytest
+
+DAY = 86_400
+
+
+@pytest.fixture
+def competences(up, trackrecord, project, outcomes_file):
+    """Runs a `competences` command in the test's project, which has two records."""
+
+    def call(*arguments, **_options):
+        return trackrecord("competences", *arguments, "--project", project)
+
+    outcomes = [
+        {
+            "task_id": f"t{number}",
+            "success": True,
+            "tool_graph": [{"tool": tool} for tool in tools],
+            "trigger": {"signal": signal},
+        }
+        for tools, signal in ((("edit", "go_test"), "red build"), (("deploy",), "上线失败"))
+        for number in range(2)
+    ]
+    path = outcomes_file(*outcomes)
+    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
+    assert trackrecord("consolidate", "--project", project).status == 0
+    return call
+
+
+@pytest.fixture
+def ids(competences):
+    """The ids of the two records by name."""
+    return {each["skill_name"]: each["id"] for each in competences("list", "--json").json}
+
+
+BUILD = "skill:edit+go_test"
+DEPLOY = "skill:deploy"
+
+
+def test_select_shows_scores_and_their_parts(competences, ids):
+    """The best first, with the three parts, how sure the choice is and whether that is enough."""
+    ran = competences("select", "Red build", "--json")
+    assert ran.status == 0
+    answer = ran.json
+    first, second = answer["candidates"]
+    assert (answer["selected"], first["id"]) == (ids[BUILD], ids[BUILD])
+    assert first["applicability"] == pytest.approx(1.0)
+    assert (first["success"], second["applicability"]) == (1.0, 0.0)
+    for each in answer["candidates"]:
+        parts = each["applicability"] + each["success"] + each["recency"]
+        assert each["score"] == pytest.approx(parts / 3)
+    confidence = (first["score"] - second["score"]) / first["score"]
+    assert answer["confidence"] == pytest.approx(confidence)
+    assert (answer["needs_more"], answer["count"]) == (True, 2)
+    assert answer["compared_by"] == "words"
+    assert [each["tool"] for each in first["record"]["recipe"]] == ["edit", "go_test"]
+    assert competences("select", "上线失败了", "--json").json["selected"] == ids[DEPLOY]
+    without = competences("select", "--json").json
+    assert [each["applicability"] for each in without["candidates"]] == [0.8, 0.8]
+    assert without["compared_by"] == "confidence"
+    one = competences("select", "--limit", "1", "--json").json
+    assert (len(one["candidates"]), one["confidence"]) == (1, without["confidence"])
+
+
+def test_select_of_nothing(competences):
+    """No candidate: confidence 0, and more is needed; also of a time before there was one."""
+    answer = competences("select", "x", "--json", "--at", "2001-01-01").json
+    assert (answer["candidates"], answer["selected"]) == ([], None)
+    assert (answer["confidence"], answer["needs_more"]) == (0.0, True)
+
+
+def test_reinforce_and_penalize(competences, ids, trackrecord, project):
+    """Salience moves, the rate does not; both stand in the history."""
+    some_id = ids[BUILD]
+    lowered = competences("penalize", some_id, "--amount", "0.4", "--by", "ada", "--json").json
+    assert lowered["records"][0]["salience"] == pytest.approx(0.6)
+    raised = competences("reinforce", some_id, "--reason", "it worked", "--json").json
+    assert raised["records"][0]["salience"] == pytest.approx(0.7)
+    history = competences("history", some_id, "--json").json
+    assert [(each["action"], each["rationale"]) for each in history[1:]] == [
+        ("penalized", "by hand"), ("reinforced", "it worked"),
+    ]  # fmt: skip
+    assert history[1]["actor"] == "ada"
+    assert [each["version"] for each in history] == [1, 2, 3]
+    shown = competences("show", some_id, "--json").json
+    assert shown["performance"]["success_rate"] == 1.0
+    explained = trackrecord("explain", some_id, "--project", project, "--json").json
+    assert any("salience 0.7" in line for line in explained["because"])
+    past = competences("history", some_id, "--at", history[1]["at"], "--json").json
+    assert [each["action"] for each in past] == ["created"]
+
+
+def test_contest_shows_as_contested_in_the_next_prompt(competences, ids, trackrecord, project):
+    """At once, and it is selected still."""
+    why = ("--reason", "fails on Mondays")
+    assert competences("contest", ids[BUILD], "--evidence", "run 7", *why).status == 0
+    shown = competences("show", ids[BUILD], "--json").json
+    assert shown["status"] == "contested"
+    assert {"predicate": "contested_by", "target_id": "run 7"} in shown["relations"]
+    candidates = competences("select", "red build", "--json").json["candidates"]
+    assert candidates[0]["record"]["status"] == "contested"
+    text = trackrecord("rankings", "--project", project, "--format", "prompt").out
+    assert "contested" in text
+
+
+def test_fork_supersede_merge_retract(competences, ids, trackrecord, project):
+    """Each says what became of the records; provenance is kept through all of them."""
+    why = ("--reason", "tidying up", "--by", "ada", "--json")
+    changes = json.dumps({"tools": ["edit", "go_test", "lint"], "tags": ["strict"]})
+    (forked,) = competences("fork", ids[BUILD], "--changes", changes, *why).json["records"]
+    assert (forked["status"], forked["tags"]) == ("active", ["strict"])
+    old, new = competences("supersede", ids[BUILD], forked["id"], *why).json["records"]
+    assert (old["status"], new["status"]) == ("superseded", "active")
+    shown = competences("show", forked["id"], "--json").json
+    assert {"predicate": "supersedes", "target_id": ids[BUILD]} in shown["relations"]
+    assert shown["provenance"]["episodes"] == 2
+    (merged,) = competences("merge", forked["id"], ids[DEPLOY], *why).json["records"]
+    shown = competences("show", merged["id"], "--json").json
+    assert shown["provenance"]["episodes"] == 4
+    assert shown["performance"]["success_count"] == 2
+    assert len(shown["history"]) == 1
+    selected = competences("select", "--json").json["candidates"]
+    assert [each["id"] for each in selected] == [merged["id"]]
+    assert competences("retract", merged["id"], *why).status == 0
+    assert competences("select", "--json").json["candidates"] == []
+    ranked = trackrecord("rankings", "--project", project, "--json").json
+    assert ranked["competences"] == []
+    again = competences("retract", merged["id"], "--reason", "again")
+    assert (again.status, again.out, len(again.err.splitlines())) == (1, "", 1)
+    assert "retracted already" in again.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("reinforce", "no-such-id"), 1),
+        (("penalize", "{one}"), 2),
+        (("penalize", "{one}", "--amount", "-1"), 2),
+        (("penalize", "{one}", "--amount", "nan"), 2),
+        (("penalize", "{one}", "--amount", "inf"), 2),
+        (("reinforce", "{one}", "--amount", "much"), 2),
+        (("supersede", "{one}", "{one}", "--reason", "x"), 2),
+        (("supersede", "{one}", "no-such-id", "--reason", "x"), 1),
+        (("supersede", "{one}", "{two}"), 2),
+        (("fork", "{one}"), 2),
+        (("fork", "{one}", "--reason", "x", "--changes", "{{"), 2),
+        (("fork", "{one}", "--reason", "x", "--changes", '{{"unknown": 1}}'), 2),
+        (("fork", "{one}", "--reason", "x", "--changes", '{{"confidence": 2}}'), 2),
+        (("fork", "{one}", "--reason", "x", "--changes", '{{"half_life_days": 0}}'), 2),
+        (("fork", "{one}", "--reason", "x", "--changes", '{{"tools": [" "]}}'), 2),
+        (("contest", "{one}", "--reason", "x"), 2),
+        (("contest", "{one}", "--reason", "x", "--record", "no-such-id"), 1),
+        (("contest", "{one}", "--reason", "x", "--record", "{two}", "--evidence", "y"), 2),
+        (("retract", "{one}"), 2),
+        (("retract", "{one}", "--reason", "  "), 2),
+        (("merge", "{one}", "--reason", "x"), 2),
+        (("merge", "{one}", "{one}", "--reason", "x"), 2),
+        (("merge", "{one}", "no-such-id", "--reason", "x"), 1),
+        (("history", "no-such-id"), 1),
+        (("select", "x", "--limit", "0"), 2),
+    ],
+)
+def test_mistakes_change_nothing(competences, ids, arguments, status):
+    """One line or a usage message, no traceback, and every record stands where it stood."""
+    before = competences("list", "--json").json
+    named = {"one": ids[BUILD], "two": ids[DEPLOY]}
+    ran = competences(*(each.format(**named) for each in arguments))
+    assert (ran.status, ran.out) == (status, "")
+    assert "Traceback" not in ran.err
+    after = competences("list", "--json").json
+    for each in (*before, *after):
+        del each["salience_now"]
+    assert {each["id"]: each for each in after} == {each["id"]: each for each in before}
+
+
+def test_an_outcome_credits_the_record_it_used(
+    competences, ids, trackrecord, project, outcomes_file
+):
+    """Published as any other; the next answer counts it, and so does a rebuild."""
+    path = outcomes_file(
+        {"task_id": "t", "success": False, "duration_ms": 70, "competence_id": ids[DEPLOY]}
+    )
+    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
+    performance = competences("show", ids[DEPLOY], "--json").json["performance"]
+    assert (performance["success_count"], performance["failure_count"]) == (2, 1)
+    assert performance["avg_latency_ms"] == 70
+    assert trackrecord("rebuild", "--project", project).status == 0
+    assert competences("show", ids[DEPLOY], "--json").json["performance"] == performance
+
+
+def test_lists_name_fallbacks(competences):
+    """And tables are plain lines in a pipe."""
+    assert all(each["fallbacks"] == [] for each in competences("list", "--json").json)
+    for arguments in (("select", "red build"), ("list",)):
+        lines = competences(*arguments).out.splitlines()
+        assert len(lines) >= 3

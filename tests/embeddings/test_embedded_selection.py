@@ -1,0 +1,274 @@
+"""Selection by meaning: a real endpoint over HTTP, real PostgreSQL with pgvector."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from endpoint_server import serving
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+from structlog.testing import capture_logs
+
+from trackrecord.embeddings.client import EndpointAway, embed
+from trackrecord.embeddings.embedder import Embedder, embed_everything
+from trackrecord.embeddings.endpoint import Endpoint
+from trackrecord.errors import WrongDimension
+from trackrecord.learning.competence import Lifecycle
+from trackrecord.learning.following import Action, Change
+from trackrecord.learning.recipes import Step
+from trackrecord.learning.records import Competence, Performance, Trigger
+from trackrecord.selecting import Selector
+from trackrecord.settings import load_settings
+from trackrecord.store.competence_changes import SignedChange, write_changes
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.intake import ensure_projects
+from trackrecord.store.migrate import migrate
+
+NOW = 1_780_000_000.0
+TASK = "why is everything broken"
+
+
+def record(some_id, signal):
+    return Competence(
+        id=some_id,
+        project="default",
+        skill_name="skill:a",
+        signature="a",
+        triggers=(Trigger(signal),),
+        recipe=(Step(1, "a", {}),),
+        required_tools=("a",),
+        failure_modes=(),
+        performance=Performance(2, 0),
+        confidence=0.8,
+        salience=1.0,
+        lifecycle=Lifecycle(30, 0.1, 0.0, NOW),
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def put(store, *records):
+    with writing(store) as connection:
+        project_id = ensure_projects(connection, ["default"])["default"]
+        changes = [SignedChange(None, Change(Action.CREATED, each, "test")) for each in records]
+        write_changes(connection, project_id, changes, actor="test", now=NOW)
+    return project_id
+
+
+@pytest.fixture
+def endpoint():
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def store(postgres_url):
+    engine = connect_store(postgres_url, timeout_s=20.0)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def filled(store):
+    put(store, record("ci", "red build"), record("ship", "release day"), record("else", "other"))
+    return store
+
+
+def selector(store, endpoint, home, **options):
+    given = {"url": endpoint.url, "model": "words", "retry_after_s": 0.001, **options}
+    return Selector(store, load_settings(home=home, embeddings=Endpoint(**given)))
+
+
+def fits(selection):
+    return {
+        each.record.id: pytest.approx(each.signals.applicability, abs=1e-6)
+        for each in selection.answer.candidates
+    }
+
+
+def test_tasks_are_compared_by_meaning(filled, endpoint, home):
+    """(cosine + 1)/2, whatever the words; the best record comes first."""
+    answer = selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
+    assert answer.compared_by == "embeddings"
+    assert fits(answer) == {"ci": 1.0, "ship": 0.5, "else": 0.5}
+    assert answer.answer.candidates[0].record.id == "ci"
+    assert answer.answer.candidates[0].signals.score == pytest.approx(1.0)
+    chinese = selector(filled, endpoint, home).select("default", task="上线", limit=5, now=NOW)
+    assert chinese.answer.candidates[0].record.id == "ship"
+
+
+def test_each_text_is_embedded_once(filled, endpoint, home):
+    """By model and content: by whoever asks, in whatever process; a changed record anew."""
+    for _ in range(3):
+        selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
+    assert sorted(endpoint.texts) == sorted([TASK, "red build\na", "release day\na", "other\na"])
+    put(filled, record("else", "broken glass"), record("more", "red build"))
+    answer = selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
+    assert endpoint.texts[4:] == ["broken glass\na"]
+    assert fits(answer) == {"ci": 1.0, "else": 1.0, "more": 1.0, "ship": 0.5}
+    selector(filled, endpoint, home, model="other").select("default", task=TASK, limit=5, now=NOW)
+    assert len(endpoint.texts) == 9
+    assert endpoint.asked[-1]["model"] == "other"
+
+
+def test_texts_go_in_batches(filled, endpoint, home):
+    """No more in one request than the setting says; the nightly job embeds all of them."""
+    put(filled, *(record(f"r{number}", f"signal {number}") for number in range(20)))
+    embed_everything(filled, Endpoint(url=endpoint.url, model="words", batch_size=8), now=NOW)
+    assert [len(body["input"]) for body in endpoint.asked] == [8, 8, 7]
+    answer = selector(filled, endpoint, home).select("default", task=TASK, limit=50, now=NOW)
+    assert endpoint.texts[23:] == [TASK]
+    assert answer.answer.count == 23
+
+
+def test_what_has_no_vector_yet_counts_by_its_confidence(filled, endpoint, home):
+    """A selection embeds no more than one request on the way."""
+    small = selector(filled, endpoint, home, batch_size=2)
+    first = small.select("default", task=TASK, limit=5, now=NOW)
+    assert len(endpoint.asked) == 1
+    assert sorted(fits(first).values(), key=lambda each: each.expected) == [0.8, 0.8, 1.0]
+    small.select("default", task=TASK, limit=5, now=NOW)
+    assert fits(small.select("default", task=TASK, limit=5, now=NOW)) == {
+        "ci": 1.0, "ship": 0.5, "else": 0.5,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mood", "reason"),
+    [
+        ({"status": 500}, "status 500"),
+        ({"status": 401}, "status 401"),
+        ({"delay_s": 0.6}, "timed out"),
+        ({"answer": b"<html>"}, "cannot be read"),
+        ({"answer": b'{"data": []}'}, "0 vectors for 4 texts"),
+    ],
+)
+def test_an_endpoint_that_is_away_costs_only_the_meaning(filled, endpoint, home, mood, reason):
+    """Tasks are compared by words, which is said once; when it is back, by meaning again."""
+    for name, value in mood.items():
+        setattr(endpoint, name, value)
+    asking = selector(filled, endpoint, home, timeout_s=0.2)
+    with capture_logs() as logs:
+        for _ in range(3):
+            answer = asking.select("default", task="red build", limit=5, now=NOW)
+            assert answer.compared_by == "words"
+            assert fits(answer) == {"ci": 1.0, "ship": 0.0, "else": 0.0}
+    (said,) = [each for each in logs if each["log_level"] == "warning"]
+    assert reason in said["reason"]
+    endpoint.status, endpoint.delay_s, endpoint.answer = 200, 0.0, None
+    assert asking.select("default", task=TASK, limit=5, now=NOW).compared_by == "embeddings"
+
+
+def test_an_endpoint_that_is_not_there(filled, home):
+    """Refused connections are no error either; it is not asked again at once."""
+    nowhere = replace(Endpoint(url="http://127.0.0.1:1", model="words"), retry_after_s=60.0)
+    asking = Selector(filled, load_settings(home=home, embeddings=nowhere))
+    with capture_logs() as logs:
+        for _ in range(2):
+            assert asking.select("default", task=TASK, limit=5, now=NOW).compared_by == "words"
+    assert len([each for each in logs if each["log_level"] == "warning"]) == 1
+
+
+def test_the_wrong_dimension_is_a_clear_error(filled, endpoint, home):
+    """Both against the setting and against what is stored; nothing of it is stored."""
+    with pytest.raises(WrongDimension, match=r"4 dimensions, not 8.*EMBEDDINGS__DIMENSIONS"):
+        selector(filled, endpoint, home, dimensions=8).select(
+            "default", task=TASK, limit=5, now=NOW
+        )
+    with reading(filled) as connection:
+        assert connection.execute(text("SELECT count(*) FROM text_vectors")).scalar() == 0
+    selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
+    endpoint.dimensions = 6
+    with pytest.raises(WrongDimension, match="6 dimensions, not 4"):
+        selector(filled, endpoint, home).select("default", task="new", limit=5, now=NOW)
+    changed = selector(filled, endpoint, home, dimensions=6)
+    assert fits(changed.select("default", task=TASK, limit=5, now=NOW))["ci"] == 1.0
+
+
+def test_the_key_travels_as_a_bearer_token_and_never_shows(endpoint):
+    """And the request is the one of OpenAI's API, whether the path is in the URL or not."""
+    with_key = Endpoint(url=endpoint.url + "/embeddings", model="m", api_key="s3cret")
+    assert embed(with_key, ["one"]) == [(0.0, 0.0, 0.0, 1.0)]
+    assert endpoint.headers[0]["Authorization"] == "Bearer s3cret"
+    assert endpoint.asked[0] == {
+        "path": "/v1/embeddings", "model": "m", "input": ["one"], "encoding_format": "float",
+    }  # fmt: skip
+    assert "s3cret" not in repr(with_key)
+    endpoint.status = 403
+    with pytest.raises(EndpointAway) as raised:
+        embed(with_key, ["one"])
+    assert "s3cret" not in str(raised.value)
+
+
+def test_on_sqlite_tasks_are_compared_by_words(endpoint, home):
+    """Vectors need PostgreSQL; that is said once and the endpoint is not asked."""
+    store = connect_store("sqlite:///:memory:")
+    migrate(store)
+    put(store, record("ci", "red build"))
+    asking = selector(store, endpoint, home)
+    with capture_logs() as logs:
+        for _ in range(2):
+            answer = asking.select("default", task="red build", limit=5, now=NOW)
+    assert answer.compared_by == "words"
+    assert fits(answer) == {"ci": 1.0}
+    assert [each["reason"] for each in logs] == ["the database is not PostgreSQL"]
+    assert endpoint.asked == []
+    store.dispose()
+
+
+def test_without_the_right_to_make_pgvector_words_are_compared(postgres_url, endpoint, home):
+    """A user who may not create the extension has everything else."""
+    engine = connect_store(postgres_url, timeout_s=20.0)
+    migrate(engine)
+    project_id = put(engine, record("ci", "red build"))
+    with writing(engine) as connection:
+        connection.execute(text("CREATE ROLE humble LOGIN"))
+        connection.execute(text("GRANT ALL ON ALL TABLES IN SCHEMA public TO humble"))
+    url = make_url(postgres_url).set(username="humble").render_as_string(hide_password=False)
+    humble = connect_store(url)
+    try:
+        embedder = Embedder(humble, Endpoint(url=endpoint.url, model="words"))
+        with capture_logs() as logs:
+            assert embedder.applicability(project_id, TASK, now=NOW) is None
+        assert "pgvector is not to be had" in logs[0]["reason"]
+        assert endpoint.asked == []
+    finally:
+        humble.dispose()
+        with writing(engine) as connection:
+            connection.execute(text("DROP OWNED BY humble"))
+            connection.execute(text("DROP ROLE humble"))
+        engine.dispose()
+
+
+def test_vectors_that_no_one_needs_are_dropped(filled, endpoint, home):
+    """Of tasks that were not asked for in a month; those of records stay."""
+    selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
+    settings = Endpoint(url=endpoint.url, model="words")
+    embed_everything(filled, settings, now=NOW + 29 * 86_400)
+    assert _stored(filled) == 4
+    embed_everything(filled, settings, now=NOW + 31 * 86_400)
+    assert _stored(filled) == 3
+
+
+def _stored(store):
+    with reading(store) as connection:
+        return connection.execute(text("SELECT count(*) FROM text_vectors")).scalar()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"url": "ftp://x"}, {"batch_size": 0}, {"timeout_s": 0}, {"dimensions": 0}, {"model": " "}],
+)
+def test_settings_are_checked(wrong):
+    """When they are built."""
+    with pytest.raises(ValueError, match="must"):
+        Endpoint(**wrong)
+
+
+def test_publishing_needs_no_database(home):
+    """The settings of the endpoint bring neither SQLAlchemy nor an HTTP client."""
+    source = Path(sys.modules[Endpoint.__module__].__file__).read_text(encoding="utf-8")
+    assert "sqlalchemy" not in source
+    assert "http.client" not in source

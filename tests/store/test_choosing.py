@@ -1,0 +1,194 @@
+"""Selection where records are stored: the score of the rules, over the words of the rules."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from teaching import DAY, NOW
+
+from trackrecord.learning.competence import CompetenceRules, Lifecycle, Status
+from trackrecord.learning.fitting import fit, phrases_of_record
+from trackrecord.learning.following import Action, Change
+from trackrecord.learning.recipes import Step
+from trackrecord.learning.records import Competence, Performance, Trigger
+from trackrecord.store import choosing
+from trackrecord.store.choosing import select_competences, select_in_past, signals_of
+from trackrecord.store.competence_changes import SignedChange, write_changes
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.intake import ensure_projects
+
+RULES = CompetenceRules()
+WORDS = ("fix", "the", "failing", "test", "in", "parser", "构建", "失败", "lint", "deploy")
+
+
+def record(some_id, *, confidence=0.8, good=2, bad=0, days=0.0, signals=("x",), **fields):
+    """A record that was reinforced so many days ago."""
+    return Competence(
+        id=some_id,
+        project="default",
+        skill_name="skill:a",
+        signature="a",
+        triggers=tuple(map(Trigger, signals)),
+        recipe=(Step(1, "a", {}),),
+        required_tools=("a",),
+        failure_modes=(),
+        performance=Performance(good, bad),
+        confidence=confidence,
+        salience=1.0,
+        lifecycle=Lifecycle(30, 0.1, 0.0, None if days is None else NOW - days * DAY),
+        created_at=NOW,
+        updated_at=NOW,
+        **fields,
+    )
+
+
+def put(store, *records, now=NOW):
+    """Write records; answers the project's row."""
+    with writing(store) as connection:
+        project_id = ensure_projects(connection, ["default"])["default"]
+        changes = [SignedChange(None, Change(Action.CREATED, each, "test")) for each in records]
+        write_changes(connection, project_id, changes, actor="test", now=now)
+    return project_id
+
+
+def select(store, project_id, task=None, *, limit=10, now=NOW):
+    """The answer as of now."""
+    with reading(store) as connection:
+        return select_competences(connection, project_id, RULES, task=task, limit=limit, now=now)
+
+
+def test_the_examples_of_the_specification(store):
+    """One fresh candidate, the same after 60 days, two candidates, none."""
+    project_id = put(store)
+    nothing = select(store, project_id)
+    assert (nothing.candidates, nothing.count) == ((), 0)
+    assert (nothing.choice.confidence, nothing.choice.needs_more) == (0.0, True)
+    put(store, record("a"))
+    (only,) = select(store, project_id).candidates
+    assert only.signals.score == pytest.approx(0.9333, abs=1e-4)
+    assert (only.signals.applicability, only.signals.success, only.signals.recency) == (0.8, 1, 1)
+    assert select(store, project_id).choice.needs_more is False
+    later = select(store, project_id, now=NOW + 60 * DAY)
+    assert later.choice.confidence == pytest.approx(0.6833, abs=1e-4)
+    assert later.choice.needs_more is True
+    put(store, record("a", confidence=0.9, good=9, bad=1))
+    put(store, record("b", confidence=0.6, good=1, bad=1, days=30))
+    two = select(store, project_id)
+    assert [each.record.id for each in two.candidates] == ["a", "b"]
+    assert [each.signals.score for each in two.candidates] == pytest.approx(
+        [0.9333, 0.5333], abs=1e-4
+    )
+    assert two.choice.confidence == pytest.approx(0.4286, abs=1e-4)
+    assert two.choice.needs_more is True
+    assert select(store, project_id, limit=1).choice.confidence == two.choice.confidence
+
+
+def test_candidates_are_active_and_contested_records(store):
+    """Retracted and superseded ones are none, whatever their score; never reinforced is 0.5."""
+    project_id = put(store, *(record(status.value, status=status, days=None) for status in Status))
+    answer = select(store, project_id)
+    assert [each.record.id for each in answer.candidates] == ["active", "contested"]
+    assert answer.count == 2
+    assert answer.candidates[0].signals.recency == 0.5
+    assert answer.choice.confidence == 0
+
+
+def test_a_task_is_compared_with_triggers_and_recipe(store):
+    """In English and Chinese; what has no words at all falls back to the record's confidence."""
+    project_id = put(
+        store,
+        record("by-trigger", signals=("the build fails",)),
+        record("by-recipe", signals=("x",), good=0, bad=2),
+        record("chinese", signals=("构建失败",)),
+        replace(record("mute", signals=("+",)), recipe=(Step(1, "+", {}),)),
+    )
+
+    def fits(task):
+        chosen = select(store, project_id, task).candidates
+        return {each.record.id: round(each.signals.applicability, 4) for each in chosen}
+
+    assert fits("The build fails") == {
+        "by-trigger": 1.0, "mute": 0.8, "chinese": 0.0, "by-recipe": 0.0,
+    }  # fmt: skip
+    assert fits("a")["by-recipe"] == 1.0
+    assert fits("构建失败了")["chinese"] == pytest.approx(0.866, abs=1e-3)
+    assert set(fits("…").values()) == {0.8}
+
+
+def test_what_is_stored_follows_the_records(store):
+    """Changed triggers are found by their new words and no longer by the old ones."""
+    project_id = put(store, record("a", signals=("old words", "other")))
+    put(store, record("a", signals=("new words",)))
+    assert select(store, project_id, "old").candidates[0].signals.applicability == 0
+    found = select(store, project_id, "new words").candidates[0]
+    assert found.signals.applicability == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_database_ranks_as_the_rules_do(store, seed):
+    """Any records, any task: the same order, the same numbers, now and asked for as the past."""
+    chance = random.Random(seed)
+
+    def text(most):
+        return " ".join(chance.choices(WORDS, k=chance.randint(1, most)))
+
+    records = [
+        record(
+            f"r{number:03}",
+            confidence=chance.random(),
+            good=chance.randrange(4),
+            bad=chance.randrange(4),
+            days=chance.choice((None, -3, 0, 12.5, 40_000)),
+            signals=[text(4) for _ in range(chance.randint(0, 4))],
+            status=chance.choice(tuple(Status)),
+        )
+        for number in range(80)
+    ]
+    project_id = put(store, *records)
+    alive = [each for each in records if each.status.is_selectable]
+    for task in (None, text(6), text(2), "Fix 构建失败 in parser", "…"):
+        wanted = {each.id: signals_of(each, fit(each, task), NOW) for each in alive}
+        order = sorted(wanted, key=lambda each: (-wanted[each].score, each))
+        answer = select(store, project_id, task, limit=len(order) + 1)
+        scores = [each.signals.score for each in answer.candidates]
+        assert scores == pytest.approx([wanted[each].score for each in order])
+        for each in answer.candidates:
+            assert each.signals.applicability == pytest.approx(wanted[each.record.id].applicability)
+        assert answer.count == len(alive)
+        with reading(store) as connection:
+            past = select_in_past(
+                connection, project_id, RULES, task=task, limit=len(order), at=NOW
+            )
+        assert [each.record.id for each in past.candidates] == order
+        assert past.choice.confidence == pytest.approx(answer.choice.confidence)
+
+
+def test_words_that_stand_everywhere_are_left_out(store, monkeypatch):
+    """The commonest first, so that the cost has a bound; what is rare still finds its record."""
+    monkeypatch.setattr(choosing, "_COMMON_FROM", 2)
+    project_id = put(
+        store,
+        *(record(f"r{number}", signals=(f"error in service {number}",)) for number in range(5)),
+    )
+    answer = select(store, project_id, "error in service 3")
+    fits = {each.record.id: each.signals.applicability for each in answer.candidates}
+    assert fits.pop("r3") == pytest.approx(0.25)
+    assert set(fits.values()) == {0.0}
+    # Where nothing is rare, one word still counts.
+    common = select(store, project_id, "error in service")
+    assert common.candidates[0].signals.applicability > 0
+
+
+def test_projects_stay_apart(store):
+    """Nothing is ever read across projects."""
+    put(store, record("a"))
+    with writing(store) as connection:
+        other = ensure_projects(connection, ["other"])["other"]
+    assert select(store, other, "a").candidates == ()
+
+
+def test_phrases_are_each_kept_once():
+    """In a fixed order, and no more than can be numbered."""
+    many = record("a", signals=[f"s{number}" for number in range(200)])
+    assert len(phrases_of_record(many)) == 127
+    assert phrases_of_record(record("a", signals=("b", "a"))) == ("a", "b")

@@ -1,0 +1,210 @@
+"""Credit: an outcome that names the record it used adds to it once, in any order, at once."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+from teaching import APPRAISER, DAY, NOW, RULES, outcome, teach
+from test_choosing import put, record
+from test_choosing import select as select_best
+
+from trackrecord.learning.competence import CompetenceRules
+from trackrecord.learning.decay import DecayRules
+from trackrecord.learning.records import Performance, competence_id
+from trackrecord.store.competence_tables import competence_credits
+from trackrecord.store.competences import read_competence, read_competences
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.migrate import migrate
+from trackrecord.store.projects import project_id_of
+from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord.store.recredit import credit_again
+from trackrecord_consolidation.refold import refold
+from trackrecord_consolidation.run import consolidate
+
+COMPETENCE = CompetenceRules()
+
+
+def performance(store, some_id="a", at=None):
+    """What is known of a record."""
+    with reading(store) as connection:
+        project_id = project_id_of(connection, "default")
+        return read_competence(connection, project_id, some_id, at=at).performance
+
+
+def credits_on_record(store):
+    with reading(store) as connection:
+        return connection.execute(select(func.count()).select_from(competence_credits)).scalar()
+
+
+def rebuild(store, now):
+    """All that `trackrecord rebuild` does, in its order."""
+    with writing(store) as connection:
+        project_id = project_id_of(connection, "default")
+        rebuild_patterns(
+            connection, project_id, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=now
+        )
+        refold(connection, COMPETENCE, "default", project_id, now=now)
+        credit_again(connection, project_id)
+
+
+def test_count_latency_and_last_use(store):
+    """In the transaction of the intake: the next reader sees it, and so does selection."""
+    project_id = put(store, record("a", good=2))
+    teach(
+        store,
+        [
+            outcome(1, competence_id="a", duration_ms=100, timestamp=NOW - 50),
+            outcome(2, competence_id="a", helpful=False, duration_ms=300, timestamp=NOW - 9),
+            outcome(3, competence_id="a", timestamp=NOW - 70),
+            outcome(4),
+        ],
+    )
+    known = performance(store)
+    assert (known.success_count, known.failure_count) == (4, 1)
+    assert (known.avg_latency_ms, known.last_used_at) == (200, NOW - 9)
+    assert select_best(store, project_id).candidates[0].signals.success == pytest.approx(0.8)
+    with reading(store) as connection:
+        assert read_competences(connection, project_id)[0].performance == known
+
+
+def test_exactly_once(store):
+    """The same outcome again, in one batch or another, adds nothing."""
+    put(store, record("a", good=2))
+    one = outcome(1, competence_id="a")
+    teach(store, [one, one])
+    teach(store, [one, outcome(2)])
+    assert performance(store).success_count == 3
+    assert credits_on_record(store) == 1
+
+
+@pytest.mark.parametrize("name", ["nobody", "", "x" * 256])
+def test_an_unknown_id_credits_nothing(store, name):
+    """The outcome is learnt all the same."""
+    put(store, record("a", good=2))
+    assert teach(store, [outcome(1, competence_id=name)]).recorded == 1
+    assert performance(store).success_count == 2
+    assert credits_on_record(store) == 0
+
+
+def test_another_projects_record_gets_nothing(store):
+    """Nothing is ever credited across projects."""
+    put(store, record("a", good=2))
+    assert teach(store, [outcome(1, competence_id="a", project="other")]).recorded == 1
+    assert performance(store).success_count == 2
+    assert credits_on_record(store) == 0
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    given=st.lists(
+        st.tuples(st.booleans(), st.integers(0, 9), st.none() | st.integers(0, 999)), max_size=12
+    ),
+    data=st.data(),
+)
+def test_order_and_batches_do_not_matter(given, data):
+    """Plain sums, and the latest use."""
+    outcomes = [
+        outcome(n, helpful=good, competence_id="a", duration_ms=took, timestamp=NOW - age)
+        for n, (good, age, took) in enumerate(given)
+    ]
+    shuffled = data.draw(st.permutations(outcomes))
+    cut = data.draw(st.integers(0, len(outcomes)))
+    found = []
+    for batches in ([outcomes], [shuffled[:cut], shuffled[cut:]]):
+        store = connect_store("sqlite:///:memory:")
+        migrate(store)
+        put(store, record("a", good=2))
+        for batch in batches:
+            teach(store, batch)
+        found.append(performance(store))
+        store.dispose()
+    assert found[0] == found[1]
+    assert found[0].success_count == 2 + sum(each[0] for each in given)
+
+
+def learnt_twice(store, **fields):
+    """A record that consolidation made of two episodes; answers its id."""
+    graph = [{"tool": "build"}, {"tool": "test"}]
+    teach(store, [outcome(f"e{n}", tool_graph=graph, received=NOW - 9) for n in range(2)])
+    consolidate(store, COMPETENCE, "default", now=NOW, actor="test")
+    return competence_id("default", "build+test"), graph
+
+
+def test_an_episode_of_the_record_itself_counts_once(store):
+    """At once, and still once when consolidation has read it; the past is answered so, too."""
+    some_id, graph = learnt_twice(store)
+    teach(
+        store,
+        [
+            outcome("own", competence_id=some_id, tool_graph=graph, received=NOW + 5),
+            outcome("other", competence_id=some_id, tool_graph=[{"tool": "x"}], received=NOW + 5),
+            outcome("none", competence_id=some_id, received=NOW + 5),
+        ],
+        now=NOW + 5,
+    )
+    assert performance(store, some_id).success_count == 5
+    consolidate(store, COMPETENCE, "default", now=NOW + 10, actor="test")
+    assert performance(store, some_id).success_count == 5
+    consolidate(store, COMPETENCE, "default", now=NOW + 20, actor="test")
+    for at in (NOW + 5, NOW + 9, NOW + 10, NOW + 20, None):
+        assert performance(store, some_id, at=at).success_count == 5
+    assert performance(store, some_id, at=NOW + 4).success_count == 2
+    with reading(store) as connection:
+        (past,) = read_competences(connection, 1, at=NOW + 9)
+    assert past.performance.success_count == 5
+
+
+def test_rebuild_computes_it_anew(store):
+    """To the same sums; broken ones are repaired, and the past stays what it was."""
+    some_id, graph = learnt_twice(store)
+    teach(store, [outcome("early", competence_id="nobody")])
+    teach(
+        store,
+        [
+            outcome(
+                "own", competence_id=some_id, tool_graph=graph, duration_ms=7, received=NOW + 5
+            ),
+            outcome("none", competence_id=some_id, helpful=False, received=NOW + 6),
+        ],
+        now=NOW + 6,
+    )
+    before = performance(store, some_id)
+    rebuild(store, NOW + 7)
+    assert performance(store, some_id) == before
+    consolidate(store, COMPETENCE, "default", now=NOW + 10, actor="test")
+    assert performance(store, some_id) == before
+    with writing(store) as connection:
+        connection.execute(competence_credits.delete())
+    rebuild(store, NOW + 20)
+    assert performance(store, some_id) == before
+    assert performance(store, some_id, at=NOW + 9) == before
+    assert credits_on_record(store) == 2
+
+
+def test_what_came_before_there_was_such_a_record_is_not_credited(store):
+    """Not by a rebuild either, which knows the id by then."""
+    some_id = competence_id("default", "build+test")
+    teach(store, [outcome("early", competence_id=some_id, received=NOW - 20)])
+    learnt_twice(store)
+    assert performance(store, some_id).success_count == 2
+    rebuild(store, NOW + 1)
+    assert performance(store, some_id).success_count == 2
+
+
+def test_performances_add_up():
+    """In whatever order; an unknown last use is none."""
+    one, other = Performance(1, 2, 30, 1, 5.0), Performance(2, 0, 0, 0, None)
+    assert one.plus(other) == other.plus(one) == Performance(3, 2, 30, 1, 5.0)
+    assert replace(one, last_used_at=None).plus(other).last_used_at is None
+
+
+def test_credit_does_not_age_or_reinforce(store):
+    """Only the counts follow: salience is consolidation's and people's business."""
+    project_id = put(store, record("a", good=2, days=3))
+    teach(store, [outcome(1, competence_id="a")])
+    with reading(store) as connection:
+        known = read_competence(connection, project_id, "a")
+    assert known.lifecycle.last_reinforced_at == NOW - 3 * DAY
+    assert (known.salience, known.version) == (1.0, 1)

@@ -1,0 +1,1 @@
+"""Embeddings: tasks and records compared by meaning, where an endpoint and pgvector are there."""

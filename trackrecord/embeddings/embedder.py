@@ -1,0 +1,164 @@
+"""The embedder: keeps the vectors of records, and compares a task's text with them.
+
+Whatever is not there (an endpoint, PostgreSQL, pgvector) is said once in the log, and tasks are
+compared by their words.
+"""
+
+import time
+from typing import Any
+
+import structlog
+from sqlalchemy import Engine
+from sqlalchemy.sql.elements import ColumnElement
+
+from ..errors import WrongDimension
+from ..learning.fitting import text_of
+from ..store.competences import read_named
+from ..store.engine import reading, writing
+from ..store.projects import project_id_of, project_names
+from ..store.vectors import (
+    NoVectors,
+    applicability_of,
+    drop_unused,
+    is_stored,
+    make_room,
+    store_vectors,
+    stored_dimensions,
+    without_vector,
+)
+from .client import EndpointAway, Vector, embed
+from .endpoint import Endpoint
+
+_log = structlog.get_logger(__name__)
+
+
+class Embedder:
+    """Embeds texts with one endpoint and stores their vectors in one database.
+
+    Args:
+        engine: the store.
+        endpoint: where vectors come from.
+    """
+
+    def __init__(self, engine: Engine, endpoint: Endpoint) -> None:
+        self._engine = engine
+        self._endpoint = endpoint
+        self._has_room = False
+        self._is_away = False
+        self._ask_again_at = 0.0
+
+    def applicability(self, project_id: int, task: str, *, now: float) -> ColumnElement[Any] | None:
+        """What compares a task with the records of a project; None: it must be by words.
+
+        What has no vector yet is embedded on the way, as far as one request goes.
+
+        Raises:
+            WrongDimension: the endpoint's vectors are not as long as they must be.
+        """
+        if not self._is_usable():
+            return None
+        model = self._endpoint.model
+        with writing(self._engine) as connection:
+            known = is_stored(connection, model, self._endpoint.dimensions, task, now=now)
+        texts = [] if known else [task]
+        try:
+            texts += self._missing(project_id, self._endpoint.batch_size - len(texts))
+            self._embed(texts, now)
+        except EndpointAway as error:
+            self._note_away(error)
+            if not known:
+                return None
+        return applicability_of(model, task)
+
+    def embed_project(self, project_id: int, *, now: float) -> int:
+        """Embed all that a project's records lack; answers how many texts that were.
+
+        Raises:
+            WrongDimension: as above.
+        """
+        embedded = 0
+        if not self._is_usable():
+            return embedded
+        try:
+            while texts := self._missing(project_id, self._endpoint.batch_size):
+                self._embed(texts, now)
+                embedded += len(texts)
+        except EndpointAway as error:
+            self._note_away(error)
+        return embedded
+
+    def tidy(self, *, now: float) -> None:
+        """Drop the vectors of texts that no one needs any more."""
+        if self._has_room:
+            with writing(self._engine) as connection:
+                drop_unused(connection, now=now)
+
+    def _is_usable(self) -> bool:
+        if self._endpoint.url is None or time.monotonic() < self._ask_again_at:
+            return False
+        if not self._has_room:
+            try:
+                make_room(self._engine)
+            except NoVectors as error:
+                # Not before the next start: nothing of it changes by itself.
+                self._ask_again_at = float("inf")
+                _log.warning("compared_by_words", reason=str(error))
+                return False
+            self._has_room = True
+        return True
+
+    def _missing(self, project_id: int, limit: int) -> list[str]:
+        with reading(self._engine) as connection:
+            ids = without_vector(
+                connection,
+                project_id,
+                self._endpoint.model,
+                self._endpoint.dimensions,
+                limit=limit,
+            )
+            records = read_named(connection, project_id, ids)
+        return list(dict.fromkeys(map(text_of, records.values())))
+
+    def _embed(self, texts: list[str], now: float) -> None:
+        if not texts:
+            return
+        vectors = embed(self._endpoint, texts)
+        self._is_away = False
+        model = self._endpoint.model
+        with writing(self._engine) as connection:
+            wanted = self._endpoint.dimensions or stored_dimensions(connection, model)
+            _require_dimensions(vectors, wanted or len(vectors[0]))
+            by_text = dict(zip(texts, vectors, strict=True))
+            store_vectors(connection, model, by_text, now=now)
+
+    def _note_away(self, error: EndpointAway) -> None:
+        self._ask_again_at = time.monotonic() + self._endpoint.retry_after_s
+        if not self._is_away:
+            self._is_away = True
+            _log.warning("embedding_endpoint_away", reason=str(error), compared_by="words")
+
+
+def _require_dimensions(vectors: list[Vector], wanted: int) -> None:
+    for vector in vectors:
+        if len(vector) != wanted:
+            message = (
+                f"the embedding endpoint answers with {len(vector)} dimensions, not {wanted}: "
+                "check TRACKRECORD_EMBEDDINGS__MODEL and TRACKRECORD_EMBEDDINGS__DIMENSIONS"
+            )
+            raise WrongDimension(message)
+
+
+def embed_everything(engine: Engine, endpoint: Endpoint, *, now: float) -> None:
+    """Embed what the records of all projects lack; what is wrong is said in the log."""
+    if endpoint.url is None:
+        return
+    embedder = Embedder(engine, endpoint)
+    with reading(engine) as connection:
+        rows = [project_id_of(connection, name) for name in project_names(connection)]
+    try:
+        for project_id in rows:
+            if project_id is not None:
+                embedder.embed_project(project_id, now=now)
+        embedder.tidy(now=now)
+    except WrongDimension as error:
+        _log.error("embedding_refused", reason=str(error))

@@ -1,0 +1,45 @@
+"""The embedding endpoint: where it is, and how it is asked."""
+
+from dataclasses import dataclass, field
+
+from ..learning.checks import require, require_positive
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An embedding endpoint of the kind that OpenAI's API has.
+
+    Attributes:
+        url: its base, for example `https://api.openai.com/v1`; unset: tasks are compared by words.
+        model: the model that is asked for.
+        api_key: the bearer token, if it wants one; never shown.
+        timeout_s: how long one request may take.
+        batch_size: texts per request.
+        dimensions: how many numbers a vector has; another answer is an error. Unset: as many as
+            the vectors that are stored already.
+        retry_after_s: pause before an endpoint that was away is asked again.
+    """
+
+    url: str | None = None
+    model: str = "text-embedding-3-small"
+    api_key: str | None = field(default=None, repr=False)
+    timeout_s: float = 5.0
+    batch_size: int = 64
+    dimensions: int | None = None
+    retry_after_s: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.url is not None:
+            require(
+                self.url.startswith(("http://", "https://")),
+                "url must begin with http:// or https://",
+            )
+        require(bool(self.model.strip()), "model must not be blank")
+        require(1 <= self.batch_size <= 2048, "batch_size must lie in 1..2048")
+        # What pgvector stores.
+        require(
+            self.dimensions is None or 1 <= self.dimensions <= 16_000,
+            "dimensions must lie in 1..16000",
+        )
+        require_positive("timeout_s", self.timeout_s)
+        require_positive("retry_after_s", self.retry_after_s)
