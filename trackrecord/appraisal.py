@@ -16,6 +16,10 @@ from .outcome import Outcome
 STRATEGY = "strategy"
 NAMED = "named"
 
+MAX_MEMORY_ID = 128
+# A task is found again, and recognised, by the beginning of its text.
+MAX_INSTRUCTION = 1000
+
 # The same few names come again and again.
 _NAMES_REMEMBERED = 10_000
 
@@ -65,6 +69,8 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
         body: the bytes it came as.
         judged: criteria that get the outcome's own verdict: the default ones it does not name.
         named: its verdicts on the criteria that it names.
+        memory_ids: the memories that were used, each once.
+        instruction: the beginning of the task's text, "" when that was not told.
     """
 
     project: str
@@ -80,6 +86,8 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
     body: bytes
     judged: tuple[str, ...] = ()
     named: tuple[NamedVerdict, ...] = ()
+    memory_ids: tuple[str, ...] = ()
+    instruction: str = ""
 
 
 class Appraiser:
@@ -140,6 +148,8 @@ class Appraiser:
             body=body,
             judged=judged,
             named=named,
+            memory_ids=_usable_ids(outcome.memory_ids) if outcome.memory_ids else (),
+            instruction=_beginning(outcome.instruction) if outcome.instruction else "",
         )
 
     def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
@@ -176,6 +186,15 @@ class Appraiser:
     def _new_touch(self, kind: str, name: str) -> Touch | None:
         slug = self._recogniser.slug_of(name)
         return None if slug is None else Touch(slug, kind, name)
+
+
+def _usable_ids(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Each id once; what is too long to be one is none."""
+    return tuple(dict.fromkeys(each for each in given if 0 < len(each) <= MAX_MEMORY_ID))
+
+
+def _beginning(instruction: str) -> str:
+    return instruction[:MAX_INSTRUCTION].strip()
 
 
 def _is_episode(outcome: Outcome) -> bool:

@@ -30,6 +30,7 @@ from .learning.criteria import CriteriaRules
 from .learning.decay import DecayRules
 from .learning.identity import strategies_by_slug
 from .learning.maturity import MaturityRules
+from .learning.memories import MemoryRules
 from .learning.scoring import ScoringRules
 from .learning.task_errors import ErrorRules
 from .outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
@@ -160,6 +161,7 @@ class Settings(BaseSettings):
     antipatterns: AntiPatternRules = AntiPatternRules()
     competence: CompetenceRules = CompetenceRules()
     errors: ErrorRules = ErrorRules()
+    memories: MemoryRules = MemoryRules()
 
     @classmethod
     def settings_customise_sources(

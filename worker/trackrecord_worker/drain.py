@@ -184,6 +184,7 @@ class Drain:
                     transition_rules=self._rules,
                     now=time.time(),
                     recorded_rules=self._recorded_rules,
+                    memory_rules=self._settings.memories,
                 )
             learnt.append(result)
         except SQLAlchemyError as error:
