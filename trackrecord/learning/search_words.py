@@ -13,7 +13,7 @@ from .words import words_of
 _MOST_CHARS: Final = 48
 _CJK_CHARACTER: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _PLAIN: Final = re.compile(r"[a-z0-9]+")
-# Words that say nothing of what a text is about; a question of nothing else is taken as it is.
+# Words that say nothing of what a text is about: a question of nothing else finds nothing.
 _STOP_WORDS_TEXT: Final = """
 a an and are as at be been but by can do does for from had has have how i if in into is it its me my
 no not of on or our out so than that the their them then there these they this to up was we were
@@ -30,8 +30,7 @@ def indexed_words(text: str) -> frozenset[str]:
 
 def asked_words(text: str) -> frozenset[str]:
     """What a question looks for: its words and bigrams, without those that say nothing."""
-    words = words_of(text)
-    return words - _STOP_WORDS or words
+    return words_of(text) - _STOP_WORDS
 
 
 def lexeme(scope: int, word: str) -> str:
