@@ -27,6 +27,7 @@ BENCHMARKS = (
     "freshness",
     "consolidation",
     "long_past",
+    "memories",
     "first_publish",
     "memory",
 )

@@ -59,7 +59,7 @@ class MemoryRules:
     half_life_days: float = 90.0
     relevance_weight: float = 0.7
     max_text_chars: int = 2000
-    max_candidates: int = 1000
+    max_candidates: int = 500
     max_ranked: int = 100
     max_past_tasks: int = 100
 

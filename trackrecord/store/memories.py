@@ -17,7 +17,16 @@ from ..learning.memories import (
 )
 from ..memory import checked_text
 from .bulk import insert_rows
-from .memory_rows import Memory, as_of, complete, find_memory, held_row, record_change, state_of
+from .memory_rows import (
+    Change,
+    Memory,
+    as_of,
+    complete,
+    find_memory,
+    held_row,
+    record_changes,
+    state_of,
+)
 from .memory_tables import memories, memory_changes, memory_sources
 from .projects import clock_of, next_revision
 from .similar_memories import Similar, lock_memories, mark_new, similar_memories, unmark
@@ -161,16 +170,9 @@ def _supersede(
 ) -> None:
     row = held_row(connection, project_id, older)
     if row.superseded_by is None:
-        record_change(
-            connection,
-            rules,
-            row,
-            "superseded",
-            superseded(rules, state_of(row)),
-            now=now,
-            because_of=newer,
-            superseded_by=newer,
-        )
+        after = superseded(rules, state_of(row))
+        change = Change(row, "superseded", after, because_of=newer, superseded_by=newer)
+        record_changes(connection, rules, [change], now=now)
 
 
 def confirm(
@@ -227,7 +229,7 @@ def record_judgement(
     action = "confirmed" if judge is confirmed else "rejected"
     if after.type is not before.type:
         action = "inverted"
-    record_change(connection, rules, row, action, after, now=now, because_of=because_of)
+    record_changes(connection, rules, [Change(row, action, after, because_of)], now=now)
 
 
 def forget(connection: Connection, project_id: int, memory_id: str, *, now: float) -> None:

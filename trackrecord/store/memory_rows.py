@@ -1,19 +1,25 @@
 """Memories on record: read as they stand or as they stood, and changed one row at a time."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Column,
     ColumnElement,
     Connection,
     Row,
     Select,
     and_,
+    any_,
+    bindparam,
     func,
     insert,
+    literal,
     select,
     update,
 )
@@ -26,6 +32,7 @@ from ..learning.memories import (
     shown_text,
     standing_at_any_time,
 )
+from .engine import is_sqlite
 from .holding import held
 from .memory_tables import memories, memory_changes, memory_sources
 
@@ -77,6 +84,13 @@ class MemoryChange:
     because_of: str | None
     type: str
     confidence: float
+
+
+def among(connection: Connection, rows: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
+    """Whether a row is one of those; on PostgreSQL they travel as one array."""
+    if is_sqlite(connection):
+        return rows.in_(wanted)
+    return rows == any_(literal(list(wanted), ARRAY(BigInteger)))
 
 
 def state_of(row: Row[Any]) -> MemoryState:
@@ -214,49 +228,82 @@ def changes_of(connection: Connection, row: int, *, at: float | None = None) -> 
     return [MemoryChange(*each) for each in connection.execute(query.order_by(then.number))]
 
 
-def record_change(
-    connection: Connection,
-    rules: MemoryRules,
-    row: Row[Any],
-    action: str,
-    after: MemoryState,
-    *,
-    now: float,
-    because_of: str | None = None,
-    superseded_by: str | None = None,
-    recalled_at: float | None = None,
+@dataclass(frozen=True)
+class Change:
+    """What happens to a memory, whose row is held.
+
+    Attributes:
+        row: the memory as it is on record.
+        action: what happens.
+        after: where it stands from now on.
+        because_of: the outcome or memory that brings it about.
+        superseded_by: the newer memory, when that is what happens.
+        recalled_at: when it was recalled, when that is what happens.
+    """
+
+    row: Row[Any]
+    action: str
+    after: MemoryState
+    because_of: str | None = None
+    superseded_by: str | None = None
+    recalled_at: float | None = None
+
+
+def record_changes(
+    connection: Connection, rules: MemoryRules, changes: Collection[Change], *, now: float
 ) -> None:
-    """Let a memory, whose row is held, stand elsewhere, and keep that in its history.
+    """Let memories stand elsewhere, each once, and keep that in their history.
 
     Args:
         connection: within a writing transaction.
         rules: what the order of memories is computed by.
-        row: the memory as it is on record.
-        action: what happened.
-        after: where it stands from now on.
+        changes: what happens to them.
         now: seconds since the epoch.
-        because_of: the outcome or memory that brought it about.
-        superseded_by: the newer memory, when that is what happened.
-        recalled_at: when it was recalled, when that is what happened.
     """
-    values = {
-        "type": after.type.value,
-        "confidence": after.confidence,
-        "last_recalled_at": recalled_at or row.last_recalled_at,
-        "superseded_by": superseded_by or row.superseded_by,
+    if not changes:
+        return
+    written = [_written(each, now) for each in changes]
+    connection.execute(
+        insert(memory_changes),
+        [
+            {"memory": change.row.id, "action": change.action, "because_of": change.because_of}
+            | values
+            for change, values in zip(changes, written, strict=True)
+        ],
+    )
+    connection.execute(
+        _STAND,
+        [
+            {"row": change.row.id, "stands": standing_at_any_time(rules, change.after)}
+            | {f"new_{name}": value for name, value in values.items()}
+            for change, values in zip(changes, written, strict=True)
+        ],
+    )
+
+
+def _written(change: Change, now: float) -> dict[str, Any]:
+    row = change.row
+    return {
+        "number": row.changes + 1,
+        # Clocks of two machines differ: what happened later must not lie before it in the past.
+        "at": max(now, row.changed_at),
+        "type": change.after.type.value,
+        "confidence": change.after.confidence,
+        "last_recalled_at": change.recalled_at or row.last_recalled_at,
+        "superseded_by": change.superseded_by or row.superseded_by,
     }
-    # Clocks of two machines differ: what happened later must not lie before it in the past.
-    at = max(now, row.changed_at)
-    number = row.changes + 1
-    connection.execute(
-        insert(memory_changes).values(
-            memory=row.id, number=number, at=at, action=action, because_of=because_of, **values
-        )
+
+
+_STAND = (
+    update(memories)
+    .where(memories.c.id == bindparam("row"))
+    .values(
+        changes=bindparam("new_number"),
+        changed_at=bindparam("new_at"),
+        type=bindparam("new_type"),
+        confidence=bindparam("new_confidence"),
+        last_recalled_at=bindparam("new_last_recalled_at"),
+        superseded_by=bindparam("new_superseded_by"),
+        standing=bindparam("stands"),
     )
-    connection.execute(
-        update(memories)
-        .where(memories.c.id == row.id)
-        .values(
-            changes=number, changed_at=at, standing=standing_at_any_time(rules, after), **values
-        )
-    )
+)

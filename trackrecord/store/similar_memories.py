@@ -23,7 +23,7 @@ from ..learning.trigrams import (
     slots_in,
     trigrams,
 )
-from .engine import advisory_lock
+from .engine import advisory_lock, is_sqlite
 from .memory_rows import CHUNK, state_of
 from .memory_tables import memories, memory_blocks
 from .sums import add_rows
@@ -67,17 +67,7 @@ def _candidates(
     if not grams:  # like any other text of less than three characters
         yield from connection.execute(select(memories).where(own, memories.c.size_class == 0))
         return
-    kinds = classes_within(len(grams), threshold)
-    blocks = connection.execute(
-        select(memory_blocks.c.size_class, memory_blocks.c.number, memory_blocks.c.planes)
-        .where(memory_blocks.c.project_id == project_id)
-        .where(memory_blocks.c.size_class.between(kinds.start, kinds.stop - 1))
-        .order_by(memory_blocks.c.size_class, memory_blocks.c.number)
-    )
-    by_kind: dict[int, list[bytes]] = {}
-    for kind, _, planes in blocks:
-        by_kind.setdefault(kind, []).append(planes)
-    for kind, planes_of_kind in by_kind.items():
+    for kind, planes_of_kind in _blocks_of(connection, project_id, grams, threshold).items():
         # Blocks are numbered without a gap, so that a place among them is a position.
         positions = possibly_similar(planes_of_kind, kind, grams, threshold)
         for start in range(0, len(positions), CHUNK):
@@ -88,6 +78,27 @@ def _candidates(
                     memories.c.position.in_(positions[start : start + CHUNK]),
                 )
             )
+
+
+def _blocks_of(
+    connection: Connection, project_id: int, grams: frozenset[str], threshold: float
+) -> dict[int, list[bytes]]:
+    """The blocks in which similar memories may be marked, by class, in their order."""
+    kinds = classes_within(len(grams), threshold)
+    query = "SELECT size_class, planes FROM memory_blocks WHERE project_id = {0}"
+    query += " AND size_class BETWEEN {0} AND {0} ORDER BY size_class, number"
+    wanted = (project_id, kinds.start, kinds.stop - 1)
+    if is_sqlite(connection):
+        rows = connection.exec_driver_sql(query.format("?"), wanted).fetchall()
+    else:
+        # Some megabytes: as text, which is the driver's usual way, they would be twice as many.
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor(binary=True) as cursor:
+            rows = cursor.execute(query.format("%s"), wanted).fetchall()
+    found: dict[int, list[bytes]] = {}
+    for kind, planes in rows:
+        found.setdefault(kind, []).append(planes)
+    return found
 
 
 def mark_new(connection: Connection, project_id: int, rules: MemoryRules) -> int:

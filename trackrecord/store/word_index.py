@@ -126,12 +126,15 @@ class WordIndex:
         score = " + ".join(
             "CASE WHEN words @@ %s::tsquery THEN %s::float8 ELSE 0 END" for _ in weights
         )
+        # Materialised: else the planner may look through all rows, newest first, for the best.
         rows = connection.exec_driver_sql(
-            f"SELECT id, ({score}) / (1.3 + 0.9 * length(words) / {_USUAL_LENGTH})"  # noqa: S608 - as above
-            f" FROM {self.name} WHERE words @@ %s::tsquery ORDER BY id DESC LIMIT %s",
+            f"WITH found AS MATERIALIZED (SELECT id, words FROM {self.name}"  # noqa: S608 - as above
+            f" WHERE words @@ %s::tsquery) SELECT id, ({score})"
+            f" / (1.3 + 0.9 * length(words) / {_USUAL_LENGTH})"
+            " FROM found ORDER BY id DESC LIMIT %s",
             (
-                *(value for pair in weights.items() for value in pair),
                 " | ".join(weights),
+                *(value for pair in weights.items() for value in pair),
                 most,
             ),
         )
