@@ -30,6 +30,7 @@ COMMANDS = (
     "patterns",
     "criteria",
     "competences",
+    "memories",
     "errors",
     "explain",
     "consolidate",

@@ -1,5 +1,6 @@
 """What an agent calls: one publisher for the process, made on first use."""
 
+from collections.abc import Callable
 from typing import Any
 
 from trackrecord.errors import InvalidOutcome, SettingsError
@@ -35,6 +36,11 @@ def publish(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noq
 def publish_fields(fields: dict[str, Any]) -> str | None:
     """As `publish`, for fields that are in a dict already; it is changed in place."""
     return _publisher.publish(fields)
+
+
+def hand_over(write: Callable[[], tuple[str, bytes]], names_project: bool) -> str | None:
+    """As `publish`, for what is no outcome: `write` gives its id and how it waits in the queue."""
+    return _publisher.hand_over(write, names_project=names_project)
 
 
 def flush(timeout: float = 2.0) -> bool:

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from trackrecord.errors import InvalidOutcome, SettingsError
+from trackrecord.errors import InvalidMemory, InvalidOutcome, SettingsError
 from trackrecord.forking import not_while_forking
 from trackrecord.outcome import MAX_BODY_BYTES
 
@@ -89,27 +89,42 @@ class Publisher:
         Returns:
             The outcome's id, or None when it was dropped; `stats` says why.
         """
+        names_project = fields.get("project") is not None
+
+        def write() -> tuple[str, bytes]:
+            return build_body(fields, max_bytes=self._max_body_bytes)
+
+        return self.hand_over(write, names_project=names_project)
+
+    def hand_over(
+        self, write: Callable[[], tuple[str, bytes]], *, names_project: bool
+    ) -> str | None:
+        """Accept what `write` gives: an id, and a body as it waits in the queue; never raises.
+
+        Args:
+            write: called at once; InvalidOutcome and InvalidMemory are counted as "invalid".
+            names_project: whether the body says which project it belongs to.
+        """
         try:
-            return self._accept(fields)
-        except InvalidOutcome as error:
+            return self._accept(write, names_project=names_project)
+        except (InvalidOutcome, InvalidMemory) as error:
             self._drops.count("invalid", detail=str(error))
         except Exception as error:  # noqa: BLE001 - nothing may reach the agent
             self._drops.count("internal_error", detail=type(error).__name__)
         return None
 
-    def _accept(self, fields: dict[str, Any]) -> str | None:
+    def _accept(self, write: Callable[[], tuple[str, bytes]], *, names_project: bool) -> str | None:
         if self._refused:
             reason, detail = self._refused
             self._drops.count(reason, detail=detail)
             return None
-        names_project = fields.get("project") is not None
-        outcome_id, body = build_body(fields, max_bytes=self._max_body_bytes)
+        given_id, body = write()
         if not self._queue.put(Waiting(body, names_project)):
             self._drops.count("queue_full")
             return None
         if self._thread is None or self._leaving:
             self._bring_out()
-        return outcome_id
+        return given_id
 
     def _bring_out(self) -> None:
         """Somebody must: a thread, or nobody any more when the process is about to end."""

@@ -48,6 +48,7 @@ def _rules_of(settings: Settings) -> str:
         settings.antipatterns,
         settings.strategies,
         settings.rankings_max,
+        settings.memories,
     )
     return blake2b(repr(rules).encode(), digest_size=8).hexdigest()
 

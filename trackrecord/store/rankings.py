@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from ..learning.memories import MemoryRules
 from ..learning.standing import Standing
 from ..learning.strategies import Recogniser
 from ..rankings.document import RankedCompetence, RankedPattern, RankingsDocument
@@ -12,6 +13,7 @@ from ..rankings.presenting import is_recommended, present_competence, present_pa
 from .competences import read_competences
 from .patterns import read_standings
 from .projects import revision_of
+from .ranked_memories import ranked_memories, ranked_past_tasks
 from .transitions import TransitionRules
 
 _Ranked = TypeVar("_Ranked", RankedPattern, RankedCompetence)
@@ -26,6 +28,7 @@ def build_document(
     most: int,
     now: float,
     at: float | None = None,
+    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
 ) -> RankingsDocument:
     """Rank all that a project has learnt.
 
@@ -37,6 +40,7 @@ def build_document(
         most: how many of each kind to keep.
         now: the present, seconds since the epoch.
         at: a past moment to answer for.
+        memory_rules: how memories are ranked, and how many are kept.
     """
     found = revision_of(connection, project)
     if found is None:
@@ -54,6 +58,9 @@ def build_document(
     )
     moment = now if at is None else at
     competences = _ranked([present_competence(record, now=moment) for record in records])
+    memories, memories_beyond = ranked_memories(
+        connection, project_id, memory_rules, now=now, at=at
+    )
     return RankingsDocument(
         project=project,
         revision=revision,
@@ -61,10 +68,13 @@ def build_document(
         patterns=tuple(patterns[:most]),
         anti_patterns=tuple(anti_patterns[:most]),
         competences=tuple(competences[:most]),
+        memories=memories,
+        past_tasks=ranked_past_tasks(connection, project_id, memory_rules, at=at),
         beyond={
             "patterns": max(0, len(patterns) - most),
             "anti_patterns": max(0, len(anti_patterns) - most),
             "competences": max(0, len(competences) - most),
+            "memories": memories_beyond,
         },
     )
 

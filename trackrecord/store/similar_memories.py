@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, select, update
+from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
 
 from ..learning.memories import MemoryRules, standing_at_any_time, without_prefix
 from ..learning.search_words import indexed_words, lexemes
@@ -23,7 +23,7 @@ from ..learning.trigrams import (
     slots_in,
     trigrams,
 )
-from .engine import advisory_lock, is_sqlite
+from .engine import advisory_lock, is_sqlite, reading, writing
 from .memory_rows import CHUNK, state_of
 from .memory_tables import memories, memory_blocks
 from .sums import add_rows
@@ -99,6 +99,19 @@ def _blocks_of(
     for kind, planes in rows:
         found.setdefault(kind, []).append(planes)
     return found
+
+
+def mark_waiting(engine: Engine, rules: MemoryRules) -> int:
+    """Let memories be found that a migration took over; answers how many there were."""
+    with reading(engine) as connection:
+        query = select(memories.c.project_id).where(memories.c.position.is_(None)).distinct()
+        projects = sorted(connection.execute(query).scalars())
+    total = 0
+    for project_id in projects:
+        with writing(engine) as connection:
+            lock_memories(connection, project_id)
+            total += mark_new(connection, project_id, rules)
+    return total
 
 
 def mark_new(connection: Connection, project_id: int, rules: MemoryRules) -> int:

@@ -22,6 +22,7 @@ from trackrecord.store.intake import Learnt, learn
 from trackrecord.store.transitions import TransitionRules
 
 from .arrivals import Arrived, Entry, Refused, sort_arrivals
+from .memory_arrivals import remember_arrived
 from .outage import DatabaseOutage
 from .read_ahead import ReadAhead
 from .refresh import RankingsRefresher
@@ -34,6 +35,7 @@ _log = structlog.get_logger(__name__)
 _LONG_BACKLOG_BATCHES = 4
 # A client that waits longer for an answer takes the server for hung.
 _LONGEST_BLOCK_S = 10.0
+_REFUSED = "the database refuses it"
 
 
 @dataclass
@@ -155,7 +157,13 @@ class Drain:
         )
         refused_by_store: list[Refused] = []
         learnt: list[Learnt] = []
+        remembered: set[str] = set()
         try:
+            # First: an outcome of the same batch may say that it used one of them.
+            if arrivals.memories:
+                remembered, refused_by_store = remember_arrived(
+                    self._engine, arrivals.memories, self._settings.memories
+                )
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused_by_store)
         except StoreUnavailable as error:
@@ -169,6 +177,7 @@ class Drain:
         self._stream.acknowledge(each for each in arrivals.entry_ids if each not in gone)
         self._stream.set_aside(refused)
         self._account(learnt, refused, done, started)
+        self._refresher.note_changes(remembered)
         return True
 
     def _learn(
@@ -189,10 +198,10 @@ class Drain:
             learnt.append(result)
         except SQLAlchemyError as error:
             if len(arrived) == 1:
-                if not refused_by_store:
+                if not any(each.reason.startswith(_REFUSED) for each in refused_by_store):
                     # Before the first one is blamed: would the database take any?
                     try_store(self._engine, self._appraiser, self._decay, self._rules)
-                reason = f"the database refuses it ({type(error).__name__})"
+                reason = f"{_REFUSED} ({type(error).__name__})"
                 refused_by_store.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
                 return
             # One outcome must not hold up the others: halve until it stands alone.

@@ -77,6 +77,7 @@ class RankingsRefresher:
                 recogniser=self._recogniser,
                 most=self._settings.rankings_max,
                 now=time.time(),
+                memory_rules=self._settings.memories,
             )
         written = write_document(self._client, self._settings, document, force=force)
         self._due.discard(project)
