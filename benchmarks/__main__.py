@@ -29,6 +29,7 @@ BENCHMARKS = (
     "appraising",
     "selection",
     "long_past",
+    "memories",
     "first_publish",
     "memory",
 )

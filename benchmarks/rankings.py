@@ -12,7 +12,8 @@ from trackrecord.rankings.cache import read_document
 from trackrecord.rankings.client import RankingsReader
 from trackrecord.settings import Settings
 from trackrecord.store.engine import connect_store, writing
-from trackrecord.store.intake import learn
+from trackrecord.store.intake import ensure_projects, learn
+from trackrecord.store.memories import remember
 from trackrecord.store.migrate import migrate
 from trackrecord.store.transitions import TransitionRules
 from trackrecord_consolidation.run import consolidate
@@ -30,6 +31,9 @@ _FLOOR_MS = 2.0
 _PATTERNS = 1000
 _COMPETENCES = 200
 _TIMES_EACH = 3
+# As many as the cache carries.
+_MEMORIES = 100
+_PAST_TASKS = 100
 _TASK = "The login page rejects valid sessions after midnight; find out why and fix it"
 
 
@@ -44,7 +48,8 @@ def measure(scale: Scale) -> Measured:
     took = {kind: Latency(**latency) for kind, latency in answers.items()}
     return Measured(
         f"{_PATTERNS:,} patterns and {_COMPETENCES} competences in one project, learnt from "
-        f"outcomes; {size / 1024:.0f} KiB in the cache; {scale.reads:,} reads of each kind",
+        f"outcomes, {_MEMORIES} memories, {_PAST_TASKS} past tasks; "
+        f"{size / 1024:.0f} KiB in the cache; {scale.reads:,} reads of each kind",
         tuple(_figures(took)),
     )
 
@@ -60,8 +65,15 @@ def _figures(took: dict[str, Latency]) -> Iterator[Figure]:
 
 def _check(reader: RankingsReader) -> None:
     everything = reader.read(project=PROJECT, budget=None)
-    found = (len(everything.patterns), len(everything.competences), everything.problem)
-    if found != (_PATTERNS, _COMPETENCES, None):
+    similar = reader.read(project=PROJECT, budget=None, task=_TASK)
+    found = (
+        len(everything.patterns),
+        len(everything.competences),
+        len(everything.memories),
+        len(similar.past_tasks),
+        everything.problem,
+    )
+    if found != (_PATTERNS, _COMPETENCES, _MEMORIES, _PAST_TASKS, None):
         message = f"the rankings are not as they should be: {found}"
         raise RuntimeError(message)
 
@@ -79,6 +91,12 @@ def _learn_all(settings: Settings, client: redis.Redis) -> None:
             transition_rules=TransitionRules(settings.maturity, settings.antipatterns),
             now=now,
         )
+        project_id = ensure_projects(connection, [PROJECT])[PROJECT]
+        for number in range(_MEMORIES):
+            remember(
+                connection, project_id, f"Module {number}: its sessions expire at midnight",
+                memory_id=f"memory-{number}", rules=settings.memories, now=now, force=True,
+            )  # fmt: skip
     consolidate(engine, settings.competence, PROJECT, now=now, actor="benchmark")
     RankingsRefresher(engine, client, settings, recogniser).refresh(PROJECT)
     engine.dispose()
@@ -93,6 +111,7 @@ def _outcomes(appraiser: Appraiser, now: float) -> Iterator[Appraised]:
                 "project": PROJECT,
                 "task_id": f"task-{number}",
                 "success": True,
+                "instruction": f"Fix the login page of module {number} after the session change",
                 "patterns": [f"keep module {pattern} small and cover it with tests first"],
                 "trigger": {"signal": f"error {procedure} in module {procedure % 17}"},
                 "tool_graph": [

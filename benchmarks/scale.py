@@ -17,6 +17,7 @@ class Scale:
         new_episodes: episodes that one consolidation finds new.
         old_episodes: episodes that were consolidated before.
         observations: observations of the one pattern that is explained.
+        memories: memories in the project that is remembered into and recalled from.
         processes: fresh processes whose first publish is timed.
         memory_first: outcomes after which a worker's memory is first looked at.
         memory_last: outcomes after which it is looked at again.
@@ -31,6 +32,7 @@ class Scale:
     new_episodes: int
     old_episodes: int
     observations: int
+    memories: int
     processes: int
     memory_first: int
     memory_last: int
@@ -46,6 +48,7 @@ FULL = Scale(
     new_episodes=100_000,
     old_episodes=1_000_000,
     observations=1_000_000,
+    memories=100_000,
     processes=20,
     memory_first=100_000,
     memory_last=1_000_000,
@@ -60,6 +63,7 @@ QUICK = Scale(
     new_episodes=20_000,
     old_episodes=100_000,
     observations=100_000,
+    memories=20_000,
     processes=5,
     memory_first=50_000,
     memory_last=200_000,

@@ -35,6 +35,7 @@ _RULES = {
     "errors": "Errors of tasks in flight",
     "texts": "Texts for a prompt",
     "embeddings": "Embeddings",
+    "memories": "Memories and past tasks",
 }
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         resolve_error,
     )
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
+    from trackrecord_producers.remembering import remember
     from trackrecord_producers.tally import Stats
 
     from .learning.classification import classify, classify_failure
@@ -52,6 +53,7 @@ __all__ = [
     "publish",
     "rankings",
     "record_error",
+    "remember",
     "resolve_error",
     "spool",
     "stats",
@@ -72,6 +74,7 @@ _HOMES = {
     "publish": "trackrecord_producers.publish",
     "rankings": "trackrecord.rankings.client",
     "record_error": "trackrecord_producers.errors_in_flight",
+    "remember": "trackrecord_producers.remembering",
     "resolve_error": "trackrecord_producers.errors_in_flight",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",

@@ -16,6 +16,10 @@ from .outcome import Outcome
 STRATEGY = "strategy"
 NAMED = "named"
 
+MAX_MEMORY_ID = 128
+# A task is found again, and recognised, by the beginning of its text.
+MAX_INSTRUCTION = 1000
+
 # The same few names come again and again.
 _NAMES_REMEMBERED = 10_000
 
@@ -67,6 +71,8 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
         named: its verdicts on the criteria that it names.
         competence_id: the competence record that was used, if it says so.
         duration_ms: how long it took, where that is known.
+        memory_ids: the memories that were used, each once.
+        instruction: the beginning of the task's text, "" when that was not told.
     """
 
     project: str
@@ -84,6 +90,8 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
     named: tuple[NamedVerdict, ...] = ()
     competence_id: str | None = None
     duration_ms: int | None = None
+    memory_ids: tuple[str, ...] = ()
+    instruction: str = ""
 
 
 class Appraiser:
@@ -146,6 +154,8 @@ class Appraiser:
             named=named,
             competence_id=outcome.competence_id,
             duration_ms=outcome.duration_ms,
+            memory_ids=_usable_ids(outcome.memory_ids) if outcome.memory_ids else (),
+            instruction=_beginning(outcome.instruction) if outcome.instruction else "",
         )
 
     def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
@@ -188,3 +198,12 @@ def is_episode(outcome: Outcome) -> bool:
     """Whether an outcome used a named tool."""
     calls = outcome.tool_graph
     return calls is not None and any(call.tool and call.tool.strip() for call in calls)
+
+
+def _usable_ids(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Each id once; what is too long to be one is none."""
+    return tuple(dict.fromkeys(each for each in given if 0 < len(each) <= MAX_MEMORY_ID))
+
+
+def _beginning(instruction: str) -> str:
+    return instruction[:MAX_INSTRUCTION].strip()

@@ -20,6 +20,10 @@ class InvalidErrorReport(TrackrecordError):
     """Raised when an error of a task cannot be recorded, or asked for, as it is given."""
 
 
+class InvalidMemory(TrackrecordError):
+    """Raised when a memory cannot be stored, or asked for, as it is given."""
+
+
 class InvalidTime(TrackrecordError):
     """Raised when a text cannot be read as a moment in time."""
 

@@ -31,6 +31,7 @@ from .learning.criteria import CriteriaRules
 from .learning.decay import DecayRules
 from .learning.identity import strategies_by_slug
 from .learning.maturity import MaturityRules
+from .learning.memories import MemoryRules
 from .learning.scoring import ScoringRules
 from .learning.strategies import MAX_CHARS
 from .learning.task_errors import ErrorRules
@@ -177,6 +178,7 @@ class Settings(BaseSettings):
     errors: ErrorRules = ErrorRules()
     texts: TextRules = TextRules()
     embeddings: Endpoint = Endpoint()
+    memories: MemoryRules = MemoryRules()
 
     @classmethod
     def settings_customise_sources(

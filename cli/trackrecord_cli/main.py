@@ -31,6 +31,7 @@ COMMANDS = (
     "patterns",
     "criteria",
     "competences",
+    "memories",
     "errors",
     "explain",
     "consolidate",

@@ -8,6 +8,8 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.keys import Keys
 from trackrecord.outcome import WIRE_VERSION
 
+from .memory_line import memory_in
+
 BATCH_OUTCOMES = 500
 # Bodies of one pipelined write; Redis is asked for no more at once.
 BATCH_BYTES = 4 * 1024 * 1024
@@ -16,7 +18,10 @@ Entry = dict[str, bytes | str]
 
 
 def outcome_entry(body: bytes) -> Entry:
-    """A body as an entry of the outcomes' stream."""
+    """A body, or a memory among bodies, as an entry of the outcomes' stream."""
+    memory = memory_in(body)
+    if memory is not None:
+        return {"v": WIRE_VERSION, "memory": memory}
     return {"v": WIRE_VERSION, "body": body}
 
 

@@ -9,6 +9,7 @@ from trackrecord.errors import InvalidOutcome
 from trackrecord.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
 
 from .ids import new_id
+from .memory_line import memory_in, memory_line
 
 
 def build_body(
@@ -62,5 +63,8 @@ def _written(fields: dict[str, Any], max_bytes: int) -> tuple[Outcome, bytes]:
 
 
 def with_project(body: bytes, project: str) -> bytes:
-    """A body that names no project, with one."""
+    """A body, or a memory among bodies, that names no project, with one."""
+    memory = memory_in(body)
+    if memory is not None:
+        return memory_line(with_project(memory, project))
     return b'{"project":' + msgspec.json.encode(project) + b"," + body[1:]

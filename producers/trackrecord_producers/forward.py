@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 import redis
 
-from trackrecord.errors import InvalidOutcome
+from trackrecord.errors import InvalidMemory, InvalidOutcome
+from trackrecord.memory import decode_memory
 from trackrecord.outcome import decode_outcome
 from trackrecord.settings import Settings
 
 from .append import append, batches, outcome_entry
 from .locked_file import LockedFile, lock_file
+from .memory_line import memory_in
 from .spool import spool_files
 
 TORN = "the writer ended in the middle of this line"
@@ -85,17 +87,21 @@ def _pieces(content: io.BufferedReader, max_bytes: int) -> Iterator[_Piece]:
         if in_long_line or len(line) > max_bytes:
             yield _Piece(line, TOO_LONG)
             in_long_line = not ends
-        elif ends or _is_outcome(line, max_bytes):
+        elif ends or _is_whole(line, max_bytes):
             if line:
                 yield _Piece(line)
         else:
             yield _Piece(line, TORN)
 
 
-def _is_outcome(line: bytes, max_bytes: int) -> bool:
+def _is_whole(line: bytes, max_bytes: int) -> bool:
+    memory = memory_in(line)
     try:
-        decode_outcome(line, max_bytes=max_bytes)
-    except InvalidOutcome:
+        if memory is None:
+            decode_outcome(line, max_bytes=max_bytes)
+        else:
+            decode_memory(memory, max_bytes=max_bytes)
+    except (InvalidOutcome, InvalidMemory):
         return False
     return True
 

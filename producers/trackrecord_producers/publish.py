@@ -1,5 +1,6 @@
 """What an agent calls: one publisher for the process, made on first use."""
 
+from collections.abc import Callable
 from typing import Any
 
 from trackrecord.errors import InvalidOutcome, SettingsError
@@ -40,6 +41,11 @@ def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None)
         adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock.
     """
     return _publisher.publish(fields, adopts_since=adopts_since)
+
+
+def hand_over(write: Callable[[], tuple[str, bytes]], names_project: bool) -> str | None:
+    """As `publish`, for what is no outcome: `write` gives its id and how it waits in the queue."""
+    return _publisher.hand_over(write, names_project=names_project)
 
 
 def flush(timeout: float = 2.0) -> bool:

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from trackrecord.errors import InvalidOutcome, SettingsError
+from trackrecord.errors import InvalidMemory, InvalidOutcome, SettingsError
 from trackrecord.forking import not_while_forking
 from trackrecord.outcome import MAX_BODY_BYTES
 
@@ -91,26 +91,46 @@ class Publisher:
             The outcome's id, or None when it was dropped; `stats` says why.
         """
         try:
-            return self._accept(fields, adopts_since)
-        except InvalidOutcome as error:
-            self._drops.count("invalid", detail=str(error))
+            names_project = fields.get("project") is not None
+            outcome_id, body = build_body(fields, max_bytes=self._max_body_bytes)
+            return self._accept(outcome_id, Waiting(body, names_project, adopts_since))
         except Exception as error:  # noqa: BLE001 - nothing may reach the agent
-            self._drops.count("internal_error", detail=type(error).__name__)
+            self._count_fault(error)
         return None
 
-    def _accept(self, fields: dict[str, Any], adopts_since: float | None) -> str | None:
+    def hand_over(
+        self, write: Callable[[], tuple[str, bytes]], *, names_project: bool
+    ) -> str | None:
+        """Accept what `write` gives: an id, and a body as it waits in the queue; never raises.
+
+        Args:
+            write: called at once; InvalidOutcome and InvalidMemory are counted as "invalid".
+            names_project: whether the body says which project it belongs to.
+        """
+        try:
+            given_id, body = write()
+            return self._accept(given_id, Waiting(body, names_project))
+        except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+            self._count_fault(error)
+        return None
+
+    def _count_fault(self, error: Exception) -> None:
+        if isinstance(error, (InvalidOutcome, InvalidMemory)):
+            self._drops.count("invalid", detail=str(error))
+        else:
+            self._drops.count("internal_error", detail=type(error).__name__)
+
+    def _accept(self, given_id: str, waiting: Waiting) -> str | None:
         if self._refused:
             reason, detail = self._refused
             self._drops.count(reason, detail=detail)
             return None
-        names_project = fields.get("project") is not None
-        outcome_id, body = build_body(fields, max_bytes=self._max_body_bytes)
-        if not self._queue.put(Waiting(body, names_project, adopts_since)):
+        if not self._queue.put(waiting):
             self._drops.count("queue_full")
             return None
         if self._thread is None or self._leaving:
             self._bring_out()
-        return outcome_id
+        return given_id
 
     def _bring_out(self) -> None:
         """Somebody must: a thread, or nobody any more when the process is about to end."""

@@ -10,6 +10,8 @@ from msgspec import inspect
 
 from trackrecord.errors import InvalidOutcome
 from trackrecord.keys import Keys
+from trackrecord.learning.memories import MemoryRules
+from trackrecord.memory import MemoryBody, decode_memory
 from trackrecord.outcome import (
     MAX_BODY_BYTES,
     WIRE_VERSION,
@@ -23,7 +25,7 @@ from trackrecord.outcome import (
 from trackrecord.settings import Settings
 
 # In the order of their tables on the page.
-KINDS = [Outcome, Trigger, ToolCall, Process, Cost]
+KINDS = [Outcome, Trigger, ToolCall, Process, Cost, MemoryBody]
 PAGE = "docs/wire.md"
 
 
@@ -136,6 +138,19 @@ def test_example_bodies_are_outcomes():
     assert found
     for body in found:
         decode_outcome(body.encode())
+
+
+def test_example_memories_are_memories():
+    """Every memory in an example is a valid one, and the bound is that of the code."""
+    found = [
+        memory
+        for block in blocks("sh")
+        for memory in re.findall(r"memory '(\{.*?\})'", block.text, re.DOTALL)
+    ]
+    assert found
+    for memory in found:
+        decode_memory(memory.encode())
+    assert f"at most {MemoryRules().max_text_chars} characters" in text_of(PAGE)
 
 
 def test_keys_and_version():

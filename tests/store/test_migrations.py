@@ -23,8 +23,14 @@ def test_head_is_the_newest_migration():
 def test_the_migrated_schema_is_that_of_the_tables(store):
     """Nothing is in the one that is not in the other."""
     with reading(store) as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        opts = {"compare_type": True, "include_name": _is_described}
+        context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, competence_tables.metadata) == []
+
+
+def _is_described(name, kind, _parents):
+    """Each database has full-text indexes of its own kind, see word_index.py."""
+    return kind != "table" or not name.startswith(("memory_words", "task_words"))
 
 
 def test_migrating_again_does_nothing(store):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Self
 
 import msgspec
@@ -9,6 +10,8 @@ import msgspec
 from ..learning.competence_texts import COMPETENCES_HEADING
 from ..learning.language import Language
 from ..learning.maturity import Maturity
+from ..learning.memories import MemoryRules
+from ..learning.memory_texts import MEMORIES_HEADING, PAST_TASKS_HEADING
 from ..learning.selection import selection_score
 from ..learning.texts import (
     ANTI_PATTERNS_HEADING,
@@ -18,11 +21,25 @@ from ..learning.texts import (
 )
 from ..learning.words import similarity
 from .budget import Candidate, choose_within, tokens_of
-from .document import RankedCompetence, RankedPattern, RankingsDocument
+from .document import (
+    RankedCompetence,
+    RankedMemory,
+    RankedPattern,
+    RankedTask,
+    RankingsDocument,
+)
+from .fitting import fitting_memories, similar_past_tasks
 
 _ANTI_PATTERNS = 0
 _PATTERNS = 1
 _COMPETENCES = _PATTERNS + len(RECOMMENDED)
+_MEMORIES = _COMPETENCES + 1
+_PAST_TASKS = _MEMORIES + 1
+
+
+# In front of the ids among all candidates.
+_MEMORY = "memory:"
+_TASK = "task:"
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,8 @@ class Rankings:
         patterns: recommended patterns that fitted, best first.
         anti_patterns: warnings that fitted, surest first.
         competences: competence records that fitted, best first.
+        memories: memories that fitted, best first; with a task only those that have to do with it.
+        past_tasks: similar past tasks that fitted, best first; none without a task.
         prompt: the text for the prompt, "" when there is nothing to say.
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.
@@ -46,6 +65,8 @@ class Rankings:
     patterns: tuple[RankedPattern, ...] = ()
     anti_patterns: tuple[RankedPattern, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
+    memories: tuple[RankedMemory, ...] = ()
+    past_tasks: tuple[RankedTask, ...] = ()
     prompt: str = ""
     tokens: int = 0
     left_out: int = 0
@@ -69,6 +90,7 @@ def answer_from(
     limit: int | None,
     language: Language,
     now: float,
+    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
 ) -> Rankings:
     """Choose from a document what fits.
 
@@ -81,14 +103,24 @@ def answer_from(
         limit: of each kind, None for no limit.
         language: of the text.
         now: seconds since the epoch.
+        memory_rules: how memories are ranked for a task.
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
+    memories, past_tasks = document.memories, tuple[RankedTask, ...]()
+    beyond = document.beyond
+    if task:
+        memories = fitting_memories(memories, task, memory_rules)
+        past_tasks = similar_past_tasks(document.past_tasks, task)
+        # What has nothing to do with the task is not left out for the budget's sake.
+        beyond = {kind: count for kind, count in beyond.items() if kind != "memories"}
     there_are = (
         len(document.patterns)
         + len(document.anti_patterns)
         + len(document.competences)
-        + sum(document.beyond.values())
+        + len(memories)
+        + len(past_tasks)
+        + sum(beyond.values())
     )
     if limit is not None:
         limit = max(0, limit)
@@ -96,14 +128,23 @@ def answer_from(
     anti_patterns = document.anti_patterns[:limit]
     competences = document.competences if not task else fitted(document.competences, task)
     competences = competences[:limit]
+    memories, past_tasks = memories[:limit], past_tasks[:limit]
     chosen = choose_within(
-        _candidates(patterns, anti_patterns, competences, language), _headings(language), budget
+        chain(
+            _candidates(patterns, anti_patterns, competences, language),
+            _lines(_MEMORIES, _MEMORY, memories, language),
+            _lines(_PAST_TASKS, _TASK, past_tasks, language),
+        ),
+        _headings(language),
+        budget,
     )
     return Rankings(
         project=project,
         patterns=tuple(each for each in patterns if each.id in chosen.ids),
         anti_patterns=tuple(each for each in anti_patterns if each.id in chosen.ids),
         competences=tuple(each for each in competences if each.id in chosen.ids),
+        memories=tuple(each for each in memories if _MEMORY + each.id in chosen.ids),
+        past_tasks=tuple(each for each in past_tasks if _TASK + each.id in chosen.ids),
         prompt=chosen.text,
         tokens=tokens_of(len(chosen.text)),
         left_out=there_are - len(chosen.ids),
@@ -148,6 +189,18 @@ def _candidates(
             yield Candidate(_COMPETENCES, record.id, record.score, record.lines[language])
 
 
+def _lines(
+    section: int,
+    prefix: str,
+    entries: Iterable[RankedMemory | RankedTask],
+    language: Language,
+) -> Iterator[Candidate]:
+    """Ids of memories and outcomes are whatever agents say: none is taken for another kind's."""
+    for each in entries:
+        if language in each.lines:
+            yield Candidate(section, prefix + each.id, each.score, each.lines[language])
+
+
 def _headings(language: Language) -> list[str]:
     introduction = f"{ANTI_PATTERNS_HEADING[language]}\n\n{ANTI_PATTERNS_INTRODUCTION[language]}\n"
     states: list[Maturity] = list(RECOMMENDED)
@@ -155,4 +208,6 @@ def _headings(language: Language) -> list[str]:
         introduction,
         *(PATTERN_HEADINGS[language][state] + "\n" for state in states),
         COMPETENCES_HEADING[language] + "\n",
+        MEMORIES_HEADING[language] + "\n",
+        PAST_TASKS_HEADING[language] + "\n",
     ]

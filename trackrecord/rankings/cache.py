@@ -49,6 +49,7 @@ def _rules_of(settings: Settings) -> str:
         settings.strategies,
         settings.texts,
         settings.rankings_max,
+        settings.memories,
     )
     return blake2b(repr(rules).encode(), digest_size=8).hexdigest()
 

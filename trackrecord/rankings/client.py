@@ -60,6 +60,7 @@ class RankingsReader:
             limit=limit,
             language=lang,
             now=time.time(),
+            memory_rules=self.settings.memories,
         )
 
     def _document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
@@ -104,9 +105,10 @@ def rankings(
 
     Args:
         project: whose experience; the settings' project when not given.
-        task: the text of the task at hand: competences are ranked by how well they fit it.
+        task: the text of the task at hand: competences are ranked by how well they fit it, and
+            memories and past tasks are those that have to do with it.
         budget: tokens that the prompt text may take; None for no limit.
-        limit: how many patterns, warnings and competences at most, of each.
+        limit: how many patterns, warnings, competences, memories and past tasks at most, of each.
         lang: language of the text, "en" or "zh".
     """
     reader = _readers.get(os.getpid())

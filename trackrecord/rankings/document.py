@@ -90,6 +90,54 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     lines: Lines
 
 
+class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A memory as agents are shown it.
+
+    Attributes:
+        id: the memory's id.
+        text: what it says; that of a known pitfall begins by saying so.
+        type: "memory" or "anti-pattern".
+        source: who stored it first, None when that was not told.
+        confidence: as stored.
+        effective_confidence: decayed to when the rankings were computed.
+        score: the effective confidence, or what it is ranked by for the task that was asked for.
+        lines: its line of prompt text by language.
+    """
+
+    id: str
+    text: str
+    type: str
+    source: str | None
+    confidence: float
+    effective_confidence: float
+    score: float
+    lines: Lines
+
+
+class RankedTask(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A past task as agents are shown it.
+
+    Attributes:
+        id: the outcome that says how it ended.
+        task_id: the task.
+        text: the beginning of its instruction.
+        success: whether it reached its goal.
+        verdict: what its score stands for.
+        ended_at: when it ended, seconds since the epoch.
+        score: how well it fits the task that was asked for; 0 when none was.
+        lines: its line of prompt text by language.
+    """
+
+    id: str
+    task_id: str
+    text: str
+    success: bool
+    verdict: str
+    ended_at: float
+    score: float
+    lines: Lines
+
+
 class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True):
     """Everything of one project that a prompt may want.
 
@@ -100,6 +148,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True):
         patterns: recommended patterns, best first.
         anti_patterns: warnings, surest first.
         competences: records, best first.
+        memories: those that count most and that no other has superseded, best first.
+        past_tasks: the newest ones whose text is known, for finding similar ones.
         beyond: how many of each kind there are beyond those in the document.
     """
 
@@ -109,6 +159,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True):
     patterns: tuple[RankedPattern, ...] = ()
     anti_patterns: tuple[RankedPattern, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
+    memories: tuple[RankedMemory, ...] = ()
+    past_tasks: tuple[RankedTask, ...] = ()
     beyond: dict[str, int] = {}
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, select, update
 
 from ..appraisal import Appraised
 from ..learning.decay import DecayRules
+from ..learning.memories import MemoryRules
 from ..learning.recorded_rules import RecordedRules
 from ..learning.scoring import Verdict
 from .basis import bases_for_writing
@@ -16,6 +17,8 @@ from .bulk import insert_rows
 from .competence_credit import credit_competences, credit_of
 from .criterion_sums import CriterionDeltas, write_criterion_deltas
 from .deltas import Deltas, write_deltas
+from .memory_credit import credit_memories
+from .past_tasks import note_past_tasks
 from .projects import clock_of, next_revision
 from .recorded_rules import note_rules
 from .tables import outcomes, projects, waiting_episodes
@@ -47,6 +50,7 @@ def learn(
     transition_rules: TransitionRules,
     now: float,
     recorded_rules: RecordedRules = RecordedRules(),  # noqa: B008 - frozen
+    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
 ) -> Learnt:
     """Record a batch and update every statistic from the outcomes that are really new.
 
@@ -57,6 +61,7 @@ def learn(
         transition_rules: what a change of state is.
         now: the time of the batch, seconds since the epoch.
         recorded_rules: what the outcomes were appraised by.
+        memory_rules: how far outcomes confirm and reject the memories they name.
     """
     unique: dict[tuple[str, str], Appraised] = {}
     for outcome in batch:
@@ -79,6 +84,10 @@ def learn(
     insert_rows(connection, waiting_episodes, tuple(waiting_episodes.c), episodes)
     transitions = record_transitions(
         connection, changed.values(), transition_rules, bases=bases, now=now
+    )
+    note_past_tasks(connection, project_ids, recorded)
+    credit_memories(
+        connection, project_ids, [outcome for _, outcome in recorded], memory_rules, now
     )
     # Late: these few rows are the same in every batch, and are held until the transaction ends.
     write_criterion_deltas(connection, feedback)

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from ..learning.memories import MemoryRules
 from ..learning.standing import Standing
 from ..learning.strategies import Recogniser
 from ..learning.texts import PLAIN, TextRules
@@ -13,6 +14,7 @@ from ..rankings.presenting import is_recommended, present_competence, present_pa
 from .competences import read_competences
 from .patterns import read_standings
 from .projects import revision_of
+from .ranked_memories import ranked_memories, ranked_past_tasks
 from .transitions import TransitionRules
 
 _Ranked = TypeVar("_Ranked", RankedPattern, RankedCompetence)
@@ -28,6 +30,7 @@ def build_document(
     now: float,
     at: float | None = None,
     texts: TextRules = PLAIN,
+    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
 ) -> RankingsDocument:
     """Rank all that a project has learnt.
 
@@ -40,6 +43,7 @@ def build_document(
         now: the present, seconds since the epoch.
         at: a past moment to answer for.
         texts: how patterns are worded.
+        memory_rules: how memories are ranked, and how many are kept.
     """
     found = revision_of(connection, project)
     if found is None:
@@ -57,6 +61,9 @@ def build_document(
     )
     moment = now if at is None else at
     competences = _ranked([present_competence(record, now=moment) for record in records])
+    memories, memories_beyond = ranked_memories(
+        connection, project_id, memory_rules, now=now, at=at
+    )
     return RankingsDocument(
         project=project,
         revision=revision,
@@ -64,10 +71,13 @@ def build_document(
         patterns=tuple(patterns[:most]),
         anti_patterns=tuple(anti_patterns[:most]),
         competences=tuple(competences[:most]),
+        memories=memories,
+        past_tasks=ranked_past_tasks(connection, project_id, memory_rules, at=at),
         beyond={
             "patterns": max(0, len(patterns) - most),
             "anti_patterns": max(0, len(anti_patterns) - most),
             "competences": max(0, len(competences) - most),
+            "memories": memories_beyond,
         },
     )
 

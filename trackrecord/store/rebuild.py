@@ -15,6 +15,7 @@ from .criteria_tables import criteria, criterion_feedback
 from .criterion_sums import CriterionDeltas, write_criterion_deltas
 from .decision_tables import pattern_decisions
 from .deltas import Deltas, write_deltas
+from .past_tasks import note_past_tasks
 from .projects import clock_of, next_revision
 from .recorded_rules import replace_rules
 from .tables import observations, outcomes, pattern_transitions, patterns, projects
@@ -71,6 +72,8 @@ def rebuild_patterns(
         write_deltas(connection, deltas)
         write_criterion_deltas(connection, feedback)
         _store_scores(connection, appraised)
+        # Those of an earlier version were not noted when they came.
+        note_past_tasks(connection, {each.project: project_id for _, each in appraised}, appraised)
         total += len(appraised)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)

@@ -1,4 +1,4 @@
-"""From entries of the stream to outcomes that can be learnt, and to those that cannot."""
+"""From entries of the stream to what can be learnt or remembered, and to what cannot."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,10 +7,12 @@ import msgspec
 import structlog
 
 from trackrecord.appraisal import Appraised, Appraiser
-from trackrecord.errors import InvalidOutcome
+from trackrecord.errors import InvalidMemory, InvalidOutcome
+from trackrecord.memory import MemoryBody, decode_memory
 from trackrecord.outcome import WIRE_VERSION, decode_outcome
 
 _WIRE_VERSION = WIRE_VERSION.encode()
+_MEMORY = b"memory"
 
 _log = structlog.get_logger(__name__)
 
@@ -41,6 +43,15 @@ class Arrived(msgspec.Struct, frozen=True, gc=False):
     outcome: Appraised
 
 
+class ArrivedMemory(msgspec.Struct, frozen=True, gc=False):
+    """A memory, and the entry that it came in."""
+
+    entry_id: bytes
+    fields: Mapping[bytes, bytes]
+    memory: MemoryBody
+    received_at: float
+
+
 @dataclass(frozen=True)
 class Arrivals:
     """The entries of one read, sorted.
@@ -48,11 +59,13 @@ class Arrivals:
     Attributes:
         entry_ids: all of them, those that were deleted meanwhile too.
         arrived: what can be learnt.
+        memories: what is to be remembered.
         refused: what is for the dead letters.
     """
 
     entry_ids: list[bytes]
     arrived: list[Arrived]
+    memories: list[ArrivedMemory]
     refused: list[Refused]
 
 
@@ -62,14 +75,18 @@ def sort_arrivals(
     """Decode and appraise entries; what cannot be learnt is refused with its reason."""
     entry_ids: list[bytes] = []
     arrived: list[Arrived] = []
+    memories: list[ArrivedMemory] = []
     refused: list[Refused] = []
     for entry_id, fields in entries:
         entry_ids.append(entry_id)
         if fields is None:
             continue
         try:
+            if _MEMORY in fields:
+                memories.append(_memory(entry_id, fields, max_body_bytes, now))
+                continue
             outcome = _appraise(entry_id, fields, appraiser, max_body_bytes, now)
-        except InvalidOutcome as error:
+        except (InvalidOutcome, InvalidMemory) as error:
             refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
             _log.exception("appraisal_failed", entry_id=entry_id.decode())
@@ -77,7 +94,7 @@ def sort_arrivals(
             refused.append(Refused(entry_id, fields, reason))
         else:
             arrived.append(Arrived(entry_id, fields, outcome))
-    return Arrivals(entry_ids, arrived, refused)
+    return Arrivals(entry_ids, arrived, memories, refused)
 
 
 def _appraise(
@@ -87,9 +104,7 @@ def _appraise(
     max_body_bytes: int,
     now: float,
 ) -> Appraised:
-    if fields.get(b"v") != _WIRE_VERSION:
-        message = f"field v is not {WIRE_VERSION}: this version of the wire format is not known"
-        raise InvalidOutcome(message)
+    _check_version(fields)
     body = fields.get(b"body")
     if body is None:
         message = "field body is missing"
@@ -102,6 +117,23 @@ def _appraise(
         # The same whenever the entry is delivered again.
         outcome_id=outcome.outcome_id or f"stream:{entry_id.decode()}",
     )
+
+
+def _memory(
+    entry_id: bytes, fields: Mapping[bytes, bytes], max_body_bytes: int, now: float
+) -> ArrivedMemory:
+    _check_version(fields)
+    if b"body" in fields:
+        message = "an entry holds a body or a memory, not both"
+        raise InvalidMemory(message)
+    memory = decode_memory(fields[_MEMORY], max_bytes=max_body_bytes)
+    return ArrivedMemory(entry_id, fields, memory, received_at(entry_id, now))
+
+
+def _check_version(fields: Mapping[bytes, bytes]) -> None:
+    if fields.get(b"v") != _WIRE_VERSION:
+        message = f"field v is not {WIRE_VERSION}: this version of the wire format is not known"
+        raise InvalidOutcome(message)
 
 
 def received_at(entry_id: bytes, now: float) -> float:

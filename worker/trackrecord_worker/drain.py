@@ -24,6 +24,7 @@ from trackrecord.store.transitions import TransitionRules
 from .arrivals import Arrived, Entry, Refused, sort_arrivals
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize
+from .memory_arrivals import remember_arrived
 from .outage import DatabaseOutage
 from .refresh import RankingsRefresher
 from .stream import OutcomeStream
@@ -35,6 +36,7 @@ _log = structlog.get_logger(__name__)
 _LONG_BACKLOG_BATCHES = 4
 # A client that waits longer for an answer takes the server for hung.
 _LONGEST_BLOCK_S = 10.0
+_REFUSED = "the database refuses it"
 
 
 @dataclass
@@ -163,7 +165,13 @@ class Drain:
         )
         refused_by_store: list[Refused] = []
         learnt: list[Learnt] = []
+        remembered: set[str] = set()
         try:
+            # First: an outcome of the same batch may say that it used one of them.
+            if arrivals.memories:
+                remembered, refused_by_store = remember_arrived(
+                    self._engine, arrivals.memories, self._settings.memories
+                )
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused_by_store)
         except StoreUnavailable as error:
@@ -179,6 +187,7 @@ class Drain:
             self._background.settle()
             self._stream.set_aside(refused)
         self._account(learnt, refused, done, started)
+        self._refresher.note_changes(remembered)
         return True
 
     def _learn(
@@ -194,14 +203,15 @@ class Drain:
                     transition_rules=self._rules,
                     now=time.time(),
                     recorded_rules=self._recorded_rules,
+                    memory_rules=self._settings.memories,
                 )
             learnt.append(result)
         except SQLAlchemyError as error:
             if len(arrived) == 1:
-                if not refused_by_store:
+                if not any(each.reason.startswith(_REFUSED) for each in refused_by_store):
                     # Before the first one is blamed: would the database take any?
                     try_store(self._engine, self._appraiser, self._decay, self._rules)
-                reason = f"the database refuses it ({type(error).__name__})"
+                reason = f"{_REFUSED} ({type(error).__name__})"
                 refused_by_store.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
                 return
             # One outcome must not hold up the others: halve until it stands alone.

@@ -78,6 +78,7 @@ class RankingsRefresher:
                 most=self._settings.rankings_max,
                 now=time.time(),
                 texts=self._settings.texts,
+                memory_rules=self._settings.memories,
             )
         written = write_document(self._client, self._settings, document, force=force)
         self._due.discard(project)

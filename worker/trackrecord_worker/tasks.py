@@ -11,6 +11,8 @@ from celery import Task, shared_task
 from trackrecord.embeddings.embedder import embed_everything
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
 from trackrecord.store.engine import reading
+from trackrecord.store.past_tasks import index_past_tasks
+from trackrecord.store.similar_memories import mark_waiting
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_producers.forward import forward_spool
 
@@ -68,7 +70,9 @@ def forward(stages: Stages) -> None:
 
 @_task("trackrecord.refresh")
 def refresh(stages: Stages) -> None:
-    """Bring cached rankings up to the store."""
+    """Bring what is found by words, and cached rankings, up to the store."""
+    index_past_tasks(stages.engine)
+    mark_waiting(stages.engine, stages.settings.memories)
     stages.refresher.refresh_stale()
     stages.reminder.remind()
 

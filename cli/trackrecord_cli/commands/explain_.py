@@ -1,5 +1,7 @@
 """`trackrecord explain`: why something stands where it stands."""
 
+from contextlib import suppress
+
 import click
 from sqlalchemy import Connection
 
@@ -20,6 +22,7 @@ from ..screen import console, print_json
 from .competences_ import explain_record
 from .criteria_ import as_document as criterion_document
 from .criteria_ import find_criterion, half_life_of
+from .memories_ import explain_stored
 from .patterns_ import as_document, find_standing
 
 _CRITERION = "criterion:"
@@ -31,7 +34,7 @@ _CRITERION = "criterion:"
 @at_option
 @json_option
 def command(some_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """Why a pattern, a criterion or a competence stands where it stands.
+    """Why a pattern, a criterion, a competence or a memory stands where it stands.
 
     Its numbers, the rule that decided, and what it would take to change. Where a pattern and a
     criterion share a name, `criterion:NAME` is the criterion.
@@ -87,27 +90,27 @@ def _explain(
 def _explain_other(
     connection: Connection, settings: Settings, project: str, some_id: str, at: float | None
 ) -> tuple[dict[str, object], Explanation]:
-    """A criterion by its name, else a competence record."""
+    """A criterion by its name, else a memory or a competence record by its id."""
     try:
         criterion = find_criterion(connection, settings, project, some_id, at)
     except UnknownId:
-        return _explain_record(connection, settings, project, some_id, at)
+        return _explain_memory_or_record(connection, settings, project, some_id, at)
     numbers = criterion_document(criterion, half_life_of(connection, settings, project))
     return numbers, explain_criterion(settings.criteria, criterion)
 
 
-def _explain_record(
+def _explain_memory_or_record(
     connection: Connection, settings: Settings, project: str, some_id: str, at: float | None
 ) -> tuple[dict[str, object], Explanation]:
-    try:
-        return explain_record(connection, settings, project, some_id, at)
-    except UnknownId:
-        when = "" if at is None else f" at {iso(at)}"
-        message = (
-            f"nothing in project {project!r} had the id {some_id!r}{when}; `patterns list`, "
-            "`criteria list` and `competences list` show what there is"
-        )
-        raise UnknownId(message) from None
+    for explain in (explain_stored, explain_record):
+        with suppress(UnknownId):
+            return explain(connection, settings, project, some_id, at)
+    when = "" if at is None else f" at {iso(at)}"
+    message = (
+        f"nothing in project {project!r} had the id {some_id!r}{when}; `patterns list`, "
+        "`criteria list`, `competences list` and `memories list` show what there is"
+    )
+    raise UnknownId(message)
 
 
 def _as_dict(explanation: Explanation) -> dict[str, list[str]]:

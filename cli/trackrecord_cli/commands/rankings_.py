@@ -23,7 +23,7 @@ from ..screen import console, print_json, print_table
 @project_option
 @at_option
 @json_option
-@click.option("--task", help="Text of the task at hand: competences are ranked by how they fit.")
+@click.option("--task", help="Text of the task at hand: what fits it comes first.")
 @click.option("--budget", type=int, default=DEFAULT_BUDGET, show_default=True, help="In tokens.")
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many of each kind.")
 @click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
@@ -65,7 +65,7 @@ def command(
 def as_document(answer: Rankings) -> dict[str, Any]:
     """The answer as JSON shows it; the lines stand in the prompt already."""
     document = dict(vars(answer))
-    for kind in ("patterns", "anti_patterns", "competences"):
+    for kind in ("patterns", "anti_patterns", "competences", "memories", "past_tasks"):
         document[kind] = [_without_lines(entry) for entry in document[kind]]
     return document
 
@@ -88,9 +88,16 @@ def _answer_at(
             now=now,
             at=at,
             texts=settings.texts,
+            memory_rules=settings.memories,
         )
     return answer_from(
-        document, project=project, problem=None, language=language, now=now, **wanted
+        document,
+        project=project,
+        problem=None,
+        language=language,
+        now=now,
+        memory_rules=settings.memories,
+        **wanted,
     )
 
 
@@ -100,6 +107,11 @@ def _print(answer: Rankings) -> None:
     rows += [
         ("competence", each.score, each.id, each.lines["en"].removeprefix("- "))
         for each in answer.competences
+    ]
+    rows += [(each.type, each.score, each.id, each.text) for each in answer.memories]
+    rows += [
+        ("past task", each.score, each.id, each.lines["en"].removeprefix("- "))
+        for each in answer.past_tasks
     ]
     if rows:
         print_table(("what", "score", "id", "content"), rows)

@@ -14,6 +14,7 @@ from trackrecord.rules import recorded_rules_of
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.competences import count_competences
 from trackrecord.store.engine import reading
+from trackrecord.store.memories import count_memories
 from trackrecord.store.projects import project_id_of, project_names
 from trackrecord.store.recorded_rules import rebuilds_due
 from trackrecord.store.status import read_store_status
@@ -101,6 +102,7 @@ def _learnt(
         "anti_patterns": sum(each.is_inverted for each in found),
         "signatures": status.signatures,
         "competences": count_competences(connection, project_id, at=at),
+        "memories": count_memories(connection, project_id, at=at),
         "waiting_episodes": status.waiting_episodes,
         "rebuild_due": {
             name: list(reasons)

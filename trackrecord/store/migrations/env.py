@@ -6,6 +6,7 @@ from trackrecord.store import (  # noqa: F401 - each registers its tables
     competence_tables,
     criteria_tables,
     decision_tables,
+    memory_tables,
 )
 from trackrecord.store.tables import metadata
 

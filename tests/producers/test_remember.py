@@ -1,0 +1,109 @@
+"""An agent stores a memory: fire and forget, over the same queue, stream and spool as outcomes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import trackrecord
+from trackrecord_producers.append import outcome_entry
+from trackrecord_producers.body import with_project
+from trackrecord_producers.forward import forward_spool
+from trackrecord_producers.memory_line import memory_in, memory_line
+from trackrecord_producers.remembering import remember
+from trackrecord_producers.spool import SpoolWriter
+
+PROGRAM = """
+import sys, trackrecord
+project = sys.argv[2] if sys.argv[2:] else None
+memory_id = trackrecord.remember(sys.argv[1], source="agent-a", project=project)
+trackrecord.publish(task_id="t", success=True)
+print(memory_id, trackrecord.dropped())
+"""
+
+
+def agent(settings, *arguments):
+    """A process of its own, which ends at once after it."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM, *arguments],
+        env={**os.environ, **settings.as_environment()},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    memory_id, _, dropped = ran.stdout.strip().partition(" ")
+    return memory_id, dropped
+
+
+def memories_on(client, settings):
+    entries = client.xrange(settings.keys.outcomes)
+    return [json.loads(fields[b"memory"]) for _, fields in entries if b"memory" in fields]
+
+
+def test_it_goes_onto_the_stream(agent_settings, client):
+    """Beside the outcomes, with its id and the project of the settings."""
+    memory_id, dropped = agent(agent_settings, "Use uv\nfor Python")
+    assert dropped == "{}"
+    assert memories_on(client, agent_settings) == [
+        {
+            "project": "default", "memory_id": memory_id, "text": "Use uv\nfor Python",
+            "force": False, "source": "agent-a",
+        }
+    ]  # fmt: skip
+    assert client.xlen(agent_settings.keys.outcomes) == 2
+
+
+def test_its_own_project(agent_settings, client):
+    """When one is given."""
+    agent(agent_settings, "Use uv", "shop")
+    assert [each["project"] for each in memories_on(client, agent_settings)] == ["shop"]
+
+
+def test_without_redis_it_waits_in_the_spool(agent_settings, redis_server, client):
+    """And is forwarded by whoever gets through, as a memory again."""
+    away = agent_settings.model_copy(update={"redis_url": "unix:///nowhere/redis.sock"})
+    memory_id, dropped = agent(away, "用 uv 管理 Python")
+    assert dropped == "{}"
+    (path,) = agent_settings.spool_dir.glob("*.jsonl")
+    kinds = {type(json.loads(line)) for line in path.read_bytes().splitlines()}
+    assert kinds == {list, dict}
+    assert forward_spool(agent_settings, client) == 2
+    (memory,) = memories_on(client, agent_settings)
+    assert (memory["memory_id"], memory["text"]) == (memory_id, "用 uv 管理 Python")
+    outcome_bodies = [
+        e[1][b"body"] for e in client.xrange("trackrecord:outcomes") if b"body" in e[1]
+    ]
+    assert len(outcome_bodies) == 1
+
+
+@pytest.mark.parametrize("torn", [20, 30, 60])
+def test_a_torn_line_is_set_aside(agent_settings, client, torn):
+    """As that of an outcome would be, whole as it is."""
+    writer = SpoolWriter(agent_settings.spool_dir, 10**6)
+    line = memory_line(b'{"memory_id":"m1","text":"Use uv for Python","project":"p"}')
+    writer.append([line])
+    writer.close()
+    (path,) = agent_settings.spool_dir.glob("*.jsonl")
+    path.write_bytes(path.read_bytes()[:torn])
+    forward_spool(agent_settings, client)
+    assert client.xlen(agent_settings.keys.outcomes) == 0
+    ((_, letter),) = client.xrange(agent_settings.keys.dead)
+    assert letter[b"body"] == line[:torn]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "KNOWN PITFALL: ", "a\0b", "\ud800", None, 7])
+def test_bad_ones_are_dropped_and_counted(text):
+    """Nothing is raised, whatever is given."""
+    before = trackrecord.dropped().get("invalid", 0)
+    assert remember(text) is None
+    assert trackrecord.dropped()["invalid"] == before + 1
+
+
+def test_lines_and_entries():
+    """An outcome is an object and a memory's line a list: neither is taken for the other."""
+    line = memory_line(b'{"text":"x"}')
+    assert json.loads(line) == ["memory", {"text": "x"}]
+    assert memory_in(line) == b'{"text":"x"}'
+    assert memory_in(b'{"task_id":"memory"}') is None
+    assert outcome_entry(line) == {"v": "1", "memory": b'{"text":"x"}'}
+    assert memory_in(with_project(line, "p")) == b'{"project":"p","text":"x"}'

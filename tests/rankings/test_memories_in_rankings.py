@@ -1,0 +1,146 @@
+"""Memories and similar past tasks in what an agent gets: from the cache, within the budget."""
+
+import time
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.memories import MemoryType
+from trackrecord.learning.memory_texts import memory_line, past_task_line
+from trackrecord.rankings.answer import answer_from
+from trackrecord.rankings.budget import tokens_of
+from trackrecord.rankings.document import (
+    RankedMemory,
+    RankedTask,
+    RankingsDocument,
+    decode_document,
+    encode_document,
+)
+
+LANGUAGES = ("en", "zh")
+
+
+def memory(name, text, *, confidence=0.5, kind=MemoryType.MEMORY):
+    lines = {
+        each: memory_line(text, kind, confidence=confidence, language=each) for each in LANGUAGES
+    }
+    return RankedMemory(
+        id=name, text=text, type=kind.value, source="a", confidence=confidence,
+        effective_confidence=confidence, score=confidence, lines=lines,
+    )  # fmt: skip
+
+
+def past_task(name, text, *, success=True):
+    lines = {each: past_task_line(text, success=success, language=each) for each in LANGUAGES}
+    return RankedTask(
+        id=name, task_id=name, text=text, success=success, verdict="helpful", ended_at=1.0,
+        score=0.0, lines=lines,
+    )  # fmt: skip
+
+
+def answer(*, task=None, budget=2000, language="en", limit=None, **parts):
+    document = RankingsDocument(project="p", revision=1, computed_at=time.time(), **parts)
+    document = decode_document(encode_document(document))
+    return answer_from(
+        document, project="p", problem=None, task=task, budget=budget, limit=limit,
+        language=language, now=time.time(),
+    )  # fmt: skip
+
+
+CACHE = memory("m1", "Clear the build cache first", confidence=0.9)
+PITFALL = memory("m2", "KNOWN PITFALL: The login test hides errors", kind=MemoryType.ANTI_PATTERN)
+FIXED = past_task("o1", "Fix the login test")
+NOTES = past_task("o2", "Write release notes", success=False)
+
+
+def test_without_a_task():
+    """Memories by effective confidence; no past task is similar to nothing."""
+    found = answer(memories=(PITFALL, CACHE), past_tasks=(FIXED,))
+    assert found.past_tasks == ()
+    assert found.prompt == (
+        "## Memories\n\n"
+        "- Clear the build cache first [confidence 0.9]\n"
+        "- KNOWN PITFALL: The login test hides errors [confidence 0.5]"
+    )
+    assert found.left_out == 0
+
+
+def test_with_a_task():
+    """What has words in common with it, and nothing else; how past tasks ended."""
+    found = answer(
+        task="the login test fails", memories=(CACHE, PITFALL), past_tasks=(FIXED, NOTES)
+    )
+    assert [each.id for each in found.memories] == ["m2"]
+    assert found.memories[0].score == pytest.approx(0.85)
+    assert [(each.id, each.score) for each in found.past_tasks] == [("o1", 1.0)]
+    assert found.prompt == (
+        "## Memories\n\n- KNOWN PITFALL: The login test hides errors [confidence 0.5]\n\n"
+        "## Similar Past Tasks and How They Ended\n\n- Fix the login test [succeeded]"
+    )
+    assert found.left_out == 0
+
+
+def test_in_chinese():
+    """Headings, labels and the word for a pitfall; and found by Chinese words."""
+    found = answer(
+        task="清理缓存",
+        language="zh",
+        memories=(memory("m", "KNOWN PITFALL: 先清理缓存", kind=MemoryType.ANTI_PATTERN),),
+        past_tasks=(past_task("o", "清理构建缓存", success=False),),
+    )
+    assert found.prompt == (
+        "## 记忆\n\n- 已知陷阱: 先清理缓存 [置信度 0.5]\n\n"
+        "## 类似的过往任务及其结果\n\n- 清理构建缓存 [失败]"
+    )
+
+
+def test_limit_and_what_is_left_out():
+    """So many of each kind; what there is beyond the cache counts where no task is given."""
+    found = answer(limit=1, memories=(CACHE, PITFALL), beyond={"memories": 40})
+    assert ([each.id for each in found.memories], found.left_out) == (["m1"], 41)
+    assert answer(task="login", memories=(CACHE, PITFALL), beyond={"memories": 40}).left_out == 0
+
+
+def test_ids_of_different_kinds_do_not_meet():
+    """A memory and an outcome of one id are two entries."""
+    found = answer(
+        task="login test",
+        memories=(memory("x", "login test"),),
+        past_tasks=(past_task("x", "login"),),
+    )
+    assert (len(found.memories), len(found.past_tasks)) == (1, 1)
+
+
+@given(st.lists(st.text(max_size=80), max_size=12), st.integers(0, 200), st.sampled_from(LANGUAGES))
+def test_the_budget_holds(texts, budget, language):
+    """Headings and separators included, whatever was written."""
+    found = answer(
+        task="x y z",
+        budget=budget,
+        language=language,
+        memories=tuple(memory(f"m{n}", f"x {text}") for n, text in enumerate(texts)),
+        past_tasks=tuple(past_task(f"o{n}", f"y {text}") for n, text in enumerate(texts)),
+    )
+    assert tokens_of(len(found.prompt)) <= budget
+    assert found.left_out == 2 * len(texts) - len(found.memories) - len(found.past_tasks)
+
+
+@given(st.text())
+def test_what_agents_wrote_stays_data(text):
+    """One line, whatever it holds."""
+    for line in (
+        memory_line(text, MemoryType.MEMORY, confidence=0.5),
+        memory_line(text, MemoryType.ANTI_PATTERN, confidence=0.5),
+        past_task_line(text, success=True),
+    ):
+        assert len(line.splitlines()) == 1
+        assert "```" not in line
+
+
+def test_a_document_of_the_version_before():
+    """Without memories, it is read all the same."""
+    old = {"project": "p", "revision": 1, "computed_at": 2.0, "patterns": []}
+    document = decode_document(msgspec.json.encode(old))
+    assert (document.memories, document.past_tasks) == ((), ())

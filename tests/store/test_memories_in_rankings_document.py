@@ -1,0 +1,66 @@
+"""What the worker puts into the cached rankings: the memories that count most, and past tasks."""
+
+from teaching import DAY, NOW, RULES, outcome, teach
+
+from trackrecord.learning.memories import MemoryRules
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.intake import ensure_projects
+from trackrecord.store.memories import confirm, remember
+from trackrecord.store.rankings import build_document
+from trackrecord.store.recalling import reset_clocks
+
+MEMORY_RULES = MemoryRules(max_ranked=2, max_past_tasks=2)
+NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots spread")
+
+
+def document(store, *, now=NOW, at=None):
+    with reading(store) as connection:
+        return build_document(
+            connection, "default", rules=RULES, recogniser=Recogniser(), most=9, now=now, at=at,
+            memory_rules=MEMORY_RULES,
+        )  # fmt: skip
+
+
+def test_the_memories_that_count_most(store):
+    """By effective confidence, whatever their age; superseded ones are not handed on."""
+    with writing(store) as connection:
+        project_id = ensure_projects(connection, ["default"])["default"]
+        rows = {}
+        for text in (*NAMES, "elm roots spread far"):
+            kept = remember(
+                connection, project_id, text, memory_id=text[:3] + str(len(text)),
+                rules=MEMORY_RULES, now=NOW, source="agent-a",
+            )  # fmt: skip
+            rows[text] = kept.memory.row
+        confirm(connection, project_id, "bir16", rules=MEMORY_RULES, now=NOW)
+        reset_clocks(connection, [rows[NAMES[2]]], rules=MEMORY_RULES, now=NOW + 90 * DAY)
+    built = document(store, now=NOW + 90 * DAY)
+    assert [(each.text, each.confidence, each.effective_confidence) for each in built.memories] == [
+        ("cedar wood smells", 0.5, 0.5), ("birch bark peels", 0.6, 0.3),
+    ]  # fmt: skip
+    assert built.memories[0].source == "agent-a"
+    assert built.beyond["memories"] == 3
+    # As of before anything was recalled or confirmed the oldest ids come first.
+    assert [each.confidence for each in document(store, at=NOW + 1).memories] == [0.6, 0.5]
+    assert document(store, at=NOW - 1).memories == ()
+
+
+def test_the_newest_past_tasks(store):
+    """With how they ended, each task once."""
+    teach(
+        store,
+        [
+            outcome(1, instruction="Oldest"),
+            outcome(2, instruction="Fix login", helpful=False),
+            outcome(3, instruction="x" * 5000),
+            outcome(4),
+        ],
+    )
+    built = document(store)
+    assert [(each.task_id, each.success) for each in built.past_tasks] == [
+        ("t3", True), ("t2", False),
+    ]  # fmt: skip
+    assert len(built.past_tasks[0].text) == 1000
+    assert "Fix login [failed]" in built.past_tasks[1].lines["en"]
+    assert document(store, at=NOW - 1).past_tasks == ()

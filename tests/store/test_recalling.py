@@ -1,0 +1,287 @@
+"""Recalling memories and past tasks by words, on both databases."""
+
+import pytest
+from sqlalchemy import text as sql
+from teaching import DAY, NOW, outcome, teach
+
+from trackrecord.learning.memories import MemoryRules, MemoryType
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.intake import ensure_projects
+from trackrecord.store.memories import reject, remember
+from trackrecord.store.memory_rows import changes_of, find_memory
+from trackrecord.store.past_tasks import index_past_tasks, newest_past_tasks, similar_tasks
+from trackrecord.store.recalling import recall, reset_clocks
+
+RULES = MemoryRules()
+# Texts that are no longer alike than they need be.
+TEXTS = {
+    "cache": "Clear the build cache before a release build",
+    "port": "Port 5432 belongs to the production database",
+    "缓存": "夜间构建之前需要清理缓存",
+    "login": "The login test is flaky on Mondays",
+}
+
+
+def store_all(store, texts=TEXTS, *, project="default", now=NOW):
+    with writing(store) as connection:
+        project_id = ensure_projects(connection, [project])[project]
+        for memory_id, each in texts.items():
+            remember(
+                connection, project_id, each, memory_id=memory_id, rules=RULES, now=now,
+                source="agent-a",
+            )  # fmt: skip
+
+
+def asked(store, question, *, now=NOW, project_id=1, **more):
+    with reading(store) as connection:
+        return recall(connection, project_id, question, rules=RULES, now=now, **more)
+
+
+def ids(found):
+    return [each.memory.id for each in found]
+
+
+def recalled(store, found, now):
+    with writing(store) as connection:
+        reset_clocks(connection, [each.memory.row for each in found], rules=RULES, now=now)
+
+
+def test_a_lone_hit_is_wholly_relevant(store):
+    """Relevance 1, rank 0.85, and all that a result shows."""
+    store_all(store)
+    (found,) = asked(store, "who uses port 5432?")
+    assert found.memory.text == TEXTS["port"]
+    assert (found.relevance, found.rank) == (1.0, 0.85)
+    assert (found.memory.state.confidence, found.effective_confidence) == (0.5, 0.5)
+    assert (found.memory.state.type, found.memory.sources) == (MemoryType.MEMORY, ("agent-a",))
+
+
+@pytest.mark.parametrize("question", ["kubernetes quota", "the a of", "", "?!", "数据", "x" * 5000])
+def test_unrelated_text_finds_nothing(store, question):
+    """Nor does one that is made of words that every text has."""
+    store_all(store)
+    assert asked(store, question) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("build cache release", "cache"), ("清理缓存", "缓存"), ("缓", "缓存"), ("构建", "缓存"),
+        ("flaky login", "login"), ("FLAKY Login!", "login"), ("productionDatabase", "port"),
+    ],
+)  # fmt: skip
+def test_english_and_chinese_alike(store, question, first):
+    """By words, by pairs of characters, and by a single one."""
+    store_all(store)
+    assert ids(asked(store, question))[0] == first
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'cache" OR "', "cache' OR 1=1 --", "cache*", "cache AND NOT build", "NEAR(cache build)",
+        "words:cache", "cache & !build", "cache <-> build", "^cache", "-cache", "{cache}",
+        "cache:*", "\\cache", "p1wcache p2wcache",
+    ],
+)  # fmt: skip
+def test_a_question_is_no_query(store, question):
+    """What means something to a search engine is text like any other."""
+    store_all(store)
+    store_all(store, {"theirs": "Another cache"}, project="other")
+    found = ids(asked(store, question))
+    assert "theirs" not in found
+    assert found in ([], ["cache"])
+
+
+def test_projects_are_kept_apart(store):
+    """Each finds its own."""
+    store_all(store)
+    store_all(store, {"theirs": "Clear the build cache before a release build"}, project="other")
+    assert ids(asked(store, "cache")) == ["cache"]
+    assert ids(asked(store, "cache", project_id=2)) == ["theirs"]
+
+
+def test_more_of_the_question_is_more_relevant(store):
+    """And relevance is relative to the best."""
+    store_all(store, {"one": "deploy with helm charts", "both": "deploy by hand on friday"})
+    found = asked(store, "deploy friday")
+    assert ids(found) == ["both", "one"]
+    assert found[0].relevance == 1.0
+    assert 0 < found[1].relevance < 1
+
+
+@pytest.mark.parametrize(("days", "rank"), [(0, 0.85), (90, 0.775), (180, 0.7375)])
+def test_decay_and_the_reset_of_the_clock(store, days, rank):
+    """A memory ages until it is recalled: then it counts in full again, at the next recall."""
+    store_all(store)
+    later = NOW + days * DAY
+    found = asked(store, "flaky login", now=later)
+    assert found[0].rank == pytest.approx(rank, abs=1e-12)
+    # Without a reset it stays as old as it is.
+    assert asked(store, "flaky login", now=later) == found
+    recalled(store, found, later)
+    (again,) = asked(store, "flaky login", now=later)
+    assert again.rank == pytest.approx(0.85)
+    assert again.memory.state.confidence == 0.5
+    # As of the moment before, it is as old as it was.
+    (before,) = asked(store, "flaky login", at=max(NOW, later - 1e-3))
+    assert before.rank == pytest.approx(rank, abs=1e-6)
+    assert before.memory.last_recalled_at is None or not days
+
+
+def test_only_what_was_returned_is_reset(store):
+    """The rest goes on ageing."""
+    store_all(store, {"one": "deploy with helm charts", "both": "deploy by hand on friday"})
+    recalled(store, asked(store, "deploy friday", limit=1), NOW + DAY)
+    with reading(store) as connection:
+        assert find_memory(connection, 1, "both").last_recalled_at == NOW + DAY
+        assert find_memory(connection, 1, "one").last_recalled_at is None
+        row = find_memory(connection, 1, "both").row
+        assert [each.action for each in changes_of(connection, row)] == ["stored", "recalled"]
+
+
+def test_a_clock_never_goes_back(store):
+    """A machine whose clock lags makes nothing older."""
+    store_all(store)
+    found = asked(store, "flaky login")
+    recalled(store, found, NOW + DAY)
+    recalled(store, found, NOW)
+    with reading(store) as connection:
+        assert find_memory(connection, 1, "login").last_recalled_at == NOW + DAY
+
+
+def test_a_minimum_filters_on_the_decayed_value(store):
+    """0.5 counts 0.25 after 90 days."""
+    store_all(store)
+    later = NOW + 90 * DAY
+    assert ids(asked(store, "flaky", now=later, min_confidence=0.25)) == ["login"]
+    assert asked(store, "flaky", now=later, min_confidence=0.26) == []
+
+
+def test_confidence_decides_among_the_relevant(store):
+    """Of two that fit alike, the one that was rejected comes later."""
+    store_all(store, {"left": "deploy by left hand", "right": "deploy by right hand"})
+    with writing(store) as connection:
+        reject(connection, 1, "left", rules=RULES, now=NOW)
+    assert ids(asked(store, "deploy hand")) == ["right", "left"]
+
+
+def test_a_pitfall_is_recalled_as_a_warning(store):
+    """Like any other, with its prefix."""
+    store_all(store)
+    with writing(store) as connection:
+        for _ in range(3):
+            reject(connection, 1, "login", rules=RULES, now=NOW + 1)
+    (found,) = asked(store, "flaky login")
+    assert found.memory.text == f"KNOWN PITFALL: {TEXTS['login']}"
+    assert found.memory.state.type is MemoryType.ANTI_PATTERN
+    # Its prefix is not what it is found by.
+    assert asked(store, "known pitfall") == []
+
+
+def test_the_past(store):
+    """What was stored later is not recalled."""
+    store_all(store, {"one": "deploy with helm charts"})
+    store_all(store, {"both": "deploy by hand on friday"}, now=NOW + DAY)
+    (found,) = asked(store, "deploy friday", at=NOW + 1)
+    assert (found.memory.id, found.relevance) == ("one", 1.0)
+
+
+def test_words_that_many_memories_hold(store):
+    """Rare words decide; a word that is everywhere finds the newest."""
+    few = MemoryRules(max_candidates=5)
+    names = ("ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine")
+    store_all(store, {name: f"{name} {name} {name} deploy" for name in names})
+    with reading(store) as connection:
+
+        def found(question):
+            return ids(recall(connection, 1, question, rules=few, now=NOW))
+
+        assert found("deploy oak") == ["oak"]
+        assert set(found("deploy")) == set(names[5:])
+
+
+def test_memories_from_before_are_found(store):
+    """What a migration took over is marked when the project is next asked to remember."""
+    with writing(store) as connection:
+        ensure_projects(connection, ["default"])
+        connection.execute(
+            sql(
+                "INSERT INTO memories (id, project_id, memory_id, text, type, confidence,"
+                " created_at, changes, changed_at, standing, size_class)"
+                " VALUES (1, 1, 'old', 'Port 5432 belongs to the database', 'memory', 0.5,"
+                " :now, 1, :now, 0, 0)"
+            ),
+            {"now": NOW},
+        )
+        same = remember(
+            connection, 1, "port 5432 belongs to the database", memory_id="new", rules=RULES,
+            now=NOW + 1,
+        )  # fmt: skip
+    assert same.memory.id == "old"
+    assert ids(asked(store, "port")) == ["old"]
+
+
+def task(number, instruction, *, helpful=True, **more):
+    return outcome(number, helpful=helpful, instruction=instruction, **more)
+
+
+def similar(store, question, **more):
+    index_past_tasks(store)
+    with reading(store) as connection:
+        return similar_tasks(connection, 1, question, most=RULES.max_candidates, **more)
+
+
+def test_similar_past_tasks_and_how_they_ended(store):
+    """Found by their instruction; outcomes without one are not there."""
+    teach(
+        store,
+        [
+            task(1, "Fix the flaky login test", helpful=False),
+            task(2, "Write the release notes"),
+            task(3, "修复登录测试"),
+            outcome(4),
+        ],
+    )
+    (found,) = similar(store, "the login page is broken")
+    assert (found.outcome_id, found.task_id, found.instruction) == (
+        "o1", "t1", "Fix the flaky login test",
+    )  # fmt: skip
+    assert (found.success, found.verdict, found.relevance) == (False, "harmful", 1.0)
+    assert [each.task_id for each in similar(store, "登录失败")] == ["t3"]
+    assert similar(store, "kubernetes quota") == []
+
+
+def test_a_task_counts_once(store):
+    """By the outcome that ended last, whichever came first."""
+    teach(
+        store,
+        [
+            task(1, "Fix the flaky login test", task_id="t", received=NOW + 9),
+            task(2, "Fix the flaky login test", task_id="t", helpful=False, received=NOW),
+        ],
+    )
+    (found,) = similar(store, "flaky login")
+    assert (found.outcome_id, found.success) == ("o1", True)
+
+
+def test_indexing_again_changes_nothing(store):
+    """Each outcome is indexed once, and a redelivery brings nothing new."""
+    batch = [task(1, "Fix the flaky login test"), task(2, "Fix the slow login test")]
+    teach(store, batch)
+    assert index_past_tasks(store) == 2
+    teach(store, batch)
+    assert index_past_tasks(store) == 0
+    assert len(similar(store, "login test")) == 2
+
+
+def test_past_tasks_of_the_past(store):
+    """Nothing that was received later, and nothing of another project."""
+    teach(store, [task(1, "Fix the flaky login test"), task(2, "Fix login", project="other")])
+    teach(store, [task(3, "Fix the login page", received=NOW + DAY)], now=NOW + DAY)
+    assert [each.task_id for each in similar(store, "login", at=NOW + 1)] == ["t1"]
+    with reading(store) as connection:
+        newest = newest_past_tasks(connection, 1, limit=9)
+        then = newest_past_tasks(connection, 1, limit=9, at=NOW + 1)
+    assert [each.task_id for each in newest] == ["t3", "t1"]
+    assert [each.task_id for each in then] == ["t1"]

@@ -1,0 +1,105 @@
+"""A database of the version before memories is migrated on start, without loss."""
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import text
+from teaching import APPRAISER, NOW, RULES, outcome
+
+from trackrecord.learning.decay import DecayRules
+from trackrecord.learning.memories import MemoryRules, MemoryType
+from trackrecord.store import migrate
+from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.memories import list_memories, remember
+from trackrecord.store.past_tasks import index_past_tasks, similar_tasks
+from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord.store.recalling import recall
+from trackrecord.store.similar_memories import mark_waiting
+
+RULES_OF_MEMORIES = MemoryRules()
+
+
+@pytest.fixture
+def engine(store_url):
+    engine = connect_store(store_url)
+    yield engine
+    engine.dispose()
+
+
+def version_before(engine, *statements):
+    """A database of revision 0002 with one outcome that has an instruction."""
+    config = Config()
+    config.set_main_option("script_location", str(migrate._MIGRATIONS))
+    known = outcome(1, instruction="Fix the flaky login test")
+    with writing(engine) as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0002")
+        connection.execute(
+            text("INSERT INTO projects (id, name, revision, outcomes, successes)"
+                 " VALUES (1, 'default', 1, 1, 1)")
+        )  # fmt: skip
+        connection.execute(text("INSERT INTO decay_bases VALUES (1, 90.0, :now)"), {"now": NOW})
+        connection.execute(
+            text("INSERT INTO outcomes (id, project_id, outcome_id, task_id, received_at, ended_at,"
+                 " success, raw_score, verdict, body)"
+                 " VALUES (1, 1, 'o1', 't1', :now, :now, true, 1.0, 'helpful', :body)"),
+            {"now": NOW, "body": known.body},
+        )  # fmt: skip
+        for statement in statements:
+            connection.execute(text(statement))
+
+
+def test_outcomes_stay_and_a_rebuild_finds_their_tasks(engine):
+    """Nothing is lost; past tasks are noted from the recorded bodies."""
+    version_before(engine)
+    assert migrate.migrate(engine) is True
+    assert migrate.migrate(engine) is False
+    with writing(engine) as connection:
+        rebuilt = rebuild_patterns(
+            connection, 1, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=NOW
+        )
+        assert rebuilt.outcomes == 1
+        rebuild_patterns(
+            connection, 1, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=NOW
+        )
+    assert index_past_tasks(engine) == 1
+    with reading(engine) as connection:
+        (found,) = similar_tasks(connection, 1, "login", most=10)
+        assert list_memories(connection, 1) == []
+    assert found.task_id == "t1"
+
+
+def test_memories_from_before_any_of_this(engine):
+    """Missing columns are added; old rows are of type memory with no source, and are found."""
+    version_before(
+        engine,
+        "CREATE TABLE memories (id VARCHAR(40) PRIMARY KEY, content TEXT, confidence FLOAT,"
+        " created_at FLOAT)",
+        "INSERT INTO memories VALUES ('old-1', 'Port 5432 belongs to the database', 0.7, 1000.0)",
+        "INSERT INTO memories VALUES ('old-2', '夜间构建之前需要清理缓存', NULL, NULL)",
+        "INSERT INTO memories VALUES ('old-3', '  ', 0.5, 1000.0)",
+    )
+    migrate.migrate(engine)
+    with reading(engine) as connection:
+        kept = {each.id: each for each in list_memories(connection, 1)}
+    assert kept.keys() == {"old-1", "old-2"}
+    old = kept["old-1"]
+    assert (old.text, old.state.type, old.sources) == (
+        "Port 5432 belongs to the database", MemoryType.MEMORY, (),
+    )  # fmt: skip
+    assert (old.state.confidence, old.created_at) == (0.7, 1000.0)
+    assert kept["old-2"].state.confidence == 0.5
+    assert mark_waiting(engine, RULES_OF_MEMORIES) == 2
+    assert mark_waiting(engine, RULES_OF_MEMORIES) == 0
+    with writing(engine) as connection:
+        (found,) = recall(connection, 1, "清理缓存", rules=RULES_OF_MEMORIES, now=NOW)
+        same = remember(
+            connection, 1, "port 5432 belongs to the database", memory_id="new",
+            rules=RULES_OF_MEMORIES, now=NOW,
+        )  # fmt: skip
+        new = remember(
+            connection, 1, "Something else", memory_id="new", rules=RULES_OF_MEMORIES, now=NOW
+        )
+    assert (found.memory.id, same.memory.id, new.is_new) == ("old-2", "old-1", True)
+    with reading(engine) as connection:
+        assert connection.execute(text("SELECT count(*) FROM outcomes")).scalar() == 1

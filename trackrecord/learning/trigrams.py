@@ -1,0 +1,164 @@
+"""How alike two texts are: the trigrams that they share, exactly, and without looking at each text.
+
+A text's trigrams are all rows of three characters in it, in lower case, without padding. Two texts
+are as similar as the Jaccard index of these sets, |A∩B|/|A∪B|.
+
+A project may have a hundred thousand memories, and each new one is compared with all of them. What
+makes that fast is a filter that may let too much through and never too little. If the similarity is
+at least t, then |A∩B| ≥ t/(1+t)·(|A|+|B|), and t·|A| ≤ |B| ≤ |A|/t. Now let each trigram stand on
+one of a few hundred planes, by its hash, and let B have a bit on a plane when one of its trigrams
+stands there. Then |A∩B| is at most the number of trigrams of A that stand on planes where B has a
+bit. The bits of many texts on one plane are one integer, so that those numbers are added up for
+all texts at once, in carry-save form: one addition costs a few operations on long integers.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from math import ceil, floor
+from zlib import crc32
+
+# A plane holds bits of at most so many texts in one block, and a block takes that many bytes.
+BLOCK_BYTES = 16 * 1024
+_BLOCK_BITS = BLOCK_BYTES * 8
+_PER_DOUBLING = 4
+# With 100,000 facts of some ten words each, a handful that are not similar pass the filter.
+_PLANES_PER_TRIGRAM = 4
+_FEWEST_PLANES = 64
+_MOST_PLANES = _BLOCK_BITS // 8
+# Bounds are computed in floats; a text that lies on one must pass.
+_SLACK = 1e-9
+
+
+def trigrams(text: str) -> frozenset[str]:
+    """All rows of three characters, in lower case, without padding."""
+    text = text.lower()
+    return frozenset(text[i : i + 3] for i in range(len(text) - 2))
+
+
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """|A∩B|/|A∪B|; 1 when both are empty."""
+    if not a and not b:
+        return 1.0
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared)
+
+
+def similarity(a: str, b: str) -> float:
+    """The Jaccard index of two texts' trigrams."""
+    return jaccard(trigrams(a), trigrams(b))
+
+
+def size_class(size: int) -> int:
+    """The class of sets of that size: each size below 4 is one, then four for each doubling."""
+    if size < _PER_DOUBLING:
+        return size
+    doublings = size.bit_length() - 1 - 2
+    return _PER_DOUBLING * doublings + (size >> doublings)
+
+
+def smallest_in(kind: int) -> int:
+    """The smallest size of a class."""
+    if kind < _PER_DOUBLING:
+        return kind
+    doublings = kind // _PER_DOUBLING - 1
+    return (kind - _PER_DOUBLING * doublings) << doublings
+
+
+def classes_within(size: int, threshold: float) -> range:
+    """The classes in which sets lie that may be similar enough to one of that size."""
+    smallest = ceil(threshold * size - _SLACK)
+    largest = floor(size / threshold + _SLACK)
+    return range(size_class(smallest), size_class(largest) + 1)
+
+
+def planes_in(kind: int) -> int:
+    """How many planes the texts of a class are spread over."""
+    return min(_MOST_PLANES, max(_FEWEST_PLANES, _PLANES_PER_TRIGRAM * smallest_in(kind)))
+
+
+def slots_in(kind: int) -> int:
+    """How many texts of a class one block has room for, a multiple of eight."""
+    return _BLOCK_BITS // planes_in(kind) // 8 * 8
+
+
+@lru_cache(maxsize=65_536)
+def _hash(trigram: str) -> int:
+    return crc32(trigram.encode("utf-8", "surrogatepass"))
+
+
+def _planes_of(grams: Iterable[str], kind: int) -> Counter[int]:
+    planes = planes_in(kind)
+    return Counter(_hash(gram) % planes for gram in grams)
+
+
+def marked(block: bytes, grams: frozenset[str], slot: int) -> bytes:
+    """A block with a text's bits in one of its slots; an empty block is b""."""
+    return _changed(block, grams, slot, lambda byte, bit: byte | bit)
+
+
+def cleared(block: bytes, grams: frozenset[str], slot: int) -> bytes:
+    """A block without a text's bits in its slot."""
+    return _changed(block, grams, slot, lambda byte, bit: byte & ~bit)
+
+
+def _changed(
+    block: bytes, grams: frozenset[str], slot: int, change: Callable[[int, int], int]
+) -> bytes:
+    kind = size_class(len(grams))
+    width = slots_in(kind) // 8
+    planes = bytearray(block or bytes(BLOCK_BYTES))
+    for plane in _planes_of(grams, kind):
+        at = plane * width + slot // 8
+        planes[at] = change(planes[at], 1 << slot % 8)
+    return bytes(planes)
+
+
+def possibly_similar(
+    blocks: Sequence[bytes], kind: int, grams: frozenset[str], threshold: float
+) -> list[int]:
+    """Where texts lie that may be similar enough: all that are, and some that are not.
+
+    Args:
+        blocks: all blocks of one class.
+        kind: that class.
+        grams: the trigrams of the text that is compared with all in the blocks, at least one.
+        threshold: the similarity that is asked for, above 0.
+
+    Returns:
+        Positions: block · slots + slot, ascending.
+    """
+    if not blocks:
+        return []
+    needed = threshold / (1 + threshold) * (len(grams) + smallest_in(kind))
+    needed = max(1, ceil(needed - _SLACK))
+    if needed > len(grams):
+        return []
+    width = slots_in(kind) // 8
+    everywhere = (1 << len(blocks) * width * 8) - 1
+    # Each text's count begins so far below a power of two that it gets there when it is enough.
+    height = len(grams).bit_length()
+    start = (1 << height) - needed
+    counts = [everywhere if start >> level & 1 else 0 for level in range(height)]
+    enough = 0
+    for plane, weight in _planes_of(grams, kind).items():
+        begin = plane * width
+        bits = int.from_bytes(b"".join([each[begin : begin + width] for each in blocks]), "little")
+        for _ in range(weight):
+            carry = bits
+            for level in range(height):
+                counts[level], carry = counts[level] ^ carry, counts[level] & carry
+                if not carry:
+                    break
+            enough |= carry
+    return _positions(enough)
+
+
+def _positions(bits: int) -> list[int]:
+    found = []
+    for index, byte in enumerate(bits.to_bytes((bits.bit_length() + 7) // 8, "little")):
+        while byte:
+            low = byte & -byte
+            found.append(index * 8 + low.bit_length() - 1)
+            byte ^= low
+    return found

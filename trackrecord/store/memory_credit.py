@@ -1,0 +1,73 @@
+"""Credit: outcomes confirm and reject the memories that they say were used.
+
+Confirming and rejecting stop at bounds, so their order matters: it is the one in which outcomes are
+received, within what one batch brings; batches count in the order of their commits.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Row, select, tuple_
+
+from ..appraisal import Appraised
+from ..learning.memories import MemoryRules, confirmed, rejected
+from ..learning.scoring import Verdict
+from .holding import held
+from .memories import record_judgement
+from .memory_rows import CHUNK
+from .memory_tables import memories
+
+_JUDGES = {Verdict.HELPFUL: confirmed, Verdict.HARMFUL: rejected}
+
+
+def credit_memories(
+    connection: Connection,
+    project_ids: Mapping[str, int],
+    recorded: Iterable[Appraised],
+    rules: MemoryRules,
+    now: float,
+) -> None:
+    """Confirm what helpful outcomes used, reject what harmful ones did; unknown ids are passed.
+
+    Args:
+        connection: within the intake's transaction.
+        project_ids: the rows of projects by name.
+        recorded: outcomes that are new, so that each has its say exactly once.
+        rules: how far a confirmation or rejection reaches.
+        now: seconds since the epoch.
+    """
+    judging = [each for each in recorded if each.memory_ids and each.verdict in _JUDGES]
+    if not judging:
+        return
+    judging.sort(key=lambda each: (each.received_at, each.project, each.outcome_id))
+    keys = {(project_ids[each.project], name) for each in judging for name in each.memory_ids}
+    _hold(connection, keys)
+    for outcome in judging:
+        for name in outcome.memory_ids:
+            # Read again each time: one batch may judge the same memory more than once.
+            row = _row(connection, project_ids[outcome.project], name)
+            if row is not None:
+                record_judgement(
+                    connection,
+                    row,
+                    _JUDGES[outcome.verdict],
+                    rules,
+                    now=now,
+                    because_of=outcome.outcome_id,
+                )
+
+
+def _hold(connection: Connection, keys: set[tuple[int, str]]) -> None:
+    """In the order of their rows, so that two workers cannot wait for each other in a circle."""
+    wanted = sorted(keys)
+    for start in range(0, len(wanted), CHUNK):
+        own = tuple_(memories.c.project_id, memories.c.memory_id)
+        query = select(memories.c.id).where(own.in_(wanted[start : start + CHUNK]))
+        connection.execute(held(connection, query.order_by(memories.c.id), memories)).all()
+
+
+def _row(connection: Connection, project_id: int, memory_id: str) -> Row[Any] | None:
+    query = select(memories).where(
+        memories.c.project_id == project_id, memories.c.memory_id == memory_id
+    )
+    return connection.execute(query).one_or_none()

@@ -1,0 +1,67 @@
+"""Remembering what agents stored: memories that came on the stream, among outcomes."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from trackrecord.errors import InvalidMemory, StoreUnavailable
+from trackrecord.learning.memories import MemoryRules
+from trackrecord.store.engine import writing
+from trackrecord.store.intake import ensure_projects
+from trackrecord.store.memories import remember
+
+from .arrivals import ArrivedMemory, Refused
+
+
+def remember_arrived(
+    engine: Engine, arrived: Sequence[ArrivedMemory], rules: MemoryRules
+) -> tuple[set[str], list[Refused]]:
+    """Store memories, each project's in a transaction of its own.
+
+    What came again is known by its id, and changes nothing.
+
+    Returns:
+        The projects, and what cannot be stored.
+
+    Raises:
+        StoreUnavailable: the database is away, or refuses what nothing is wrong with; all of it
+            stays pending, and what is stored already is recognised.
+    """
+    projects = set()
+    refused: list[Refused] = []
+    by_project = sorted(arrived, key=lambda each: each.memory.project)
+    for project, group in groupby(by_project, key=lambda each: each.memory.project):
+        try:
+            with writing(engine) as connection:
+                project_id = ensure_projects(connection, [project])[project]
+                for each in group:
+                    refused += _remember(connection, project_id, each, rules)
+        except SQLAlchemyError as error:
+            message = f"the database refuses memories ({type(error).__name__})"
+            raise StoreUnavailable(message) from error
+        projects.add(project)
+    return projects, refused
+
+
+def _remember(
+    connection: Connection, project_id: int, arrived: ArrivedMemory, rules: MemoryRules
+) -> list[Refused]:
+    memory = arrived.memory
+    try:
+        with connection.begin_nested():
+            remember(
+                connection,
+                project_id,
+                memory.text,
+                # The same whenever the entry is delivered again.
+                memory_id=memory.memory_id or f"stream:{arrived.entry_id.decode()}",
+                rules=rules,
+                now=arrived.received_at,
+                source=memory.source,
+                force=memory.force,
+            )
+    except InvalidMemory as error:
+        return [Refused(arrived.entry_id, arrived.fields, str(error))]
+    return []
