@@ -33,6 +33,7 @@ _RULES = {
     "criteria": "Criteria",
     "competence": "Competence records",
     "errors": "Errors of tasks in flight",
+    "context": "Candidates of a prompt",
 }
 
 

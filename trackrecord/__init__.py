@@ -10,6 +10,7 @@ What an agent needs is here:
         attempt.tool("grep", ok=True)
 
     trackrecord.rankings(task="fix the build")
+    trackrecord.context(task="fix the build", candidates=[...], budget=4000)
     trackrecord.error_context("build-4711")
 
 Names are imported when they are first used: an agent that only publishes pays for nothing else.
@@ -34,15 +35,21 @@ if TYPE_CHECKING:
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
     from trackrecord_producers.tally import Stats
 
+    from .candidates.candidate import Candidate
+    from .candidates.ranking import rank
+    from .candidates.selecting import select
     from .learning.classification import classify, classify_failure
     from .rankings.client import rankings
+    from .rankings.context import context
 
 __all__ = [
     "Attempt",
+    "Candidate",
     "Stats",
     "attempt",
     "classify",
     "classify_failure",
+    "context",
     "current_attempt",
     "dropped",
     "dropped_errors",
@@ -50,19 +57,23 @@ __all__ = [
     "error_stats",
     "flush",
     "publish",
+    "rank",
     "rankings",
     "record_error",
     "resolve_error",
+    "select",
     "spool",
     "stats",
 ]
 
 _HOMES = {
     "Attempt": "trackrecord_producers.attempt",
+    "Candidate": "trackrecord.candidates.candidate",
     "Stats": "trackrecord_producers.tally",
     "attempt": "trackrecord_producers.attempt",
     "classify": "trackrecord.learning.classification",
     "classify_failure": "trackrecord.learning.classification",
+    "context": "trackrecord.rankings.context",
     "current_attempt": "trackrecord_producers.attempt",
     "dropped": "trackrecord_producers.publish",
     "dropped_errors": "trackrecord_producers.errors_in_flight",
@@ -70,9 +81,11 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "flush": "trackrecord_producers.publish",
     "publish": "trackrecord_producers.publish",
+    "rank": "trackrecord.candidates.ranking",
     "rankings": "trackrecord.rankings.client",
     "record_error": "trackrecord_producers.errors_in_flight",
     "resolve_error": "trackrecord_producers.errors_in_flight",
+    "select": "trackrecord.candidates.selecting",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
 }

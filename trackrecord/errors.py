@@ -20,6 +20,10 @@ class InvalidErrorReport(TrackrecordError):
     """Raised when an error of a task cannot be recorded, or asked for, as it is given."""
 
 
+class InvalidCandidate(TrackrecordError):
+    """Raised when a candidate for a prompt is not as it should be; the message names it."""
+
+
 class InvalidTime(TrackrecordError):
     """Raised when a text cannot be read as a moment in time."""
 

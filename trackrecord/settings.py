@@ -21,6 +21,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from .candidates.rules import ContextRules
 from .errors import SettingsError
 from .keys import Keys
 from .learning.antipatterns import AntiPatternRules
@@ -160,6 +161,7 @@ class Settings(BaseSettings):
     antipatterns: AntiPatternRules = AntiPatternRules()
     competence: CompetenceRules = CompetenceRules()
     errors: ErrorRules = ErrorRules()
+    context: ContextRules = ContextRules()
 
     @classmethod
     def settings_customise_sources(

@@ -1,0 +1,144 @@
+"""Ranking: in which order candidates are considered."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import msgspec
+
+from . import partial_rules
+from .candidate import LEARNT_KINDS, Candidate
+from .partial_rules import rules_from
+from .reading import Given, read_candidates
+from .rules import ContextRules
+
+
+class Scored(msgspec.Struct, frozen=True, gc=False):
+    """A candidate and what it is worth.
+
+    Attributes:
+        candidate: the piece itself.
+        score: what it is ranked by.
+        tokens: what it counts for, its heading apart.
+    """
+
+    candidate: Candidate
+    score: float
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Candidates in their order.
+
+    Attributes:
+        entries: those that were ranked, best first.
+        beyond: those that were not, because there were more than `max_candidates`.
+        rules: what they were ranked by.
+    """
+
+    entries: tuple[Scored, ...]
+    beyond: tuple[Candidate, ...]
+    rules: ContextRules
+
+    @property
+    def left_out(self) -> int:
+        """How many were not ranked."""
+        return len(self.beyond)
+
+
+def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ranked:
+    """Rank candidates: pure, and for up to `max_candidates` of them whatever their order.
+
+    Of more the first so many are ranked, and the others are named. The order is by score, then by
+    priority, both descending, then by id, by code point. With `enabled` false all stay as they are.
+
+    Args:
+        candidates: of ours, or mappings as JSON has them, in snake_case or camelCase.
+        config: the rules, or those of their numbers that are not the usual ones.
+
+    Raises:
+        InvalidCandidate: a candidate is none; the message names it.
+        SettingsError: a rule is none; the message names it.
+    """
+    rules = rules_from(config)
+    read = read_candidates(candidates)
+    most = rules.max_candidates if rules.enabled else len(read)
+    return Ranked(in_order(read[:most], rules), tuple(read[most:]), rules)
+
+
+def in_order(candidates: Sequence[Candidate], rules: ContextRules) -> tuple[Scored, ...]:
+    """All of the candidates, ranked; as they are when ranking is off."""
+    weights = _LearntWeights(rules)
+    scored = [
+        Scored(each, score_of(each, rules, weights), tokens_of(each, rules)) for each in candidates
+    ]
+    if rules.enabled:
+        scored.sort(key=_place)
+    return tuple(scored)
+
+
+def _place(entry: Scored) -> tuple[float, float, str, str]:
+    # An agent's own candidate and a learnt one of another kind may have one id.
+    each = entry.candidate
+    return -entry.score, -each.priority, each.id, each.kind
+
+
+class _LearntWeights(dict[str, float]):
+    """What a kind's own score is multiplied by; nothing for kinds that bring none."""
+
+    def __init__(self, rules: ContextRules) -> None:
+        super().__init__((kind, getattr(rules, f"{kind}_weight")) for kind in LEARNT_KINDS)
+
+
+def score_of(each: Candidate, rules: ContextRules, learnt: dict[str, float] | None = None) -> float:
+    """The base ÷ (1 + dependency_proximity·depth); without a depth nothing is divided.
+
+    The base is the sum of the weights of all that holds of the candidate, a decision's recency
+    times its age factor, and, of what trackrecord has learnt, its own score times its weight.
+    """
+    learnt = _LearntWeights(rules) if learnt is None else learnt
+    base = _weights_of_flags(each, rules)
+    if each.score:
+        base += each.score * learnt.get(each.kind, 0.0)
+    if each.kind == "phase":
+        base += rules.phase_weight
+    elif each.kind == "decision" and each.decision_age_hours is not None:
+        base += rules.decision_recency_weight * age_factor(each.decision_age_hours, rules)
+    if each.dependency_depth is not None:
+        base /= 1 + rules.dependency_proximity_weight * each.dependency_depth
+    return base
+
+
+def _weights_of_flags(each: Candidate, rules: ContextRules) -> float:
+    total = 0.0
+    if each.is_current_task:
+        total += rules.current_task_weight
+    if each.is_blocked_task:
+        total += rules.blocked_task_weight
+    if each.has_failure:
+        total += rules.recent_failure_weight
+    if each.has_success:
+        total += rules.recent_success_weight
+    if each.has_evidence:
+        total += rules.evidence_presence_weight
+    return total
+
+
+def age_factor(age_hours: float, rules: ContextRules) -> float:
+    """What is left of a decision's weight at an age; a negative age counts as 0.
+
+    Exponential: 2^(−age/half-life). Linear: max(0, 1 − age/max_age_hours).
+    """
+    age = max(0.0, age_hours)
+    if rules.age_decay == "linear":
+        return max(0.0, 1 - age / rules.counts_nothing_from_hours)
+    return float(2.0 ** (-age / rules.half_life_hours))
+
+
+def tokens_of(each: Candidate, rules: ContextRules) -> int:
+    """The tokens that it says it has, else ceil(characters·ratio) by what kind of text it is."""
+    if each.tokens is not None:
+        return each.tokens
+    ratio: float = getattr(rules, f"{each.content_type}_ratio")
+    return ceil(len(each.text) * ratio)

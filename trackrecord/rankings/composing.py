@@ -1,0 +1,138 @@
+"""Composing a prompt's text from an agent's own candidates and a project's rankings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from ..candidates.candidate import Candidate
+from ..candidates.ranking import Ranked, Scored, in_order
+from ..candidates.rules import ContextRules
+from ..candidates.selecting import select
+from ..candidates.tokenizing import Tokenizer
+from ..learning.language import Language
+from .document import RankingsDocument
+from .learnt import Learnt, learnt_candidates
+
+Reason = Literal["budget", "max_candidates", "replaced"]
+
+
+class Considered(msgspec.Struct, frozen=True, gc=False):
+    """What became of one candidate.
+
+    Attributes:
+        id: its id.
+        kind: its kind.
+        is_learnt: whether it came from the rankings, and not from the agent.
+        score: what it was ranked by; None when it was not ranked.
+        tokens: what it counts for, its heading apart; None when it was not counted.
+        reason: why it was left out, None when it was taken. `budget`: it did not fit.
+            `max_candidates`: the agent handed in more than are ranked. `replaced`: the agent
+            handed in one of the same kind and id.
+    """
+
+    id: str
+    kind: str
+    is_learnt: bool
+    score: float | None = None
+    tokens: int | None = None
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What stands in the prompt, and what does not.
+
+    Attributes:
+        project: whose experience took part.
+        prompt: the text, "" when there is nothing to say.
+        tokens: what the text counts for.
+        budget: what it was allowed; None for no limit.
+        taken: the candidates that stand in the text, best first.
+        left_out: those that do not, with the reason; those that did not fit first, best first.
+        not_competing: how many entries of the rankings were not among the best of their kind.
+        age_s: seconds since the rankings were computed, None when there are none.
+        is_stale: whether these are the rankings that this process saw last, and not the newest.
+        problem: why the rankings are missing or stale, None when all is well.
+    """
+
+    project: str
+    prompt: str
+    tokens: int
+    budget: int | None
+    taken: tuple[Considered, ...] = ()
+    left_out: tuple[Considered, ...] = ()
+    not_competing: int = 0
+    age_s: float | None = None
+    is_stale: bool = False
+    problem: str | None = None
+
+
+def compose(
+    document: RankingsDocument | None,
+    own: Sequence[Candidate],
+    rules: ContextRules,
+    *,
+    project: str,
+    problem: str | None,
+    task: str | None,
+    budget: int | None,
+    language: Language,
+    tokenizer: Tokenizer | None = None,
+    now: float,
+) -> Context:
+    """Rank both together, and write what fits.
+
+    Args:
+        document: the project's rankings; None when there are none.
+        own: the agent's candidates; of more than `max_candidates` the first so many are ranked.
+        rules: what is ranked by.
+        project: its name.
+        problem: what kept the caller from a fresh document.
+        task: the text of the task at hand, if any.
+        budget: in tokens, None for no limit.
+        language: of headings and of what is learnt.
+        tokenizer: the caller's own.
+        now: seconds since the epoch.
+    """
+    learnt = Learnt()
+    if document is not None:
+        most = rules.max_learnt
+        learnt = learnt_candidates(document, task=task, most=most, language=language)
+    handed_in = {(each.kind, each.id) for each in own}
+    replaced = [each for each in learnt.candidates if (each.kind, each.id) in handed_in]
+    theirs = [each for each in learnt.candidates if (each.kind, each.id) not in handed_in]
+    ranked_at_most = rules.max_candidates if rules.enabled else len(own)
+    entries = in_order([*own[:ranked_at_most], *theirs], rules)
+    selection = select(Ranked(entries, (), rules), budget, lang=language, tokenizer=tokenizer)
+    are_learnt = frozenset((each.kind, each.id) for each in theirs)
+    return Context(
+        project=project,
+        prompt=selection.text,
+        tokens=selection.tokens,
+        budget=budget,
+        taken=tuple(_considered(selection.taken, are_learnt, None)),
+        left_out=(
+            *_considered(selection.left_out, are_learnt, "budget"),
+            *(_unranked(each, "max_candidates") for each in own[ranked_at_most:]),
+            *(_unranked(each, "replaced", is_learnt=True) for each in replaced),
+        ),
+        not_competing=learnt.left_out,
+        age_s=None if document is None else max(0.0, now - document.computed_at),
+        is_stale=document is not None and problem is not None,
+        problem=problem,
+    )
+
+
+def _considered(
+    entries: Sequence[Scored], learnt: frozenset[tuple[str, str]], reason: Reason | None
+) -> Iterator[Considered]:
+    for entry in entries:
+        each = entry.candidate
+        is_learnt = (each.kind, each.id) in learnt
+        yield Considered(each.id, each.kind, is_learnt, entry.score, entry.tokens, reason)
+
+
+def _unranked(each: Candidate, reason: Reason, *, is_learnt: bool = False) -> Considered:
+    return Considered(each.id, each.kind, is_learnt, reason=reason)
