@@ -31,6 +31,7 @@ COMMANDS = (
     "criteria",
     "competences",
     "errors",
+    "context",
     "explain",
     "consolidate",
     "status",

@@ -94,6 +94,8 @@ def _is_sound(given: Candidate) -> bool:
         and type(given.kind) is str
         and given.kind in _KINDS
         and type(given.text) is str
+        and given.id.isascii()
+        and given.text.isascii()
         and type(given.content_type) is str
         and given.content_type in _CONTENT_TYPES
         and (given.section is None or given.section in _SECTIONS)
@@ -117,11 +119,21 @@ def _not_a_word(given: Candidate) -> str | None:
         return f"there is no kind {given.kind!r}; there are {', '.join(get_args(Kind))}"
     if not isinstance(given.text, str):
         return "its text must be a text"
+    if not _is_writable(given.id) or not _is_writable(given.text):
+        return "it holds a lone surrogate, which cannot be written as UTF-8"
     if not _is_one_of(given.content_type, _CONTENT_TYPES):
         return f"content_type is one of {', '.join(get_args(ContentType))}"
     if given.section is not None and not _is_one_of(given.section, SECTIONS):
         return f"there is no section {given.section!r}; there are {', '.join(SECTIONS)}"
     return None
+
+
+def _is_writable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_one_of(value: object, names: Container[str]) -> bool:

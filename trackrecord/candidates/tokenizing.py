@@ -11,7 +11,6 @@ from typing import Final
 
 import msgspec
 
-from ..errors import InvalidCandidate
 from ..learning.language import Language
 from .ranking import Scored
 from .sections import render
@@ -54,14 +53,14 @@ def count_with(tokenizer: Tokenizer, text: str) -> int:
     """How many tokens a tokenizer finds.
 
     Raises:
-        InvalidCandidate: it answers neither a number nor a list.
+        ValueError: it answers neither a number nor a list.
     """
     answer = tokenizer(text)
     if isinstance(answer, Sized):
         return len(answer)
     if isinstance(answer, bool) or not isinstance(answer, int) or answer < 0:
         message = f"a tokenizer gives a number of tokens, or a list of them, not {answer!r}"
-        raise InvalidCandidate(message)
+        raise ValueError(message)
     return answer
 
 

@@ -24,6 +24,7 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         id: its id.
         kind: its kind.
+        rank: its place in the ranking, 1 for the best; None when it was not ranked.
         is_learnt: whether it came from the rankings, and not from the agent.
         score: what it was ranked by; None when it was not ranked.
         tokens: what it counts for, its heading apart; None when it was not counted.
@@ -34,6 +35,7 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
 
     id: str
     kind: str
+    rank: int | None
     is_learnt: bool
     score: float | None = None
     tokens: int | None = None
@@ -100,21 +102,31 @@ def compose(
     if document is not None:
         most = rules.max_learnt
         learnt = learnt_candidates(document, task=task, most=most, language=language)
-    handed_in = {(each.kind, each.id) for each in own}
-    replaced = [each for each in learnt.candidates if (each.kind, each.id) in handed_in]
-    theirs = [each for each in learnt.candidates if (each.kind, each.id) not in handed_in]
+    handed_in = {_key(each) for each in own}
+    replaced = [each for each in learnt.candidates if _key(each) in handed_in]
+    theirs = [each for each in learnt.candidates if _key(each) not in handed_in]
     ranked_at_most = rules.max_candidates if rules.enabled else len(own)
     entries = in_order([*own[:ranked_at_most], *theirs], rules)
     selection = select(Ranked(entries, (), rules), budget, lang=language, tokenizer=tokenizer)
-    are_learnt = frozenset((each.kind, each.id) for each in theirs)
+    ranks = {_key(entry.candidate): place for place, entry in enumerate(entries, start=1)}
+    are_learnt = {_key(each) for each in theirs}
+
+    def considered(chosen: Sequence[Scored], reason: Reason | None) -> Iterator[Considered]:
+        for entry in chosen:
+            each, key = entry.candidate, _key(entry.candidate)
+            is_learnt = key in are_learnt
+            yield Considered(
+                each.id, each.kind, ranks[key], is_learnt, entry.score, entry.tokens, reason
+            )
+
     return Context(
         project=project,
         prompt=selection.text,
         tokens=selection.tokens,
         budget=budget,
-        taken=tuple(_considered(selection.taken, are_learnt, None)),
+        taken=tuple(considered(selection.taken, None)),
         left_out=(
-            *_considered(selection.left_out, are_learnt, "budget"),
+            *considered(selection.left_out, "budget"),
             *(_unranked(each, "max_candidates") for each in own[ranked_at_most:]),
             *(_unranked(each, "replaced", is_learnt=True) for each in replaced),
         ),
@@ -125,14 +137,10 @@ def compose(
     )
 
 
-def _considered(
-    entries: Sequence[Scored], learnt: frozenset[tuple[str, str]], reason: Reason | None
-) -> Iterator[Considered]:
-    for entry in entries:
-        each = entry.candidate
-        is_learnt = (each.kind, each.id) in learnt
-        yield Considered(each.id, each.kind, is_learnt, entry.score, entry.tokens, reason)
+def _key(each: Candidate) -> tuple[str, str]:
+    """An agent's own candidate and a learnt one of another kind may have one id."""
+    return each.kind, each.id
 
 
 def _unranked(each: Candidate, reason: Reason, *, is_learnt: bool = False) -> Considered:
-    return Considered(each.id, each.kind, is_learnt, reason=reason)
+    return Considered(each.id, each.kind, None, is_learnt, reason=reason)
