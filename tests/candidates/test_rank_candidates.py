@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import trackrecord
 from trackrecord.candidates.candidate import LEARNT_KINDS, Candidate
-from trackrecord.candidates.ranking import age_factor, rank, score_of, tokens_of
+from trackrecord.candidates.ranking import Scorer, age_factor, rank
 from trackrecord.candidates.rules import ContextRules
 
 RULES = ContextRules()
@@ -22,6 +22,14 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 def candidate(name="c", kind="evidence", text="text", **more):
     return Candidate(id=name, kind=kind, text=text, **more)
+
+
+def score_of(each, rules):
+    return Scorer(rules).score(each)
+
+
+def tokens_of(each, rules):
+    return Scorer(rules).tokens(each)
 
 
 def ids(ranked):

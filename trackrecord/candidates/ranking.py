@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import get_args
 
 import msgspec
 
 from . import partial_rules
-from .candidate import LEARNT_KINDS, Candidate
+from .candidate import LEARNT_KINDS, Candidate, ContentType
 from .partial_rules import rules_from
 from .reading import Given, read_candidates
 from .rules import ContextRules
@@ -69,10 +70,8 @@ def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ran
 
 def in_order(candidates: Sequence[Candidate], rules: ContextRules) -> tuple[Scored, ...]:
     """All of the candidates, ranked; as they are when ranking is off."""
-    weights = _LearntWeights(rules)
-    scored = [
-        Scored(each, score_of(each, rules, weights), tokens_of(each, rules)) for each in candidates
-    ]
+    scorer = Scorer(rules)
+    scored = [Scored(each, scorer.score(each), scorer.tokens(each)) for each in candidates]
     if rules.enabled:
         scored.sort(key=_place)
     return tuple(scored)
@@ -84,45 +83,58 @@ def _place(entry: Scored) -> tuple[float, float, str, str]:
     return -entry.score, -each.priority, each.id, each.kind
 
 
-class _LearntWeights(dict[str, float]):
-    """What a kind's own score is multiplied by; nothing for kinds that bring none."""
+class Scorer:
+    """What candidates are worth, and what they count for.
+
+    Args:
+        rules: the weights and ratios.
+    """
 
     def __init__(self, rules: ContextRules) -> None:
-        super().__init__((kind, getattr(rules, f"{kind}_weight")) for kind in LEARNT_KINDS)
+        self._rules = rules
+        self._learnt = {kind: getattr(rules, f"{kind}_weight") for kind in LEARNT_KINDS}
+        self._ratios = {kind: getattr(rules, f"{kind}_ratio") for kind in get_args(ContentType)}
 
+    def score(self, each: Candidate) -> float:
+        """The base ÷ (1 + dependency_proximity·depth); without a depth nothing is divided.
 
-def score_of(each: Candidate, rules: ContextRules, learnt: dict[str, float] | None = None) -> float:
-    """The base ÷ (1 + dependency_proximity·depth); without a depth nothing is divided.
+        The base is the sum of the weights of all that holds of the candidate, a decision's recency
+        times its age factor, and, of what is learnt, its own score times its kind's weight.
+        """
+        rules = self._rules
+        kind = each.kind
+        base = self._weights_of_flags(each)
+        if kind == "phase":
+            base += rules.phase_weight
+        elif kind == "decision":
+            if each.decision_age_hours is not None:
+                base += rules.decision_recency_weight * age_factor(each.decision_age_hours, rules)
+        elif each.score and kind in self._learnt:
+            base += each.score * self._learnt[kind]
+        if each.dependency_depth is not None:
+            base /= 1 + rules.dependency_proximity_weight * each.dependency_depth
+        return base
 
-    The base is the sum of the weights of all that holds of the candidate, a decision's recency
-    times its age factor, and, of what trackrecord has learnt, its own score times its weight.
-    """
-    learnt = _LearntWeights(rules) if learnt is None else learnt
-    base = _weights_of_flags(each, rules)
-    if each.score:
-        base += each.score * learnt.get(each.kind, 0.0)
-    if each.kind == "phase":
-        base += rules.phase_weight
-    elif each.kind == "decision" and each.decision_age_hours is not None:
-        base += rules.decision_recency_weight * age_factor(each.decision_age_hours, rules)
-    if each.dependency_depth is not None:
-        base /= 1 + rules.dependency_proximity_weight * each.dependency_depth
-    return base
+    def _weights_of_flags(self, each: Candidate) -> float:
+        rules = self._rules
+        total = 0.0
+        if each.is_current_task:
+            total += rules.current_task_weight
+        if each.is_blocked_task:
+            total += rules.blocked_task_weight
+        if each.has_failure:
+            total += rules.recent_failure_weight
+        if each.has_success:
+            total += rules.recent_success_weight
+        if each.has_evidence:
+            total += rules.evidence_presence_weight
+        return total
 
-
-def _weights_of_flags(each: Candidate, rules: ContextRules) -> float:
-    total = 0.0
-    if each.is_current_task:
-        total += rules.current_task_weight
-    if each.is_blocked_task:
-        total += rules.blocked_task_weight
-    if each.has_failure:
-        total += rules.recent_failure_weight
-    if each.has_success:
-        total += rules.recent_success_weight
-    if each.has_evidence:
-        total += rules.evidence_presence_weight
-    return total
+    def tokens(self, each: Candidate) -> int:
+        """The tokens that it says it has, else ceil(characters·ratio) by its kind of text."""
+        if each.tokens is not None:
+            return each.tokens
+        return ceil(len(each.text) * self._ratios[each.content_type])
 
 
 def age_factor(age_hours: float, rules: ContextRules) -> float:
@@ -134,11 +146,3 @@ def age_factor(age_hours: float, rules: ContextRules) -> float:
     if rules.age_decay == "linear":
         return max(0.0, 1 - age / rules.counts_nothing_from_hours)
     return float(2.0 ** (-age / rules.half_life_hours))
-
-
-def tokens_of(each: Candidate, rules: ContextRules) -> int:
-    """The tokens that it says it has, else ceil(characters·ratio) by what kind of text it is."""
-    if each.tokens is not None:
-        return each.tokens
-    ratio: float = getattr(rules, f"{each.content_type}_ratio")
-    return ceil(len(each.text) * ratio)

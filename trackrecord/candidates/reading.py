@@ -62,8 +62,9 @@ def _read(given: object, number: int) -> Candidate:
         raise InvalidCandidate(message)
     said = _metadata(name, given.get("metadata"))
     for field in _OPTIONAL:
-        if field in given and given[field] is not None:
-            said[field] = given[field]
+        value = given.get(field)
+        if value is not None:
+            said[field] = value
     kind, text = given.get("kind"), given.get("text")
     if kind is None or text is None:
         message = f"candidate {name!r}: it has no {'kind' if kind is None else 'text'}"
@@ -74,16 +75,26 @@ def _read(given: object, number: int) -> Candidate:
 def _metadata(name: str, given: object) -> dict[str, Any]:
     if given is None:
         return {}
-    if not isinstance(given, Mapping):
+    if type(given) is not dict and not isinstance(given, Mapping):
         message = f"candidate {name!r}: its metadata must be an object"
         raise InvalidCandidate(message)
-    said: dict[str, Any] = {}
+    said = {
+        _METADATA[key]: value
+        for key, value in given.items()
+        if value is not None and key in _METADATA
+    }
+    if len(said) < len(given):
+        _refuse_doubled(name, given)
+    return said
+
+
+def _refuse_doubled(name: str, given: Mapping[str, Any]) -> None:
+    """Some keys say nothing; two spellings of one field would contradict each other."""
+    seen: set[str] = set()
     for key, value in given.items():
         field = _METADATA.get(key)
-        if field is None or value is None:
-            continue
-        if field in said:
+        if field in seen:
             message = f"candidate {name!r}: {field} is given twice"
             raise InvalidCandidate(message)
-        said[field] = value
-    return said
+        if field is not None and value is not None:
+            seen.add(field)
