@@ -19,6 +19,7 @@ TOKENIZERS = {
     "by ratio": None,
     "a token for four characters": lambda text: ceil(len(text) / 4),
     "words": lambda text: len(text.split()),
+    "words between marks": lambda text: ["<s>", *text.split(), "</s>"],
     "bytes": lambda text: text.encode(),
     "runs of one character": lambda text: [
         place for place in range(len(text)) if place == 0 or text[place] != text[place - 1]
@@ -62,6 +63,8 @@ def counted(name, ranked, entries):
         of_candidates = sum(entry.tokens for entry in entries)
         outline = len(everything.text) - sum(len(entry.candidate.text) for entry in entries)
         return of_candidates + ceil(outline * RULES.markdown_ratio)
+    if not everything.text:  # nothing to hand on, whatever the tokenizer says of nothing
+        return 0
     answer = tokenizer(everything.text)
     return answer if isinstance(answer, int) else len(answer)
 
@@ -181,7 +184,7 @@ def test_an_unknown_language_is_english():
 
 
 def test_few_questions_are_asked_of_a_tokenizer():
-    """Each candidate once, and the whole text a handful of times."""
+    """Each candidate once, and the whole text a handful of times, also when no room is left."""
     asked = []
 
     def words(text):
@@ -195,6 +198,10 @@ def test_few_questions_are_asked_of_a_tokenizer():
     )
     chosen = select(ranked, 4000, tokenizer=words)
     assert 3960 <= chosen.tokens <= 4000
+    assert len(asked) <= len(texts) + 20
+    asked.clear()
+    full = select(ranked, 41 * 8 + 2, tokenizer=words)
+    assert full.tokens == 41 * 8 + 2
     assert len(asked) <= len(texts) + 20
 
 

@@ -92,8 +92,12 @@ class Scorer:
 
     def __init__(self, rules: ContextRules) -> None:
         self._rules = rules
-        self._learnt = {kind: getattr(rules, f"{kind}_weight") for kind in LEARNT_KINDS}
-        self._ratios = {kind: getattr(rules, f"{kind}_ratio") for kind in get_args(ContentType)}
+        self._learnt: dict[str, float] = {
+            kind: getattr(rules, f"{kind}_weight") for kind in LEARNT_KINDS
+        }
+        self._ratios: dict[str, float] = {
+            kind: getattr(rules, f"{kind}_ratio") for kind in get_args(ContentType)
+        }
 
     def score(self, each: Candidate) -> float:
         """The base ÷ (1 + dependency_proximity·depth); without a depth nothing is divided.

@@ -18,9 +18,9 @@ from .sections import render
 # Counts the tokens of a text, or gives them as a list.
 Tokenizer = Callable[[str], int | Sized]
 
-# Where two texts meet, a tokenizer may find some tokens fewer than in each alone. A candidate
-# that is over the budget by more than this, counted alone, is left out without a further question.
-MERGED_MOST: Final = 16
+# Where two texts meet, a tokenizer may find a token fewer than in each alone. A candidate that is
+# over the budget by more than this, counted alone, is left out without a further question.
+MERGED_MOST: Final = 3
 
 
 def choose_by_tokenizer(
@@ -30,7 +30,7 @@ def choose_by_tokenizer(
 
     The text is within the budget by this tokenizer, whatever tokenizer it is. That nothing is left
     out which would still fit holds for one that finds no fewer tokens in a longer text, and saves
-    at most `MERGED_MOST` of them where texts meet.
+    at most `MERGED_MOST` of them by putting a piece between others.
 
     Args:
         entries: best first.
@@ -38,8 +38,12 @@ def choose_by_tokenizer(
         language: of the headings.
         tokenizer: counts the tokens of a text.
     """
+    # Some tokenizers mark the beginning and the end of whatever they are given.
+    marks = count_with(tokenizer, "")
     counted = [
-        msgspec.structs.replace(each, tokens=count_with(tokenizer, each.candidate.text))
+        msgspec.structs.replace(
+            each, tokens=max(0, count_with(tokenizer, each.candidate.text) - marks)
+        )
         for each in entries
     ]
     walk = _Walk(budget, language, tokenizer)
