@@ -146,6 +146,32 @@ def test_what_is_left_out_and_why(process):
     assert len(answer.taken) + len(answer.left_out) == everything
 
 
+def test_one_that_is_not_ranked_replaces_nothing():
+    """The learnt one stands in for it; another kind of the same id is another candidate."""
+    own = [Candidate(id=f"own-{number}", kind="evidence", text="x") for number in range(10)]
+    own.append(Candidate(id="tests-first", kind="pattern", text="- mine"))
+    answer = composed(LEARNT, own, replace(RULES, max_candidates=10))
+    assert [each.id for each in answer.taken if each.kind == "pattern"] == [
+        "tests-first", "small-steps",
+    ]  # fmt: skip
+    assert [(each.id, each.reason) for each in answer.left_out] == [
+        ("tests-first", "max_candidates")
+    ]
+    task = Candidate(id="tests-first", kind="task", text="Write tests first")
+    both = composed(LEARNT, [task])
+    assert sorted(each.kind for each in both.taken if each.id == "tests-first") == [
+        "pattern", "task",
+    ]  # fmt: skip
+
+
+def test_ranking_that_is_off_leaves_the_order_untouched():
+    """The agent's own first, as they were handed in, then what is learnt; the budget holds."""
+    own = [Candidate(id=name, kind="evidence", text="x", has_failure=name == "a") for name in "cba"]
+    answer = composed(LEARNT, own, replace(RULES, enabled=False))
+    assert ids(answer.taken)[:4] == ["c", "b", "a", "anti-big-bang"]
+    assert composed(LEARNT, own, replace(RULES, enabled=False), budget=60).tokens <= 60
+
+
 def test_only_the_best_of_each_kind_compete():
     """As many as max_learnt says; the others are counted, also those beyond the cache."""
     many = document(

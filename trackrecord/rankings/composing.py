@@ -1,6 +1,6 @@
 """Composing a prompt's text from an agent's own candidates and a project's rankings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,32 +102,21 @@ def compose(
     if document is not None:
         most = rules.max_learnt
         learnt = learnt_candidates(document, task=task, most=most, language=language)
-    handed_in = {_key(each) for each in own}
-    replaced = [each for each in learnt.candidates if _key(each) in handed_in]
-    theirs = [each for each in learnt.candidates if _key(each) not in handed_in]
-    ranked_at_most = rules.max_candidates if rules.enabled else len(own)
-    entries = in_order([*own[:ranked_at_most], *theirs], rules)
+    most_own = rules.max_candidates if rules.enabled else len(own)
+    ours, beyond = own[:most_own], own[most_own:]
+    theirs, replaced = _apart(learnt.candidates, ours)
+    entries = in_order([*ours, *theirs], rules)
     selection = select(Ranked(entries, (), rules), budget, lang=language, tokenizer=tokenizer)
-    ranks = {_key(entry.candidate): place for place, entry in enumerate(entries, start=1)}
-    are_learnt = {_key(each) for each in theirs}
-
-    def considered(chosen: Sequence[Scored], reason: Reason | None) -> Iterator[Considered]:
-        for entry in chosen:
-            each, key = entry.candidate, _key(entry.candidate)
-            is_learnt = key in are_learnt
-            yield Considered(
-                each.id, each.kind, ranks[key], is_learnt, entry.score, entry.tokens, reason
-            )
-
+    tell = _Teller(entries, theirs)
     return Context(
         project=project,
         prompt=selection.text,
         tokens=selection.tokens,
         budget=budget,
-        taken=tuple(considered(selection.taken, None)),
+        taken=tuple(tell.of(each, None) for each in selection.taken),
         left_out=(
-            *considered(selection.left_out, "budget"),
-            *(_unranked(each, "max_candidates") for each in own[ranked_at_most:]),
+            *(tell.of(each, "budget") for each in selection.left_out),
+            *(_unranked(each, "max_candidates") for each in beyond),
             *(_unranked(each, "replaced", is_learnt=True) for each in replaced),
         ),
         not_competing=learnt.left_out,
@@ -135,6 +124,33 @@ def compose(
         is_stale=document is not None and problem is not None,
         problem=problem,
     )
+
+
+class _Teller:
+    """Knows each candidate's place, and who brought it."""
+
+    def __init__(self, entries: Sequence[Scored], learnt: Sequence[Candidate]) -> None:
+        self._ranks = {_key(each.candidate): place for place, each in enumerate(entries, start=1)}
+        self._learnt = {_key(each) for each in learnt}
+
+    def of(self, entry: Scored, reason: Reason | None) -> Considered:
+        """What became of a candidate that was ranked."""
+        each = entry.candidate
+        key = _key(each)
+        is_learnt = key in self._learnt
+        return Considered(
+            each.id, each.kind, self._ranks[key], is_learnt, entry.score, entry.tokens, reason
+        )
+
+
+def _apart(
+    learnt: Sequence[Candidate], ours: Sequence[Candidate]
+) -> tuple[list[Candidate], list[Candidate]]:
+    """What is learnt and competes, and what the agent's own candidates replace."""
+    handed_in = {_key(each) for each in ours}
+    competing = [each for each in learnt if _key(each) not in handed_in]
+    replaced = [each for each in learnt if _key(each) in handed_in]
+    return competing, replaced
 
 
 def _key(each: Candidate) -> tuple[str, str]:
