@@ -31,9 +31,11 @@ class RatioCount:
 
     def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
         """Count one more in, unless that would be more than the budget; says whether it was."""
+        of_candidates = self._of_candidates + entry.tokens
+        if budget is not None and of_candidates > budget:
+            return False
         section = section_of(entry.candidate)
         characters = self._characters + self._outline.more_for(section)
-        of_candidates = self._of_candidates + entry.tokens
         if budget is not None and of_candidates + ceil(characters * self._ratio) > budget:
             return False
         self._characters, self._of_candidates = characters, of_candidates

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import get_args
+from operator import attrgetter
+from typing import Final, get_args
 
 import msgspec
 
@@ -12,6 +13,10 @@ from .candidate import LEARNT_KINDS, Candidate, ContentType
 from .partial_rules import rules_from
 from .reading import Given, read_candidates
 from .rules import ContextRules
+
+_BY_ID: Final = attrgetter("candidate.id", "candidate.kind")
+_BY_PRIORITY: Final = attrgetter("candidate.priority")
+_BY_SCORE: Final = attrgetter("score")
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
@@ -73,14 +78,12 @@ def in_order(candidates: Sequence[Candidate], rules: ContextRules) -> tuple[Scor
     scorer = Scorer(rules)
     scored = [Scored(each, scorer.score(each), scorer.tokens(each)) for each in candidates]
     if rules.enabled:
-        scored.sort(key=_place)
+        # Each sort keeps the order of the one before among equals, also in reverse. An agent's own
+        # candidate and a learnt one of another kind may have one id.
+        scored.sort(key=_BY_ID)
+        scored.sort(key=_BY_PRIORITY, reverse=True)
+        scored.sort(key=_BY_SCORE, reverse=True)
     return tuple(scored)
-
-
-def _place(entry: Scored) -> tuple[float, float, str, str]:
-    # An agent's own candidate and a learnt one of another kind may have one id.
-    each = entry.candidate
-    return -entry.score, -each.priority, each.id, each.kind
 
 
 class Scorer:
