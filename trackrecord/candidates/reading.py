@@ -69,7 +69,8 @@ def _read(given: object, number: int) -> Candidate:
     if kind is None or text is None:
         message = f"candidate {name!r}: it has no {'kind' if kind is None else 'text'}"
         raise InvalidCandidate(message)
-    return Candidate(id=name, kind=kind, text=text, **said)
+    said["id"], said["kind"], said["text"] = name, kind, text
+    return Candidate(**said)
 
 
 def _metadata(name: str, given: object) -> dict[str, Any]:
