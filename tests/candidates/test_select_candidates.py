@@ -11,6 +11,7 @@ from trackrecord.candidates.candidate import Candidate
 from trackrecord.candidates.ranking import Ranked, rank
 from trackrecord.candidates.rules import ContextRules
 from trackrecord.candidates.selecting import select
+from trackrecord.candidates.tokenizing import DOUBTS_MOST
 
 RULES = ContextRules()
 KINDS = ("phase", "task", "decision", "evidence", "pattern", "anti_pattern", "competence", "memory")
@@ -199,6 +200,10 @@ def test_few_questions_are_asked_of_a_tokenizer():
     chosen = select(ranked, 4000, tokenizer=words)
     assert 3960 <= chosen.tokens <= 4000
     assert len(asked) <= len(texts) + 20
+    asked.clear()
+    doubtful = select(ranked, 41 * 8 + 2 + 39, tokenizer=words)
+    assert doubtful.tokens == 41 * 8 + 2
+    assert len(asked) <= len(texts) + 20 + DOUBTS_MOST
     asked.clear()
     full = select(ranked, 41 * 8 + 2, tokenizer=words)
     assert full.tokens == 41 * 8 + 2

@@ -21,6 +21,9 @@ Tokenizer = Callable[[str], int | Sized]
 # Where two texts meet, a tokenizer may find a token fewer than in each alone. A candidate that is
 # over the budget by more than this, counted alone, is left out without a further question.
 MERGED_MOST: Final = 3
+# And so is every one that is over the budget by less, once so many such questions were asked: a
+# prompt must not wait for hundreds of them.
+DOUBTS_MOST: Final = 32
 
 
 def choose_by_tokenizer(
@@ -30,7 +33,8 @@ def choose_by_tokenizer(
 
     The text is within the budget by this tokenizer, whatever tokenizer it is. That nothing is left
     out which would still fit holds for one that finds no fewer tokens in a longer text, and saves
-    at most `MERGED_MOST` of them by putting a piece between others.
+    at most `MERGED_MOST` of them by putting a piece between others. Whether a piece fits thanks to
+    such savings alone is asked `DOUBTS_MOST` times at the most.
 
     Args:
         entries: best first.
@@ -78,6 +82,7 @@ class _Walk:
         self.taken: list[Scored] = []
         self.left_out: list[Scored] = []
         self.tokens = 0
+        self._doubts = 0
 
     def go_on(self, entries: Sequence[Scored], at: int) -> int:
         """Decide about one entry or more from a place on; answers about how many."""
@@ -87,9 +92,11 @@ class _Walk:
         room = self._budget - self.tokens
         run = _fitting(entries, at, room)
         if not run:
-            if entries[at].tokens > room + MERGED_MOST:
+            is_doubtful = entries[at].tokens <= room + MERGED_MOST
+            if not is_doubtful or self._doubts == DOUBTS_MOST:
                 self.left_out.append(entries[at])
                 return 1
+            self._doubts += 1
             run = 1
         return self._try(entries[at : at + run], self._budget)
 
