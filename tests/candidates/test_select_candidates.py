@@ -210,6 +210,23 @@ def test_few_questions_are_asked_of_a_tokenizer():
     assert len(asked) <= len(texts) + 20
 
 
+def test_headings_are_estimated_too():
+    """Pieces that fit but for their heading raise a bounded number of questions."""
+    asked = []
+
+    def characters(text):
+        asked.append(text)
+        return len(text)
+
+    own = [{"id": "first", "kind": "phase", "text": "x" * 80, "priority": 1}]
+    own += [{"id": f"{n:03}", "kind": "agent_context", "text": "12345"} for n in range(300)]
+    config = {"max_candidates": 500, "weights": {"phase": 1}}
+    first = len("## Phase\n\n") + 80
+    chosen = select(rank(own, config), first + 15, tokenizer=characters)
+    assert (named(chosen.taken), chosen.tokens) == (["first"], first)
+    assert len(asked) <= len(own) + 20 + DOUBTS_MOST
+
+
 def test_each_candidate_reports_the_tokenizers_own_count():
     """Not an estimate, and not what the caller once said."""
     ranked = rank([{"id": "t", "kind": "task", "text": "two words", "tokens": 99}])

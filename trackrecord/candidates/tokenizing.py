@@ -13,7 +13,7 @@ import msgspec
 
 from ..learning.language import Language
 from .ranking import Scored
-from .sections import render
+from .sections import render, section_of
 
 # Counts the tokens of a text, or gives them as a list.
 Tokenizer = Callable[[str], int | Sized]
@@ -50,7 +50,7 @@ def choose_by_tokenizer(
         )
         for each in entries
     ]
-    walk = _Walk(budget, language, tokenizer)
+    walk = _Walk(budget, language, tokenizer, marks)
     at = 0
     while at < len(counted):
         at += walk.go_on(counted, at)
@@ -75,10 +75,15 @@ def count_with(tokenizer: Tokenizer, text: str) -> int:
 class _Walk:
     """What was decided so far."""
 
-    def __init__(self, budget: int | None, language: Language, tokenizer: Tokenizer) -> None:
+    def __init__(
+        self, budget: int | None, language: Language, tokenizer: Tokenizer, marks: int
+    ) -> None:
         self._budget = budget
         self._language = language
         self._tokenizer = tokenizer
+        self._marks = marks
+        self._opened: set[int] = set()
+        self._outline: dict[str, int] = {}
         self.taken: list[Scored] = []
         self.left_out: list[Scored] = []
         self.tokens = 0
@@ -90,9 +95,9 @@ class _Walk:
             self._take(entries[at:], self._count(entries[at:]))
             return len(entries) - at
         room = self._budget - self.tokens
-        run = _fitting(entries, at, room)
+        run = self._fitting(entries, at, room)
         if not run:
-            is_doubtful = entries[at].tokens <= room + MERGED_MOST
+            is_doubtful = self._estimate(entries[at], self._opened) <= room + MERGED_MOST
             if not is_doubtful or self._doubts == DOUBTS_MOST:
                 self.left_out.append(entries[at])
                 return 1
@@ -122,18 +127,28 @@ class _Walk:
     def _take(self, more: Sequence[Scored], tokens: int) -> None:
         self.taken += more
         self.tokens = tokens
+        self._opened.update(section_of(each.candidate).place for each in more)
 
     def _count(self, more: Sequence[Scored]) -> int:
         pieces = (each.candidate for each in (*self.taken, *more))
         return count_with(self._tokenizer, render(pieces, self._language))
 
+    def _fitting(self, entries: Sequence[Scored], at: int, room: int) -> int:
+        """How many from a place on fit by estimates."""
+        opened = set(self._opened)
+        count = 0
+        for entry in entries[at:]:
+            room -= self._estimate(entry, opened)
+            if room < 0:
+                break
+            opened.add(section_of(entry.candidate).place)
+            count += 1
+        return count
 
-def _fitting(entries: Sequence[Scored], at: int, room: int) -> int:
-    """How many from a place on fit by their own counts."""
-    count = 0
-    for entry in entries[at:]:
-        room -= entry.tokens
-        if room < 0:
-            break
-        count += 1
-    return count
+    def _estimate(self, entry: Scored, opened: set[int]) -> int:
+        section = section_of(entry.candidate)
+        is_first = section.place not in opened
+        outline = section.headings[self._language] + "\n\n" if is_first else section.between
+        if outline not in self._outline:
+            self._outline[outline] = count_with(self._tokenizer, outline) - self._marks
+        return entry.tokens + self._outline[outline]
