@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from ..candidates.candidate import Candidate
+from ..candidates.candidate import LEARNT_KINDS, Candidate
 from ..candidates.ranking import Ranked, Scored, in_order
 from ..candidates.rules import ContextRules
 from ..candidates.selecting import select
@@ -130,32 +130,27 @@ class _Teller:
     """Knows each candidate's place, and who brought it."""
 
     def __init__(self, entries: Sequence[Scored], learnt: Sequence[Candidate]) -> None:
-        self._ranks = {_key(each.candidate): place for place, each in enumerate(entries, start=1)}
-        self._learnt = {_key(each) for each in learnt}
+        # By identity: an agent's own candidate and a learnt one may have one id.
+        self._ranks = {id(each.candidate): place for place, each in enumerate(entries, start=1)}
+        self._learnt = {id(each) for each in learnt}
 
     def of(self, entry: Scored, reason: Reason | None) -> Considered:
         """What became of a candidate that was ranked."""
         each = entry.candidate
-        key = _key(each)
-        is_learnt = key in self._learnt
-        return Considered(
-            each.id, each.kind, self._ranks[key], is_learnt, entry.score, entry.tokens, reason
-        )
+        rank, is_learnt = self._ranks[id(each)], id(each) in self._learnt
+        return Considered(each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason)
 
 
 def _apart(
     learnt: Sequence[Candidate], ours: Sequence[Candidate]
 ) -> tuple[list[Candidate], list[Candidate]]:
     """What is learnt and competes, and what the agent's own candidates replace."""
-    handed_in = {_key(each) for each in ours}
-    competing = [each for each in learnt if _key(each) not in handed_in]
-    replaced = [each for each in learnt if _key(each) in handed_in]
+    handed_in = {(each.kind, each.id) for each in ours if each.kind in LEARNT_KINDS}
+    if not handed_in:
+        return list(learnt), []
+    competing = [each for each in learnt if (each.kind, each.id) not in handed_in]
+    replaced = [each for each in learnt if (each.kind, each.id) in handed_in]
     return competing, replaced
-
-
-def _key(each: Candidate) -> tuple[str, str]:
-    """An agent's own candidate and a learnt one of another kind may have one id."""
-    return each.kind, each.id
 
 
 def _unranked(each: Candidate, reason: Reason, *, is_learnt: bool = False) -> Considered:
