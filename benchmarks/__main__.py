@@ -24,6 +24,7 @@ BENCHMARKS = (
     "end_to_end",
     "publish",
     "rankings",
+    "context",
     "freshness",
     "consolidation",
     "appraising",

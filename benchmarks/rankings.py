@@ -40,7 +40,7 @@ _TASK = "The login page rejects valid sessions after midnight; find out why and 
 def measure(scale: Scale) -> Measured:
     """Read rankings that real outcomes have led to, in a fresh process."""
     with bench_settings() as settings, running_redis(settings) as client:
-        _learn_all(settings, client)
+        learn_all(settings, client)
         _check(RankingsReader(settings))
         _, document = read_document(client, settings, PROJECT)
         size = len(document or b"")
@@ -78,7 +78,8 @@ def _check(reader: RankingsReader) -> None:
         raise RuntimeError(message)
 
 
-def _learn_all(settings: Settings, client: redis.Redis) -> None:
+def learn_all(settings: Settings, client: redis.Redis) -> None:
+    """Learn a project from outcomes, and fill its cache."""
     recogniser = Recogniser()
     engine = connect_store(settings.effective_database_url)
     migrate(engine)

@@ -36,6 +36,7 @@ _RULES = {
     "texts": "Texts for a prompt",
     "embeddings": "Embeddings",
     "memories": "Memories and past tasks",
+    "context": "Candidates of a prompt",
 }
 
 

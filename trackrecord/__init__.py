@@ -10,6 +10,7 @@ What an agent needs is here:
         attempt.tool("grep", ok=True)
 
     trackrecord.rankings(task="fix the build")
+    trackrecord.context(task="fix the build", candidates=[...], budget=4000)
     trackrecord.error_context("build-4711")
 
 Names are imported when they are first used: an agent that only publishes pays for nothing else.
@@ -35,15 +36,21 @@ if TYPE_CHECKING:
     from trackrecord_producers.remembering import remember
     from trackrecord_producers.tally import Stats
 
+    from .candidates.candidate import Candidate
+    from .candidates.ranking import rank
+    from .candidates.selecting import select
     from .learning.classification import classify, classify_failure
     from .rankings.client import rankings
+    from .rankings.context import context
 
 __all__ = [
     "Attempt",
+    "Candidate",
     "Stats",
     "attempt",
     "classify",
     "classify_failure",
+    "context",
     "current_attempt",
     "dropped",
     "dropped_errors",
@@ -51,20 +58,24 @@ __all__ = [
     "error_stats",
     "flush",
     "publish",
+    "rank",
     "rankings",
     "record_error",
     "remember",
     "resolve_error",
+    "select",
     "spool",
     "stats",
 ]
 
 _HOMES = {
     "Attempt": "trackrecord_producers.attempt",
+    "Candidate": "trackrecord.candidates.candidate",
     "Stats": "trackrecord_producers.tally",
     "attempt": "trackrecord_producers.attempt",
     "classify": "trackrecord.learning.classification",
     "classify_failure": "trackrecord.learning.classification",
+    "context": "trackrecord.rankings.context",
     "current_attempt": "trackrecord_producers.attempt",
     "dropped": "trackrecord_producers.publish",
     "dropped_errors": "trackrecord_producers.errors_in_flight",
@@ -72,10 +83,12 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "flush": "trackrecord_producers.publish",
     "publish": "trackrecord_producers.publish",
+    "rank": "trackrecord.candidates.ranking",
     "rankings": "trackrecord.rankings.client",
     "record_error": "trackrecord_producers.errors_in_flight",
     "remember": "trackrecord_producers.remembering",
     "resolve_error": "trackrecord_producers.errors_in_flight",
+    "select": "trackrecord.candidates.selecting",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
 }

@@ -24,6 +24,10 @@ class InvalidMemory(TrackrecordError):
     """Raised when a memory cannot be stored, or asked for, as it is given."""
 
 
+class InvalidCandidate(TrackrecordError):
+    """Raised when a candidate for a prompt is not as it should be; the message names it."""
+
+
 class InvalidTime(TrackrecordError):
     """Raised when a text cannot be read as a moment in time."""
 

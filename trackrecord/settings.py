@@ -22,6 +22,7 @@ from pydantic_settings import (
 )
 
 from .embeddings.endpoint import Endpoint
+from .candidates.rules import ContextRules
 from .errors import SettingsError
 from .keys import Keys
 from .learning.antipatterns import AntiPatternRules
@@ -179,6 +180,7 @@ class Settings(BaseSettings):
     texts: TextRules = TextRules()
     embeddings: Endpoint = Endpoint()
     memories: MemoryRules = MemoryRules()
+    context: ContextRules = ContextRules()
 
     @classmethod
     def settings_customise_sources(

@@ -33,6 +33,7 @@ COMMANDS = (
     "competences",
     "memories",
     "errors",
+    "context",
     "explain",
     "consolidate",
     "status",

@@ -98,10 +98,13 @@ def test_an_agent_needs_few_packages(wheel, tmp_path):
         spooled = trackrecord.spool(task_id="t-3", success=False)
         trackrecord.flush(10)
         answer = trackrecord.rankings(task="fix the build")
+        own = {"id": "now", "kind": "task", "text": "Fix the build"}
+        prompt = trackrecord.context(candidates=[own], budget=100).prompt
         heavy = ["alembic", "celery", "click", "rich", "sqlalchemy", "structlog"]
         print(json.dumps({
             "published": published, "spooled": spooled, "dropped": trackrecord.dropped(),
-            "problem": answer.problem, "heavy": [name for name in heavy if name in sys.modules],
+            "problem": answer.problem, "prompt": prompt,
+            "heavy": [name for name in heavy if name in sys.modules],
         }))
     """)
     done = subprocess.run(
@@ -119,6 +122,7 @@ def test_an_agent_needs_few_packages(wheel, tmp_path):
     assert answer["spooled"]
     assert answer["dropped"] == {}
     assert answer["heavy"] == []
+    assert answer["prompt"] == "## Tasks\n\nFix the build"
     assert "redis is unavailable" in answer["problem"]
     lines = [line for file in (home / "spool").iterdir() for line in file.read_text().splitlines()]
     assert sorted(json.loads(line)["task_id"] for line in lines) == ["t-1", "t-2", "t-3"]

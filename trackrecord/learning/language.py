@@ -9,6 +9,11 @@ _IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 
 
+def known_language(name: str) -> Language:
+    """The language of that name, English for one in which there are no texts."""
+    return "zh" if name == "zh" else "en"
+
+
 def language_of(text: str) -> Language:
     """Chinese when a text has at least as many ideographs as Latin words, else English."""
     if text.isascii():

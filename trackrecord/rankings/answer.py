@@ -56,6 +56,7 @@ class Rankings:
         prompt: the text for the prompt, "" when there is nothing to say.
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.
+        over_budget: which of them did not fit the budget: their ids, best first.
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether Redis is away and this is what it said last.
         problem: why the answer is empty or stale, None when all is well.
@@ -70,6 +71,7 @@ class Rankings:
     prompt: str = ""
     tokens: int = 0
     left_out: int = 0
+    over_budget: tuple[str, ...] = ()
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
@@ -148,6 +150,7 @@ def answer_from(
         prompt=chosen.text,
         tokens=tokens_of(len(chosen.text)),
         left_out=there_are - len(chosen.ids),
+        over_budget=chosen.over_budget,
         age_s=max(0.0, now - document.computed_at),
         is_stale=problem is not None,
         problem=problem,

@@ -36,12 +36,17 @@ class Chosen:
     Attributes:
         ids: of the candidates that were taken.
         text: the rendered text, "" when nothing was taken.
-        left_out: how many candidates did not fit.
+        over_budget: the ids of those that did not fit, best first.
     """
 
     ids: frozenset[str]
     text: str
-    left_out: int
+    over_budget: tuple[str, ...]
+
+    @property
+    def left_out(self) -> int:
+        """How many did not fit."""
+        return len(self.over_budget)
 
 
 def tokens_of(characters: int) -> int:
@@ -65,7 +70,6 @@ def choose_within(
     ranked = sorted(candidates, key=lambda each: (-each.score, each.section, each.id))
     taken: list[list[Candidate]] = [[] for _ in headings]
     characters = 0
-    count = 0
     shortest = min((len(candidate.line) for candidate in ranked), default=0)
     for candidate in ranked:
         if budget is not None and tokens_of(characters + 1 + shortest) > budget:
@@ -78,12 +82,12 @@ def choose_within(
         if budget is not None and tokens_of(characters + more) > budget:
             continue
         characters += more
-        count += 1
         section.append(candidate)
+    ids = frozenset(candidate.id for section in taken for candidate in section)
     return Chosen(
-        ids=frozenset(candidate.id for section in taken for candidate in section),
+        ids=ids,
         text=_rendered(taken, headings),
-        left_out=len(ranked) - count,
+        over_budget=tuple(each.id for each in ranked if each.id not in ids),
     )
 
 

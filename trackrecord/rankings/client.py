@@ -14,7 +14,8 @@ import msgspec
 import redis
 
 from ..errors import SettingsError
-from ..learning.language import Language
+from ..learning.language import Language, known_language
+from ..outcome import DEFAULT_PROJECT
 from ..redis_client import agent_client
 from ..settings import Settings, load_settings
 from .answer import Rankings, answer_from
@@ -50,7 +51,7 @@ class RankingsReader:
     ) -> Rankings:
         """See `rankings`."""
         name = project or self.settings.project
-        document, problem = self._document(name)
+        document, problem = self.document(name)
         return answer_from(
             document,
             project=name,
@@ -58,13 +59,13 @@ class RankingsReader:
             task=task,
             budget=budget,
             limit=limit,
-            language=lang,
+            language=known_language(lang),
             now=time.time(),
             memory_rules=self.settings.memories,
         )
 
-    def _document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
-        """The newest document there is, and what kept us from a fresh one."""
+    def document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
+        """The newest document there is, and what kept us from a fresh one; never raises."""
         seen_stamp, seen = self._last.get(project, (None, None))
         if time.monotonic() < self._retry_at:
             return seen, "redis is unavailable"
@@ -111,11 +112,21 @@ def rankings(
         limit: how many patterns, warnings, competences, memories and past tasks at most, of each.
         lang: language of the text, "en" or "zh".
     """
+    try:
+        reader = process_reader()
+    except SettingsError as error:
+        return Rankings.empty(project or DEFAULT_PROJECT, problem=str(error))
+    return reader.read(project=project, task=task, budget=budget, limit=limit, lang=lang)
+
+
+def process_reader() -> RankingsReader:
+    """The reader of this process, which remembers what it saw last.
+
+    Raises:
+        SettingsError: a setting is wrong.
+    """
     reader = _readers.get(os.getpid())
     if reader is None:
         with _lock:
-            try:
-                reader = _readers[os.getpid()] = RankingsReader(load_settings())
-            except SettingsError as error:
-                return Rankings.empty(project or "default", problem=str(error))
-    return reader.read(project=project, task=task, budget=budget, limit=limit, lang=lang)
+            reader = _readers.setdefault(os.getpid(), RankingsReader(load_settings()))
+    return reader

@@ -9,6 +9,7 @@ import msgspec
 from trackrecord.learning.language import Language
 from trackrecord.rankings.answer import Rankings, answer_from
 from trackrecord.rankings.client import DEFAULT_BUDGET, RankingsReader
+from trackrecord.rankings.document import RankingsDocument
 from trackrecord.rules import recogniser_of
 from trackrecord.settings import Settings
 from trackrecord.store.engine import reading
@@ -78,8 +79,22 @@ def _answer_at(
     settings: Settings, project: str, at: float, language: Language, wanted: dict[str, Any]
 ) -> Rankings:
     now = time.time()
+    document = document_at(settings, project, at, now=now)
+    return answer_from(
+        document,
+        project=project,
+        problem=None,
+        language=language,
+        now=now,
+        memory_rules=settings.memories,
+        **wanted,
+    )
+
+
+def document_at(settings: Settings, project: str, at: float, *, now: float) -> RankingsDocument:
+    """A project's rankings as of a moment, from the store."""
     with open_store(settings) as engine, reading(engine) as connection:
-        document = build_document(
+        return build_document(
             connection,
             project,
             rules=rules_of(settings),
@@ -90,15 +105,6 @@ def _answer_at(
             texts=settings.texts,
             memory_rules=settings.memories,
         )
-    return answer_from(
-        document,
-        project=project,
-        problem=None,
-        language=language,
-        now=now,
-        memory_rules=settings.memories,
-        **wanted,
-    )
 
 
 def _print(answer: Rankings) -> None:

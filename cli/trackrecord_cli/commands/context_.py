@@ -1,0 +1,113 @@
+"""`trackrecord context`: candidates for a prompt, ranked and chosen under a budget."""
+
+import time
+from typing import BinaryIO
+
+import click
+
+from trackrecord.candidates.partial_rules import rules_from
+from trackrecord.candidates.reading import read_candidates
+from trackrecord.learning.language import Language
+from trackrecord.rankings.client import RankingsReader
+from trackrecord.rankings.composing import Considered, Context, compose
+from trackrecord.rankings.document import RankingsDocument
+from trackrecord.settings import Settings
+
+from ..access import open_redis, settings_for
+from ..candidate_input import read_question
+from ..options import at_option, json_option, project_option
+from ..screen import console, print_json, print_table
+from .rankings_ import document_at
+
+
+@click.group("context")
+def command() -> None:
+    """What stands in a prompt: candidates, ranked and chosen under a budget."""
+
+
+@command.command("rank")
+@click.argument("source", metavar="[FILE|-]", type=click.File("rb"), default="-")
+@click.option("--budget", type=int, help="In tokens.  [default: that of the file, else no limit]")
+@click.option(
+    "--learnt", is_flag=True, help="What the project has learnt competes, too; needs the servers."
+)
+@project_option
+@at_option
+@click.option("--task", help="Text of the task at hand, for --learnt.")
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "prompt"]),
+    default="table",
+    show_default=True,
+    help="prompt: the text itself.",
+)
+@json_option
+def rank(
+    source: BinaryIO,
+    budget: int | None,
+    project: str | None,
+    at: float | None,
+    task: str | None,
+    lang: Language,
+    form: str,
+    *,
+    learnt: bool,
+    as_json: bool,
+) -> None:
+    """Rank candidates given as JSON, and choose what fits the budget.
+
+    The JSON is a list of candidates, or an object with `candidates` and, as far as they differ from
+    the settings, `config` and `budget`.
+    """
+    settings, project = settings_for(project)
+    if not learnt and (at is not None or task is not None):
+        message = "--at and --task are about what is learnt; add --learnt"
+        raise click.UsageError(message)
+    question = read_question(source.read())
+    own = read_candidates(question.candidates)
+    rules = rules_from(question.config, settings.context)
+    now = time.time()
+    document, problem = _learnt(settings, project, at, now) if learnt else (None, None)
+    answer = compose(
+        document,
+        own,
+        rules,
+        project=project,
+        problem=problem,
+        task=task,
+        budget=question.budget if budget is None else budget,
+        language=lang,
+        now=now,
+    )
+    if as_json:
+        print_json(vars(answer))
+    elif form == "prompt":
+        click.echo(answer.prompt)
+    else:
+        _print(answer)
+
+
+def _learnt(
+    settings: Settings, project: str, at: float | None, now: float
+) -> tuple[RankingsDocument | None, str | None]:
+    if at is not None:
+        return document_at(settings, project, at, now=now), None
+    with open_redis(settings):
+        return RankingsReader(settings).document(project)
+
+
+def _print(answer: Context) -> None:
+    ranked = [each for each in (*answer.taken, *answer.left_out) if each.rank is not None]
+    others = [each for each in answer.left_out if each.rank is None]
+    rows = [_row(each) for each in (*sorted(ranked, key=lambda each: each.rank or 0), *others)]
+    if rows:
+        print_table(("rank", "id", "kind", "score", "tokens", "what became of it"), rows)
+    note = f"{answer.tokens} tokens, {len(answer.left_out)} left out"
+    console().print(note + (f"; {answer.problem}" if answer.problem else ""))
+
+
+def _row(each: Considered) -> tuple[object, ...]:
+    became = "taken" if each.reason is None else f"left out: {each.reason}"
+    return each.rank, each.id, each.kind, each.score, each.tokens, became

@@ -1,0 +1,214 @@
+"""Candidates and rules as callers hand them in: both spellings, defaults, and what is wrong."""
+
+import dataclasses
+import json
+
+import pytest
+
+from trackrecord.candidates.candidate import Candidate
+from trackrecord.candidates.partial_rules import rules_from
+from trackrecord.candidates.ranking import rank
+from trackrecord.candidates.reading import read_candidates
+from trackrecord.candidates.rules import ContextRules
+from trackrecord.errors import InvalidCandidate, SettingsError
+
+FULL = Candidate(
+    id="d1", kind="decision", text="Use one queue", tokens=9, priority=2, content_type="code",
+    dependency_depth=1, decision_age_hours=3.5, is_current_task=True, is_blocked_task=True,
+    has_failure=True, has_success=True, has_evidence=True,
+)  # fmt: skip
+OUTSIDE = {"id": "d1", "kind": "decision", "text": "Use one queue", "tokens": 9, "priority": 2}
+
+
+def given(**said):
+    return {"id": "x", "kind": "task", "text": "text", **said}
+
+
+def test_camel_case_and_snake_case_say_the_same():
+    """Also decisionAge for decisionAgeHours."""
+    snake = {
+        "content_type": "code", "dependency_depth": 1, "decision_age_hours": 3.5,
+        "is_current_task": True, "is_blocked_task": True, "has_failure": True,
+        "has_success": True, "has_evidence": True,
+    }  # fmt: skip
+    camel = {
+        "contentType": "code", "dependencyDepth": 1, "decisionAgeHours": 3.5,
+        "isCurrentTask": True, "isBlockedTask": True, "hasFailure": True,
+        "hasSuccess": True, "hasEvidence": True,
+    }  # fmt: skip
+    short = {**camel, "decisionAge": camel["decisionAgeHours"]}
+    del short["decisionAgeHours"]
+    for metadata in (snake, camel, short):
+        assert read_candidates([{**OUTSIDE, "metadata": metadata}]) == [FULL]
+
+
+def test_null_and_unknown_fields_are_as_if_nothing_were_said():
+    """A framework hands in what it has."""
+    bare = Candidate(id="x", kind="task", text="text")
+    nothing = {"tokens": None, "priority": None, "metadata": None, "colour": "red"}
+    assert read_candidates([given(**nothing)]) == [bare]
+    empty = {"metadata": {"dependencyDepth": None, "isCurrentTask": None, "mood": 3}}
+    assert read_candidates([given(**empty)]) == [bare]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (given(kind="story"), "kind 'story'"),
+        (given(kind=["task"]), "kind"),
+        (given(kind=None), "no kind"),
+        (given(text=None), "no text"),
+        (given(text=7), "text"),
+        (given(text="\ud800"), "surrogate"),
+        (given(tokens=-1), "tokens"),
+        (given(tokens=1.5), "tokens"),
+        (given(tokens=float("nan")), "tokens"),
+        (given(tokens=True), "tokens"),
+        (given(priority=float("nan")), "priority"),
+        (given(priority="high"), "priority"),
+        (given(priority=10**400), "priority"),
+        (given(score=float("inf")), "score"),
+        (given(score=1e7), "score"),
+        (given(section="preface"), "section"),
+        (given(metadata=[]), "metadata"),
+        (given(metadata={"contentType": "poem"}), "content_type"),
+        (given(metadata={"dependencyDepth": -1}), "dependency_depth"),
+        (given(metadata={"dependencyDepth": float("nan")}), "dependency_depth"),
+        (given(metadata={"dependency_depth": float("inf")}), "dependency_depth"),
+        (given(metadata={"dependencyDepth": True}), "dependency_depth"),
+        (given(metadata={"decisionAge": float("nan")}), "decision_age_hours"),
+        (given(metadata={"decisionAgeHours": float("-inf")}), "decision_age_hours"),
+        (given(metadata={"decisionAge": "old"}), "decision_age_hours"),
+        (given(metadata={"isCurrentTask": 1}), "is_current_task"),
+        (given(metadata={"hasFailure": "no"}), "has_failure"),
+        (given(metadata={"hasFailure": True, "has_failure": True}), "has_failure"),
+    ],
+)
+def test_what_is_wrong_names_the_candidate_and_the_field(wrong, named):
+    """In one line."""
+    with pytest.raises(InvalidCandidate) as caught:
+        rank([given(id="good"), wrong])
+    message = str(caught.value)
+    assert "candidate 'x'" in message
+    assert named in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "task", "text": "t"}, given(id=""), given(id=4), 7])
+def test_one_without_an_id_is_named_by_its_number(wrong):
+    """Nothing else could name it."""
+    with pytest.raises(InvalidCandidate, match="candidate number 2"):
+        rank([given(id="good"), wrong])
+
+
+def test_a_doubled_id_is_an_error():
+    """Also beyond max_candidates, and whatever the kinds."""
+    twelve = [given(id=f"c{number}") for number in range(12)]
+    with pytest.raises(InvalidCandidate, match="candidate 'c3': there are two"):
+        rank([*twelve, given(id="c3", kind="phase")], {"max_candidates": 10})
+
+
+def test_a_candidate_is_checked_when_it_is_made():
+    """Whoever holds one may trust it."""
+    with pytest.raises(InvalidCandidate, match="has no id"):
+        Candidate(id="", kind="task", text="t")
+    with pytest.raises(InvalidCandidate, match="dependency_depth"):
+        Candidate(id="x", kind="task", text="t", dependency_depth=-0.5)
+
+
+def test_partial_rules_merge_with_the_defaults():
+    """Giving only weights does not switch ranking off."""
+    assert rules_from(None) == rules_from({}) == ContextRules()
+    assert rules_from({"weights": {"phase": 3}}) == ContextRules(phase_weight=3)
+    assert rules_from({"weights": {"phase": 3}}).enabled
+    assert rules_from({"weights": None, "max_age_hours": None}) == ContextRules()
+
+
+def test_rules_in_either_spelling_flat_or_in_groups():
+    """As an agent framework has them."""
+    wanted = ContextRules(
+        recent_failure_weight=4, code_ratio=0.5, half_life_hours=48, age_decay="linear",
+        max_age_hours=5, max_candidates=20,
+    )  # fmt: skip
+    camel = {
+        "weights": {"recentFailure": 4}, "tokenRatios": {"code": 0.5}, "halfLifeHours": 48,
+        "ageDecay": "linear", "maxAgeHours": 5, "maxCandidates": 20,
+    }  # fmt: skip
+    flat = {
+        "recent_failure_weight": 4, "code_ratio": 0.5, "half_life_hours": 48,
+        "age_decay": "linear", "max_age_hours": 5, "max_candidates": 20,
+    }  # fmt: skip
+    assert rules_from(camel) == rules_from(flat) == wanted
+    assert rules_from({"weights": {"phase": 0}}, wanted) == dataclasses.replace(
+        wanted, phase_weight=0
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"weights": {"phase": 5.01}}, "phase_weight must lie in 0..5"),
+        ({"weights": {"phase": -1}}, "phase_weight"),
+        ({"weights": {"phase": float("nan")}}, "phase_weight"),
+        ({"weights": {"phase": "2"}}, "phase_weight must be a number"),
+        ({"weights": {"phase": True}}, "phase_weight"),
+        ({"weights": {"fame": 1}}, "fame"),
+        ({"weights": 3}, "weights"),
+        ({"max_candidates": 9}, "max_candidates must lie in 10..500"),
+        ({"max_candidates": 501}, "max_candidates"),
+        ({"max_candidates": 10.5}, "max_candidates"),
+        ({"max_learnt": -1}, "max_learnt"),
+        ({"half_life_hours": 0.5}, "half_life_hours must lie in 1..168"),
+        ({"half_life_hours": 169}, "half_life_hours"),
+        ({"max_age_hours": 0}, "max_age_hours"),
+        ({"max_age_hours": float("inf")}, "max_age_hours"),
+        ({"age_decay": "slow"}, "age_decay"),
+        ({"token_ratios": {"prose": 0.05}}, "prose_ratio must lie in 0.1..1"),
+        ({"token_ratios": {"prose": 1.5}}, "prose_ratio"),
+        ({"enabled": "no"}, "enabled"),
+        ({"colour": 1}, "colour"),
+        ([], "an object"),
+    ],
+)
+def test_rules_out_of_range_are_named(config, named):
+    """In one line."""
+    with pytest.raises(SettingsError) as caught:
+        rank([], config)
+    assert named in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_bounds_themselves_are_allowed():
+    """0 and 5, 10 and 500, 1 and 168, 0.1 and 1.0."""
+    for weight, most, half_life, ratio in ((0, 10, 1, 0.1), (5, 500, 168, 1.0)):
+        rules_from(
+            {
+                "weights": {"phase": weight, "memory": weight},
+                "max_candidates": most,
+                "half_life_hours": half_life,
+                "token_ratios": {"prose": ratio, "json": ratio},
+            }
+        )
+
+
+def test_the_documented_defaults():
+    """As the specification has them."""
+    rules = ContextRules()
+    assert [rules.phase_weight, rules.current_task_weight, rules.blocked_task_weight] == [1, 2, 1.5]
+    assert [rules.recent_failure_weight, rules.recent_success_weight] == [2.5, 0.5]
+    assert [rules.evidence_presence_weight, rules.decision_recency_weight] == [1, 1.5]
+    assert rules.dependency_proximity_weight == 1
+    assert (rules.max_candidates, rules.half_life_hours, rules.age_decay) == (
+        100, 24, "exponential",
+    )  # fmt: skip
+    ratios = (rules.prose_ratio, rules.code_ratio, rules.markdown_ratio, rules.json_ratio)
+    assert ratios == (0.25, 0.40, 0.30, 0.35)
+    assert rules.counts_nothing_from_hours == 48
+
+
+def test_json_as_another_language_writes_it():
+    """A whole candidate, read from text."""
+    text = """{"id": "t1", "kind": "task", "text": "Fix it", "priority": 3,
+               "metadata": {"contentType": "prose", "dependencyDepth": 0, "isCurrentTask": true}}"""
+    (entry,) = rank([json.loads(text)]).entries
+    assert (entry.score, entry.tokens) == (2.0, 2)

@@ -1,0 +1,298 @@
+"""trackrecord.context(): an agent's own candidates and what is learnt, in one text."""
+
+import os
+import time
+from dataclasses import replace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trackrecord
+from trackrecord.candidates.candidate import Candidate
+from trackrecord.candidates.rules import ContextRules
+from trackrecord.errors import InvalidCandidate, SettingsError
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.evidence import Evidence
+from trackrecord.learning.maturity import MaturityRules
+from trackrecord.learning.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.rankings import client as rankings_client
+from trackrecord.rankings.cache import write_document
+from trackrecord.rankings.client import RankingsReader
+from trackrecord.rankings.composing import compose
+from trackrecord.rankings.document import RankedCompetence, RankingsDocument
+from trackrecord.rankings.presenting import present_pattern
+from trackrecord.settings import load_settings
+
+NAMES = Recogniser()
+RULES = ContextRules()
+CURRENT = {"id": "now", "kind": "task", "text": "Fix it", "metadata": {"isCurrentTask": True}}
+
+
+def pattern(slug, helpful, harmful=0):
+    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful))
+    facts = PatternFacts(slug, "named", slug, None)
+    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
+    return present_pattern(standing, NAMES.name_of)
+
+
+def competence(name, trigger, score=0.8):
+    return RankedCompetence(
+        id=name, skill_name=f"skill:{name}", status="active", triggers=(trigger,), recipe=(),
+        success_count=4, failure_count=1, success_rate=0.8, confidence=0.8, recency=1.0,
+        score=score, lines={"en": f"- {name} [worked 4/5]", "zh": f"- {name} [成功4/5次]"},
+    )  # fmt: skip
+
+
+def document(project="p", **parts):
+    return RankingsDocument(project=project, revision=1, computed_at=time.time(), **parts)
+
+
+LEARNT = document(
+    patterns=(pattern("tests-first", 8), pattern("small-steps", 4)),
+    anti_patterns=(pattern("big-bang", 1, 6),),
+    competences=(competence("build", "build is red"), competence("refund", "refund request")),
+)
+
+
+def composed(given_document, own=(), rules=RULES, **more):
+    asked = {"task": None, "budget": None, "language": "en", "problem": None, "now": time.time()}
+    return compose(given_document, own, rules, project="p", **{**asked, **more})
+
+
+def ids(considered):
+    return [each.id for each in considered]
+
+
+@pytest.fixture
+def process(settings, monkeypatch):
+    """This process's reader, as a fresh agent has it."""
+    reader = RankingsReader(settings)
+    monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): reader})
+    return reader
+
+
+def test_both_are_ranked_together(client, settings, process):
+    """By score, whoever brought them; the report says which is which."""
+    write_document(client, settings, msgspec.structs.replace(LEARNT, computed_at=time.time()))
+    failure = {"id": "log", "kind": "evidence", "text": "2 tests failed",
+               "metadata": {"hasFailure": True, "dependencyDepth": 4}}  # fmt: skip
+    answer = trackrecord.context("p", "the build is red", [failure, CURRENT], 400)
+    scores = {each.id: each.score for each in answer.taken}
+    assert ids(answer.taken)[0] == "now"
+    assert scores["now"] == 2.0
+    assert scores["log"] == 0.5
+    assert scores["tests-first"] == pytest.approx(LEARNT.patterns[0].score)
+    assert scores["anti-big-bang"] == pytest.approx(LEARNT.anti_patterns[0].score)
+    assert scores["build"] > scores["refund"]
+    assert [each.score for each in answer.taken] == sorted(scores.values(), reverse=True)
+    assert [each.rank for each in answer.taken] == list(range(1, 8))
+    assert {each.id for each in answer.taken if not each.is_learnt} == {"now", "log"}
+    assert (answer.left_out, answer.not_competing, answer.problem) == ((), 0, None)
+    assert not answer.is_stale
+    assert 0 <= answer.age_s < 60
+
+
+def test_the_whole_text(client, settings, process):
+    """Sections in their order, each once, and its tokens."""
+    write_document(client, settings, LEARNT)
+    answer = trackrecord.context("p", candidates=[CURRENT], budget=400)
+    assert answer.prompt == (
+        "## Anti-Patterns to Avoid\n\n"
+        "Based on past failures, avoid these decomposition strategies:\n\n"
+        "- AVOID: big-bang. Failed 6/7 times (86% failure rate)\n\n"
+        "## Proven Patterns\n\n- tests-first [PROVEN - 100% helpful from 8 observations]\n\n"
+        "## Established Patterns\n\n"
+        "- small-steps [ESTABLISHED - 100% helpful, 0% harmful from 4 observations]\n\n"
+        "## Tool Procedures and How Often They Worked\n\n"
+        "- build [worked 4/5]\n- refund [worked 4/5]\n\n"
+        "## Tasks\n\nFix it"
+    )
+    assert 0 < answer.tokens <= 400
+    assert "## 要避免的反模式" in trackrecord.context("p", budget=400, lang="zh").prompt
+
+
+def test_an_unchanged_choice_is_the_same_text(client, settings, process):
+    """Whatever the scores, and in whichever order the agent hands its candidates in."""
+    write_document(client, settings, LEARNT)
+    other = {"id": "a", "kind": "phase", "text": "Implementing"}
+    one = trackrecord.context("p", candidates=[CURRENT, other], budget=400)
+    low = tuple(msgspec.structs.replace(each, score=0.1) for each in LEARNT.patterns)
+    rescored = msgspec.structs.replace(LEARNT, patterns=low, computed_at=time.time(), revision=2)
+    write_document(client, settings, rescored)
+    two = trackrecord.context("p", candidates=[other, CURRENT], budget=400)
+    assert ids(one.taken) != ids(two.taken)
+    assert one.prompt.encode() == two.prompt.encode()
+
+
+def test_what_is_left_out_and_why(process):
+    """For the budget, beyond max_candidates, replaced by the agent's own."""
+    own = [Candidate(id=f"own-{number:02}", kind="evidence", text="x" * 400, has_failure=True)
+           for number in range(12)]  # fmt: skip
+    own.append(Candidate(id="tests-first", kind="pattern", text="- mine", score=1.0))
+    answer = composed(LEARNT, own[::-1], replace(RULES, max_candidates=10), budget=500)
+    assert answer.tokens <= 500
+    reasons = {(each.id, each.is_learnt): each.reason for each in answer.left_out}
+    assert reasons["tests-first", True] == "replaced"
+    assert [key for key, reason in reasons.items() if reason == "max_candidates"] == [
+        ("own-02", False), ("own-01", False), ("own-00", False),
+    ]  # fmt: skip
+    for each in answer.left_out:
+        assert (each.score is None) is (each.rank is None) is (each.reason != "budget")
+    assert "budget" in reasons.values()
+    everything = len(own) + 5
+    assert len(answer.taken) + len(answer.left_out) == everything
+
+
+def test_one_that_is_not_ranked_replaces_nothing():
+    """The learnt one stands in for it; another kind of the same id is another candidate."""
+    own = [Candidate(id=f"own-{number}", kind="evidence", text="x") for number in range(10)]
+    own.append(Candidate(id="tests-first", kind="pattern", text="- mine"))
+    answer = composed(LEARNT, own, replace(RULES, max_candidates=10))
+    assert [each.id for each in answer.taken if each.kind == "pattern"] == [
+        "tests-first", "small-steps",
+    ]  # fmt: skip
+    assert [(each.id, each.reason) for each in answer.left_out] == [
+        ("tests-first", "max_candidates")
+    ]
+    task = Candidate(id="tests-first", kind="task", text="Write tests first")
+    both = composed(LEARNT, [task])
+    assert sorted(each.kind for each in both.taken if each.id == "tests-first") == [
+        "pattern", "task",
+    ]  # fmt: skip
+
+
+def test_ranking_that_is_off_leaves_the_order_untouched():
+    """The agent's own first, as they were handed in, then what is learnt; the budget holds."""
+    own = [Candidate(id=name, kind="evidence", text="x", has_failure=name == "a") for name in "cba"]
+    answer = composed(LEARNT, own, replace(RULES, enabled=False))
+    assert ids(answer.taken)[:4] == ["c", "b", "a", "anti-big-bang"]
+    assert composed(LEARNT, own, replace(RULES, enabled=False), budget=60).tokens <= 60
+
+
+def test_only_the_best_of_each_kind_compete():
+    """As many as max_learnt says; the others are counted, also those beyond the cache."""
+    many = document(
+        patterns=tuple(pattern(f"p{number:02}", 9) for number in range(30)), beyond={"patterns": 7}
+    )
+    answer = composed(many, rules=replace(RULES, max_learnt=4))
+    assert ids(answer.taken) == ["p00", "p01", "p02", "p03"]
+    assert answer.not_competing == 33
+    assert composed(many, rules=replace(RULES, max_learnt=0)).prompt == ""
+
+
+def test_settings_weigh_what_is_learnt(client, home, monkeypatch):
+    """And a call's own config weighs more than they do."""
+    settings = load_settings(home=home, context={"pattern_weight": 3.0})
+    monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): RankingsReader(settings)})
+    write_document(client, settings, LEARNT)
+    asked = {"candidates": [CURRENT], "budget": 400}
+    assert ids(trackrecord.context("p", **asked).taken)[0] == "tests-first"
+    config = {"weights": {"currentTask": 5}}
+    assert ids(trackrecord.context("p", **asked, config=config).taken)[:2] == ["now", "tests-first"]
+
+
+def test_another_version_of_the_cache_is_no_accident():
+    """States, languages and numbers that this version does not know do not compete."""
+    known = pattern("known", 8)
+    odd = (
+        msgspec.structs.replace(known, id="later", state="legendary"),
+        msgspec.structs.replace(known, id="mute", lines={"fr": "- muet"}),
+        msgspec.structs.replace(known, id="huge", score=1e300),
+        msgspec.structs.replace(known, id=""),
+    )
+    answer = composed(document(patterns=(known, *odd)))
+    assert (ids(answer.taken), answer.not_competing) == (["known"], 4)
+
+
+def test_without_redis_the_agents_own_are_ranked(process):
+    """Marked so."""
+    answer = trackrecord.context("p", "fix", [CURRENT], 100)
+    assert answer.prompt == "## Tasks\n\nFix it"
+    assert (answer.age_s, answer.is_stale) == (None, False)
+    assert "redis is unavailable" in answer.problem
+
+
+def test_the_last_rankings_stand_in_when_redis_goes_away(redis_server, settings, process):
+    """Marked stale, with their age and the reason."""
+    with redis_server.client() as client:
+        write_document(client, settings, LEARNT)
+    fresh = trackrecord.context("p", candidates=[CURRENT], budget=400)
+    redis_server.stop()
+    stale = trackrecord.context("p", candidates=[CURRENT], budget=400)
+    assert (fresh.is_stale, stale.is_stale) == (False, True)
+    assert stale.prompt == fresh.prompt
+    assert stale.age_s >= fresh.age_s
+    assert "redis is unavailable" in stale.problem
+
+
+def test_another_project_takes_no_part(client, settings, process):
+    """Nothing is ever read across projects."""
+    write_document(client, settings, LEARNT)
+    answer = trackrecord.context("q", candidates=[CURRENT], budget=400)
+    assert ids(answer.taken) == ["now"]
+    assert answer.problem == "nothing is learnt yet"
+
+
+def test_junk_in_the_cache(client, settings, process):
+    """The agent's own are ranked all the same."""
+    client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": b"[" * 9999})
+    answer = trackrecord.context("p", candidates=[CURRENT], budget=100)
+    assert answer.prompt == "## Tasks\n\nFix it"
+    assert answer.problem == "the cache was written by another version"
+
+
+def test_wrong_settings_are_a_problem_and_no_error(monkeypatch):
+    """As with rankings()."""
+    monkeypatch.setattr(rankings_client, "_readers", {})
+    monkeypatch.setenv("TRACKRECORD_CONTEXT__PHASE_WEIGHT", "9")
+    answer = trackrecord.context(candidates=[CURRENT], budget=100)
+    assert answer.prompt == "## Tasks\n\nFix it"
+    assert "phase_weight must lie in 0..5" in answer.problem
+    assert (answer.project, trackrecord.rankings().problem) == ("default", answer.problem)
+
+
+def test_what_the_caller_hands_in_wrongly_is_an_error(process):
+    """The message names the culprit."""
+    with pytest.raises(InvalidCandidate, match="candidate 'now': there are two"):
+        trackrecord.context("p", candidates=[CURRENT, CURRENT])
+    with pytest.raises(SettingsError, match="phase_weight"):
+        trackrecord.context("p", config={"weights": {"phase": 6}})
+
+
+def test_an_unknown_language_is_english(client, settings, process):
+    """Asking for a prompt's text never breaks an agent."""
+    write_document(client, settings, LEARNT)
+    assert "## Proven Patterns" in trackrecord.context("p", budget=400, lang="fr").prompt
+    assert "## Proven Patterns" in trackrecord.rankings(project="p", lang="fr").prompt
+
+
+@given(st.integers(-5, 200), st.booleans())
+def test_never_over_budget_by_the_callers_tokenizer(budget, own):
+    """Nor without one."""
+    candidates = [Candidate(id="now", kind="task", text="Fix it, please", is_current_task=True)]
+    for tokenizer in (None, lambda text: len(text.split()), lambda text: list(text.encode())):
+        answer = composed(
+            LEARNT, candidates if own else (), budget=budget, tokenizer=tokenizer, task="build"
+        )
+        assert answer.tokens <= max(0, budget)
+        if tokenizer is not None:
+            count = tokenizer(answer.prompt)
+            assert answer.tokens == (count if isinstance(count, int) else len(count))
+
+
+def test_rankings_name_what_did_not_fit(client, settings, process):
+    """Best first; with a budget for all there is nothing to name."""
+    write_document(client, settings, LEARNT)
+    answer = trackrecord.rankings(project="p", budget=60)
+    taken = {each.id for each in (*answer.patterns, *answer.anti_patterns, *answer.competences)}
+    everything = (*LEARNT.patterns, *LEARNT.anti_patterns, *LEARNT.competences)
+    scores = {each.id: each.score for each in everything}
+    assert set(answer.over_budget) == set(scores) - taken
+    assert answer.left_out == len(answer.over_budget) > 0
+    assert [scores[each] for each in answer.over_budget] == sorted(
+        (scores[each] for each in answer.over_budget), reverse=True
+    )
+    assert trackrecord.rankings(project="p", budget=None).over_budget == ()
