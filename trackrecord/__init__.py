@@ -34,12 +34,17 @@ if TYPE_CHECKING:
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
     from trackrecord_producers.tally import Stats
 
+    from .artifacts.client import artifact, summarise
+    from .artifacts.pages import Page
+    from .artifacts.wrapping import summarised
     from .learning.classification import classify, classify_failure
     from .rankings.client import rankings
 
 __all__ = [
     "Attempt",
+    "Page",
     "Stats",
+    "artifact",
     "attempt",
     "classify",
     "classify_failure",
@@ -55,11 +60,15 @@ __all__ = [
     "resolve_error",
     "spool",
     "stats",
+    "summarise",
+    "summarised",
 ]
 
 _HOMES = {
     "Attempt": "trackrecord_producers.attempt",
+    "Page": "trackrecord.artifacts.pages",
     "Stats": "trackrecord_producers.tally",
+    "artifact": "trackrecord.artifacts.client",
     "attempt": "trackrecord_producers.attempt",
     "classify": "trackrecord.learning.classification",
     "classify_failure": "trackrecord.learning.classification",
@@ -75,6 +84,8 @@ _HOMES = {
     "resolve_error": "trackrecord_producers.errors_in_flight",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
+    "summarise": "trackrecord.artifacts.client",
+    "summarised": "trackrecord.artifacts.wrapping",
 }
 
 

@@ -21,6 +21,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from .artifacts.rules import ArtifactRules
 from .errors import SettingsError
 from .keys import Keys
 from .learning.antipatterns import AntiPatternRules
@@ -58,7 +59,7 @@ class Settings(BaseSettings):
 
     home: Annotated[Path, AfterValidator(_absolute)] = Field(
         default_factory=lambda: user_data_path("trackrecord"),
-        description="Folder of the database, the embedded Redis's data and the spool.",
+        description="Folder of the database, the embedded Redis's data, the spool, the artifacts.",
     )
     project: str = Field(
         DEFAULT_PROJECT,
@@ -160,6 +161,7 @@ class Settings(BaseSettings):
     antipatterns: AntiPatternRules = AntiPatternRules()
     competence: CompetenceRules = CompetenceRules()
     errors: ErrorRules = ErrorRules()
+    artifacts: ArtifactRules = ArtifactRules()
 
     @classmethod
     def settings_customise_sources(
