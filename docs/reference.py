@@ -33,6 +33,8 @@ _RULES = {
     "criteria": "Criteria",
     "competence": "Competence records",
     "errors": "Errors of tasks in flight",
+    "artifacts": "Artifacts",
+    "benchmark": "Benchmark and gate",
 }
 
 

@@ -29,6 +29,7 @@ from .learning.catalogue import STRATEGIES, Strategy
 from .learning.competence import CompetenceRules
 from .learning.criteria import CriteriaRules
 from .learning.decay import DecayRules
+from .learning.gate import BenchmarkRules
 from .learning.identity import strategies_by_slug
 from .learning.maturity import MaturityRules
 from .learning.scoring import ScoringRules
@@ -162,6 +163,7 @@ class Settings(BaseSettings):
     competence: CompetenceRules = CompetenceRules()
     errors: ErrorRules = ErrorRules()
     artifacts: ArtifactRules = ArtifactRules()
+    benchmark: BenchmarkRules = BenchmarkRules()
 
     @classmethod
     def settings_customise_sources(

@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from trackrecord.errors import (
+    ArtifactDamaged,
     DecisionRefused,
     ServerUnavailable,
     TrackrecordError,
@@ -32,7 +33,9 @@ COMMANDS = (
     "competences",
     "errors",
     "explain",
+    "artifacts",
     "consolidate",
+    "benchmark",
     "status",
     "dead",
     "rebuild",
@@ -103,7 +106,7 @@ def run(arguments: list[str]) -> int:
 def _status_of(error: TrackrecordError) -> int:
     if isinstance(error, ServerUnavailable):
         return UNREACHABLE
-    return NO if isinstance(error, (UnknownId, DecisionRefused)) else WRONG_USE
+    return NO if isinstance(error, (UnknownId, DecisionRefused, ArtifactDamaged)) else WRONG_USE
 
 
 def _say(message: str) -> None:

@@ -54,6 +54,11 @@ def describe(data: bytes, kept: Kept) -> Description:
     return Description(kind, len(data), lines_of(kept.data), kept.gone, tuple(details))
 
 
+def kind_of_output(data: bytes) -> Kind:
+    """What an output is."""
+    return kind_of(data, is_json=json_shape(data) is not None)
+
+
 def summary(artifact_id: str, told: Description, max_chars: int) -> str:
     """The text in place of the output, at most `max_chars` (≥ 400) characters long."""
     gone = ""

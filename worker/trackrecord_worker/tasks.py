@@ -13,6 +13,7 @@ from trackrecord.store.engine import reading
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_producers.forward import forward_spool
 
+from .housekeeping import forget_artifacts
 from .schedule import is_consolidation_due
 from .stages import DRAIN_TASK, Stages
 
@@ -77,6 +78,7 @@ def consolidate(stages: Stages) -> None:
     """Turn repeated successes into competence records."""
     consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
     stages.refresher.refresh_stale()
+    forget_artifacts(stages.settings, now=time.time())
 
 
 @_task("trackrecord.catch_up")
