@@ -98,9 +98,7 @@ def get_artifact(
     if as_json:
         print_json(_as_document(page, data))
     else:
-        out = click.get_binary_stream("stdout")
-        out.write(page.data)
-        out.flush()
+        click.echo(bytes(page.data), nl=False)
 
 
 def _as_document(page: Page, data: bytes) -> dict[str, Any]:
