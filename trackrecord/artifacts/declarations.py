@@ -48,7 +48,7 @@ _WITH_BODIES: Final = re.compile(
     _START + rb"(?:" + _BY_KEYWORD + rb"|" + _ARROW + rb"|" + _BY_TYPE + rb")"
 )
 _NO_NAMES: Final = frozenset({b"if", b"for", b"while", b"switch", b"catch"})
-_FIRST_BYTES = 64 * 1024
+_FIRST_BYTES = 4096
 
 
 def declared(data: bytes) -> Iterator[bytes]:
@@ -56,7 +56,7 @@ def declared(data: bytes) -> Iterator[bytes]:
     # Looking at each line for a function of C costs more than all else.
     pattern = _WITH_BODIES if b"){" in data or b") {" in data or b")\n{" in data else _DECLARATION
     # The first line has no line end in front of it.
-    first = pattern.match(b"\n" + data[:_FIRST_BYTES].split(b"\n", 1)[0])
+    first = pattern.match(b"\n" + data[:_FIRST_BYTES])
     if first is not None:
         yield _name(first)
     for match in pattern.finditer(data):
