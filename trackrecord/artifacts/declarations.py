@@ -47,6 +47,7 @@ _DECLARATION: Final = re.compile(_START + rb"(?:" + _BY_KEYWORD + rb"|" + _ARROW
 _WITH_BODIES: Final = re.compile(
     _START + rb"(?:" + _BY_KEYWORD + rb"|" + _ARROW + rb"|" + _BY_TYPE + rb")"
 )
+_OPENS_BODY: Final = re.compile(rb"\)[\w \t,.&]{0,80}+\n?[ \t]{0,8}\{")
 _NO_NAMES: Final = frozenset({b"if", b"for", b"while", b"switch", b"catch"})
 _FIRST_BYTES = 4096
 
@@ -54,7 +55,7 @@ _FIRST_BYTES = 4096
 def declared(data: bytes) -> Iterator[bytes]:
     """The names that source code declares, in their order."""
     # Looking at each line for a function of C costs more than all else.
-    pattern = _WITH_BODIES if b"){" in data or b") {" in data or b")\n{" in data else _DECLARATION
+    pattern = _WITH_BODIES if _OPENS_BODY.search(data) else _DECLARATION
     # The first line has no line end in front of it.
     first = pattern.match(b"\n" + data[:_FIRST_BYTES])
     if first is not None:

@@ -67,8 +67,7 @@ def show_report(project: str | None, at: float | None, last: int, *, as_json: bo
     """The last runs, oldest first, with the changes between them."""
     settings, project = settings_for(project)
     runs = _runs(settings, project, at)
-    earlier = [None, *runs[:-1]]
-    shown = list(zip(earlier, runs, strict=True))[-last:]
+    shown = list(zip([None, *runs], runs, strict=False))[-last:]
     if as_json:
         print_json(
             [as_document(project, run) | {"changes": changes(before, run)} for before, run in shown]
