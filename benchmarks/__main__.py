@@ -27,6 +27,8 @@ BENCHMARKS = (
     "freshness",
     "consolidation",
     "long_past",
+    "artifacts",
+    "process",
     "first_publish",
     "memory",
 )
