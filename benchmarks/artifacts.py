@@ -1,8 +1,10 @@
 """Oversized outputs: the time and the memory that storing and summarising one takes."""
 
+from trackrecord.settings import Settings
+
 from .asking import ask
 from .figures import Baseline, Figure, Measured, at_most
-from .outputs import KINDS
+from .outputs import KINDS, output_of
 from .scale import Scale
 from .servers import bench_settings
 from .timing import Latency
@@ -22,9 +24,7 @@ def measure(scale: Scale) -> Measured:
         answers = ask(settings, "artifact_calls", "time", str(count))
         took = {kind: Latency(**latency) for kind, latency in answers.items()}
         bare = took.pop("bare")
-        sizes = {
-            kind: ask(settings, "artifact_calls", "memory", kind, str(_LARGE)) for kind in KINDS
-        }
+        sizes = {kind: _memory(settings, kind) for kind in KINDS}
     figures = []
     for kind, latency in took.items():
         figures += [
@@ -49,3 +49,10 @@ def measure(scale: Scale) -> Measured:
         "is the growth of the peak RSS, the output itself included",
         tuple(figures),
     )
+
+
+def _memory(settings: Settings, kind: str) -> dict[str, float]:
+    file = settings.home / f"output-{kind}"
+    output = output_of(kind, _LARGE, 1)
+    file.write_bytes(output if isinstance(output, bytes) else output.encode())
+    return ask(settings, "artifact_calls", "memory", str(file), kind)

@@ -1,7 +1,7 @@
 """Oversized outputs handed to trackrecord.summarise() in a fresh process; prints JSON.
 
-`time COUNT`: how long each takes, by kind, and the bare work beside it. `memory KIND SIZE`: what
-the process's memory grows by, at its peak, while one output is stored; the output itself counts.
+`time COUNT`: how long each takes, by kind, and the bare work beside it. `memory FILE KIND`: what
+the process's memory grows by, at its peak, while the output in a file is stored; it counts, too.
 """
 
 import json
@@ -26,7 +26,7 @@ def main() -> None:
     if sys.argv[1] == "time":
         print(json.dumps(_times(int(sys.argv[2]))))
     else:
-        print(json.dumps(_memory(sys.argv[2], int(sys.argv[3]))))
+        print(json.dumps(_memory(Path(sys.argv[2]), sys.argv[3])))
 
 
 def _times(count: int) -> dict[str, dict[str, float]]:
@@ -61,33 +61,25 @@ def _bare(output: str | bytes) -> None:
     os.close(fd)
 
 
-def _memory(kind: str, size: int) -> dict[str, float]:
+def _memory(file: Path, kind: str) -> dict[str, int]:
     # All imports and settings first: they are no part of storing an output.
     _summarise(output_of(kind, 20_000, 1))
-    file = Path(os.environ["TRACKRECORD_HOME"]) / "output"
-    output = output_of(kind, size, 2)
-    file.write_bytes(output if isinstance(output, bytes) else output.encode())
-    is_text = isinstance(output, str)
-    del output
-    before = _reset_peak()
-    found: str | bytes = file.read_text() if is_text else file.read_bytes()
-    alone = _peak() - before
-    before_storing = _reset_peak()
-    _summarise(found)
-    return {"alone": alone, "storing": _peak() - before_storing + sys.getsizeof(found)}
+    before = _field("VmRSS")
+    output: str | bytes = file.read_bytes() if kind == "binary" else file.read_text()
+    # Reading a text takes more for a moment than the text itself.
+    _reset_peak()
+    alone = _field("VmRSS") - before
+    _summarise(output)
+    return {"alone": alone, "storing": _field("VmHWM") - before}
 
 
-def _reset_peak() -> int:
-    """Have the kernel note the peak anew; answers the memory that is resident now, in bytes."""
+def _reset_peak() -> None:
+    """Have the kernel note the peak anew."""
     Path("/proc/self/clear_refs").write_text("5")
-    return _field("VmRSS")
-
-
-def _peak() -> int:
-    return _field("VmHWM")
 
 
 def _field(name: str) -> int:
+    """A size of this process, in bytes."""
     found = re.search(rf"^{name}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
     if found is None:
         message = f"the kernel tells no {name}"
