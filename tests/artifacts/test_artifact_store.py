@@ -56,7 +56,7 @@ def test_only_the_user_can_read_them(store, tmp_path):
 @pytest.mark.parametrize(
     "artifact_id",
     ["", "a" * 63, "a" * 65, "A" * 64, "g" * 64, "a" * 64 + "\n", "../" + "a" * 61, "/" + "a" * 63,
-     "a" * 63 + "/", "a" * 63 + "\0", "٠" * 64, "." * 64],
+     "a" * 63 + "/", "a" * 63 + "\0", "٠" * 64, "." * 64, None, b"a" * 64],
 )  # fmt: skip
 def test_an_id_that_is_none_is_refused_before_any_path_is_built(store, artifact_id, monkeypatch):
     """Nothing on the disk is even looked at."""

@@ -92,7 +92,7 @@ class ArtifactStore:
             ArtifactDamaged: what lies there is not what was stored.
             OSError: it cannot be read.
         """
-        if _ID.fullmatch(artifact_id) is None:
+        if not isinstance(artifact_id, str) or _ID.fullmatch(artifact_id) is None:
             message = "an artifact's id is 64 digits of 0-9 and a-f"
             raise InvalidArtifactId(message)
         try:
