@@ -155,13 +155,13 @@ def _span(run: Snapshot) -> str:
     return "all on record" if run.since is None else f"received since {iso(run.since)}"
 
 
-def _with_changes(before: Snapshot | None, run: Snapshot) -> list[str]:
+def _with_changes(before: Snapshot | None, run: Snapshot) -> list[str | None]:
     """Each rate, with its change since the run before."""
     by_name = changes(before, run)
     return [_cell(getattr(run, name), by_name[name]) for name in RATES]
 
 
-def _cell(value: float | None, change: float | None) -> str:
+def _cell(value: float | None, change: float | None) -> str | None:
     if value is None:
-        return "-"
+        return None
     return f"{value:.2f}" if change is None else f"{value:.2f} ({change:+.2f})"
