@@ -208,6 +208,33 @@ def test_what_was_retrieved_is_never_summarised_again(agent):
     assert fresh() != BIG
 
 
+def test_what_another_process_retrieved_is_not_summarised_either(agent):
+    """A shell that runs `trackrecord artifacts get` gives the very bytes, perhaps stripped."""
+    output = "\n" + BIG
+    artifact_id = id_in(trackrecord.summarise(output))
+    assert trackrecord.summarise(output) != output  # made again, it is an output like any other
+
+    def get():
+        ran = subprocess.run(
+            [sys.executable, "-m", "trackrecord_cli", "artifacts", "get", artifact_id],
+            env={**os.environ, "TRACKRECORD_HOME": str(agent)},
+            capture_output=True,
+            timeout=60,
+            check=True,
+        )
+        return ran.stdout
+
+    got = get()
+    assert trackrecord.summarise(got, project="shop") != got
+    assert trackrecord.summarise(got) == output.encode()
+    assert trackrecord.summarise(got) != got  # once for each time
+    assert trackrecord.summarise(get().decode().strip()) == output.strip()
+    get()
+    (note,) = agent.glob("artifacts/*/.retrieved-*")
+    os.utime(note, (0, 0))
+    assert trackrecord.summarise(got) != got
+
+
 def test_wrapped_tools(agent):
     """Sync and async, with and without arguments of the decorator; names and arguments stay."""
 

@@ -111,7 +111,10 @@ def _summarised(output: str | bytes, project: str | None) -> str | bytes:
     settings = _settings(os.getpid())
     if not _is_oversized(output, settings.artifacts.threshold_chars):
         return output
-    text = store_output(settings, project, as_bytes(output)).summary
+    data = as_bytes(output)
+    if open_artifacts(settings, project).take_retrieved(data):
+        return output
+    text = store_output(settings, project, data).summary
     return text if isinstance(output, str) else text.encode()
 
 
@@ -148,9 +151,8 @@ def artifact(
     note_retrieval()
     settings = _settings(os.getpid())
     wanted = _wanted(lines, bytes)
-    data = open_artifacts(settings, project).get(id)
     most = settings.artifacts.page_bytes if limit == -1 else limit
-    return page_of(id, data, wanted, most)
+    return page_of(id, open_artifacts(settings, project).get(id), wanted, most)
 
 
 def _wanted(lines: tuple[int, int | None] | None, bytes_: tuple[int, int | None] | None) -> Range:

@@ -10,8 +10,9 @@ from .folder import names_in, open_file
 # Its time says when the folder was looked through last.
 _MARK: Final = ".pruned"
 _EVERY_S = 3600.0
-# What is being written takes seconds: this old, its writer has died.
-_ABANDONED_S = 3600.0
+# What is being written takes seconds: this old, its writer has died. Notes on what was handed out
+# are of no use any more.
+ABANDONED_S: Final = 3600.0
 
 
 def prune_when_due(folder: int, retention_s: float, now: float) -> None:
@@ -57,7 +58,7 @@ def _prune(folder: int, name: str, retention_s: float, now: float) -> bool:
         return False
     age = now - os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
     abandoned = name.startswith(".")
-    if age < (_ABANDONED_S if abandoned else retention_s):
+    if age < (ABANDONED_S if abandoned else retention_s):
         return False
     with suppress(IsADirectoryError, PermissionError):
         os.unlink(name, dir_fd=folder)

@@ -16,15 +16,17 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 from ..errors import ArtifactDamaged, InvalidArtifactId, UnknownId
 from ..folders import folder_name
 from .contents import pieces
 from .folder import names_in, open_file, opened_folder, write_whole
-from .pruning import prune_folder, prune_when_due
+from .pruning import ABANDONED_S, prune_folder, prune_when_due
 
 FOLDER: Final = "artifacts"
 TEMPORARY: Final = ".new-"
+RETRIEVED: Final = ".retrieved-"
 _ID: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -108,6 +110,27 @@ class ArtifactStore:
             raise ArtifactDamaged(message)
         return data
 
+    def note_retrieved(self, data: bytes) -> None:
+        """Remember for a while that these bytes were handed out; never raises OSError."""
+        with suppress(OSError), self._opened(make=False) as folder:
+            os.close(open_file(_retrieved(data), folder, os.O_WRONLY | os.O_CREAT))
+            now = self._clock()
+            os.utime(_retrieved(data), (now, now), dir_fd=folder, follow_symlinks=False)
+
+    def take_retrieved(self, data: bytes) -> bool:
+        """Whether these bytes, but for space around them, were handed out in the last hour.
+
+        Each handing out is good for one answer: the same content made anew is a new output.
+        """
+        name = _retrieved(data)
+        try:
+            with self._opened(make=False) as folder:
+                noted = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+                os.unlink(name, dir_fd=folder)
+        except OSError:
+            return False
+        return self._clock() - noted < ABANDONED_S
+
     def entries(self) -> list[ArtifactEntry]:
         """What is stored, newest first.
 
@@ -170,6 +193,15 @@ class ArtifactStore:
             raise
         # The name, too, is to survive a power cut.
         os.fsync(folder)
+
+
+def _retrieved(data: bytes) -> str:
+    """The name of the note on bytes that were handed out.
+
+    No digest is needed: another output of the same checksum would be passed on whole, no more.
+    """
+    plain = data.strip()
+    return f"{RETRIEVED}{len(plain)}-{crc32(plain):08x}"
 
 
 def _explain(error: OSError) -> str:

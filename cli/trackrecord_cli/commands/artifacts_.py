@@ -15,6 +15,8 @@ from ..access import settings_for
 from ..options import json_option, project_option
 from ..screen import print_json, print_table
 
+_WHOLE = Range("bytes", 0)
+
 
 @click.group("artifacts")
 def command() -> None:
@@ -93,8 +95,12 @@ def get_artifact(
         message = "ask for --lines or for --bytes, not for both"
         raise click.UsageError(message)
     settings, project = settings_for(project)
-    data = open_artifacts(settings, project).get(artifact_id)
-    page = page_of(artifact_id, data, lines or in_bytes or Range("bytes", 0))
+    store = open_artifacts(settings, project)
+    data = store.get(artifact_id)
+    page = page_of(artifact_id, data, lines or in_bytes or _WHOLE)
+    if len(page.data) > settings.artifacts.threshold_chars:
+        # An agent's shell may be who asks: what it gets is not to become a summary again.
+        store.note_retrieved(page.data)
     if as_json:
         print_json(_as_document(page, data))
     else:
