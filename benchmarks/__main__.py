@@ -31,6 +31,8 @@ BENCHMARKS = (
     "selection",
     "long_past",
     "memories",
+    "artifacts",
+    "process",
     "first_publish",
     "memory",
 )

@@ -37,6 +37,8 @@ _RULES = {
     "embeddings": "Embeddings",
     "memories": "Memories and past tasks",
     "context": "Candidates of a prompt",
+    "artifacts": "Artifacts",
+    "benchmark": "Benchmark and gate",
 }
 
 

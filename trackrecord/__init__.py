@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from trackrecord_producers.remembering import remember
     from trackrecord_producers.tally import Stats
 
+    from .artifacts.client import artifact, summarise
+    from .artifacts.pages import Page
+    from .artifacts.wrapping import summarised
     from .candidates.candidate import Candidate
     from .candidates.ranking import rank
     from .candidates.selecting import select
@@ -46,7 +49,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Attempt",
     "Candidate",
+    "Page",
     "Stats",
+    "artifact",
     "attempt",
     "classify",
     "classify_failure",
@@ -66,12 +71,16 @@ __all__ = [
     "select",
     "spool",
     "stats",
+    "summarise",
+    "summarised",
 ]
 
 _HOMES = {
     "Attempt": "trackrecord_producers.attempt",
     "Candidate": "trackrecord.candidates.candidate",
+    "Page": "trackrecord.artifacts.pages",
     "Stats": "trackrecord_producers.tally",
+    "artifact": "trackrecord.artifacts.client",
     "attempt": "trackrecord_producers.attempt",
     "classify": "trackrecord.learning.classification",
     "classify_failure": "trackrecord.learning.classification",
@@ -91,6 +100,8 @@ _HOMES = {
     "select": "trackrecord.candidates.selecting",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
+    "summarise": "trackrecord.artifacts.client",
+    "summarised": "trackrecord.artifacts.wrapping",
 }
 
 

@@ -40,6 +40,14 @@ class UnknownId(TrackrecordError):
     """Raised when nothing is on record under the id that was asked for."""
 
 
+class InvalidArtifactId(TrackrecordError):
+    """Raised when no artifact can have the id, or the part of one, that was asked for."""
+
+
+class ArtifactDamaged(TrackrecordError):
+    """Raised when what lies in the place of an artifact is not what was stored."""
+
+
 class DecisionRefused(TrackrecordError):
     """Raised when a decision by hand does not fit where the pattern stands."""
 

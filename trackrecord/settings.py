@@ -21,8 +21,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from .embeddings.endpoint import Endpoint
+from .artifacts.rules import ArtifactRules
 from .candidates.rules import ContextRules
+from .embeddings.endpoint import Endpoint
 from .errors import SettingsError
 from .keys import Keys
 from .learning.antipatterns import AntiPatternRules
@@ -30,6 +31,7 @@ from .learning.catalogue import STRATEGIES, Strategy
 from .learning.competence import CompetenceRules
 from .learning.criteria import CriteriaRules
 from .learning.decay import DecayRules
+from .learning.gate import BenchmarkRules
 from .learning.identity import strategies_by_slug
 from .learning.maturity import MaturityRules
 from .learning.memories import MemoryRules
@@ -63,7 +65,7 @@ class Settings(BaseSettings):
 
     home: Annotated[Path, AfterValidator(_absolute)] = Field(
         default_factory=lambda: user_data_path("trackrecord"),
-        description="Folder of the database, the embedded Redis's data and the spool.",
+        description="Folder of the database, the embedded Redis's data, the spool, the artifacts.",
     )
     project: str = Field(
         DEFAULT_PROJECT,
@@ -181,6 +183,8 @@ class Settings(BaseSettings):
     embeddings: Endpoint = Endpoint()
     memories: MemoryRules = MemoryRules()
     context: ContextRules = ContextRules()
+    artifacts: ArtifactRules = ArtifactRules()
+    benchmark: BenchmarkRules = BenchmarkRules()
 
     @classmethod
     def settings_customise_sources(

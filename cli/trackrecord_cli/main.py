@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from trackrecord.errors import (
+    ArtifactDamaged,
     DecisionRefused,
     ServerUnavailable,
     TrackrecordError,
@@ -35,7 +36,9 @@ COMMANDS = (
     "errors",
     "context",
     "explain",
+    "artifacts",
     "consolidate",
+    "benchmark",
     "status",
     "dead",
     "rebuild",
@@ -119,7 +122,7 @@ def run(arguments: list[str]) -> int:
 def _status_of(error: TrackrecordError) -> int:
     if isinstance(error, ServerUnavailable):
         return UNREACHABLE
-    return NO if isinstance(error, (UnknownId, DecisionRefused)) else WRONG_USE
+    return NO if isinstance(error, (UnknownId, DecisionRefused, ArtifactDamaged)) else WRONG_USE
 
 
 def _say(message: str) -> None:

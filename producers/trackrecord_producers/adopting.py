@@ -59,4 +59,4 @@ def _with_more_errors(item: Waiting, count: int) -> Waiting:
     fields = _take_apart(item.body)
     counted = msgspec.json.decode(fields["error_count"], type=int)
     fields["error_count"] = msgspec.Raw(str(counted + count).encode())
-    return item._replace(body=msgspec.json.encode(fields))
+    return msgspec.structs.replace(item, body=msgspec.json.encode(fields))

@@ -16,6 +16,7 @@ from trackrecord.store.similar_memories import mark_waiting
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_producers.forward import forward_spool
 
+from .housekeeping import forget_artifacts
 from .schedule import is_consolidation_due
 from .stages import DRAIN_TASK, Stages
 
@@ -83,6 +84,7 @@ def consolidate(stages: Stages) -> None:
     consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
     stages.refresher.refresh_stale()
     embed_everything(stages.engine, stages.settings.embeddings, now=time.time())
+    forget_artifacts(stages.settings, now=time.time())
 
 
 @_task("trackrecord.catch_up")

@@ -1,0 +1,216 @@
+"""`trackrecord benchmark`: rates, their history, and the gate."""
+
+import time
+
+import pytest
+
+from trackrecord.appraisal import Appraiser
+from trackrecord.learning.antipatterns import AntiPatternRules
+from trackrecord.learning.decay import DecayRules
+from trackrecord.learning.maturity import MaturityRules
+from trackrecord.learning.scoring import ScoringRules
+from trackrecord.learning.strategies import Recogniser
+from trackrecord.outcome import decode_outcome, encode_body
+from trackrecord.settings import load_settings
+from trackrecord.store.engine import connect_store, writing
+from trackrecord.store.intake import learn
+from trackrecord.store.migrate import migrate
+from trackrecord.store.transitions import TransitionRules
+
+
+@pytest.fixture
+def benchmark(nothing_up, trackrecord):
+    """Runs `benchmark …`; needs no Redis."""
+    return lambda *arguments: trackrecord("benchmark", *arguments)
+
+
+@pytest.fixture
+def record(nothing_up):
+    """Puts outcomes on record."""
+    appraiser = Appraiser(ScoringRules(), Recogniser())
+    rules = TransitionRules(MaturityRules(), AntiPatternRules())
+
+    def call(*outcomes, project="default"):
+        engine = connect_store(load_settings().effective_database_url)
+        migrate(engine)
+        now = time.time()
+        bodies = [
+            encode_body({"task_id": "t", "success": True, "project": project, **fields})
+            for fields in outcomes
+        ]
+        batch = [
+            appraiser.appraise(decode_outcome(body), body, received_at=now,
+                               outcome_id=f"{now}-{number}")
+            for number, body in enumerate(bodies)
+        ]  # fmt: skip
+        with writing(engine) as connection:
+            learn(connection, batch, decay=DecayRules(), now=now, transition_rules=rules)
+        engine.dispose()
+
+    return call
+
+
+GOOD = {"process": {"reviews": 10, "rejections": 3, "hard_limit_hits": 5}, "retry_count": 3}
+
+
+def test_run_computes_and_appends(benchmark, record):
+    """A snapshot of the project, kept."""
+    record(GOOD, {"tool_graph": [{"tool": "a"}], "retry_count": 1})
+    document = benchmark("run", "--json").json
+    assert document["project"] == "default"
+    assert document["outcomes"] == 2
+    assert document["rejection_rate"] == 0.3
+    assert document["retry_count"] == 2.0
+    assert document["tool_calls"] == 1.0
+    assert document["success_rate"] == 1.0
+    assert document["totals"]["hard_limit_hits"] == 5
+    assert document["since"] is None
+    (run,) = benchmark("report", "--json").json
+    assert {**run, "changes": None} == {**document, "changes": None}
+
+
+def test_since_counts_what_was_received_later(benchmark, record):
+    """Only that."""
+    record({"retry_count": 4})
+    time.sleep(0.01)
+    moment = time.time()
+    record({"retry_count": 8})
+    assert benchmark("run", "--since", moment, "--json").json["retry_count"] == 8.0
+    assert benchmark("run", "--json").json["retry_count"] == 6.0
+
+
+def test_report_shows_the_last_runs_with_their_changes(benchmark, record):
+    """The oldest of them first; the one before the first shown still counts for its change."""
+    for retries in (1, 4, 7):
+        record({"retry_count": retries})
+        benchmark("run")
+    runs = benchmark("report", "--last", 2, "--json").json
+    assert [run["retry_count"] for run in runs] == [2.5, 4.0]
+    assert [run["changes"]["retry_count"] for run in runs] == [1.5, 1.5]
+    assert runs[0]["changes"]["rejection_rate"] is None
+    assert benchmark("report", "--json").json[0]["changes"]["retry_count"] is None
+    last = benchmark("report").out.splitlines()[-1].split("\t")
+    assert last[6] == "4.00 (+1.50)"
+    assert last[2] == "-"
+
+
+def test_gate_passes_on_the_thresholds(benchmark, record):
+    """Inclusive; each check says what it compared."""
+    record(GOOD)
+    benchmark("run")
+    ran = benchmark("gate", "--json")
+    assert ran.status == 0
+    assert ran.json["passed"] is True
+    assert ran.json["checks"] == [
+        {"name": name, "value": value, "threshold": value, "operator": "<=", "passed": True}
+        for name, value in (
+            ("rejection_rate", 0.3), ("retry_count", 3.0), ("hard_limit_hits", 5.0),
+        )
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"retry_count": 4}, {"process": {"reviews": 10, "rejections": 4}},
+     {"process": {"reviews": 1, "hard_limit_hits": 6}}],
+)  # fmt: skip
+def test_gate_fails_beyond_a_threshold(benchmark, record, bad):
+    """Exit status 1, the document all the same, and it is the last run that is judged."""
+    record({**GOOD, **bad})
+    benchmark("run")
+    ran = benchmark("gate", "--json")
+    assert ran.status == 1
+    assert ran.json["passed"] is False
+    assert benchmark("gate").status == 1
+    assert "FAILED" in benchmark("gate").out
+
+
+def test_no_data_is_not_a_pass(benchmark, record):
+    """No run, a run without outcomes, a run without reviews; leaving the check out is a choice."""
+    ran = benchmark("gate", "--json")
+    assert ran.status == 1
+    assert [check["value"] for check in ran.json["checks"]] == [None] * 3
+    assert "benchmark run" in benchmark("gate").out
+    benchmark("run")
+    assert benchmark("gate").status == 1
+    record({"retry_count": 0})
+    benchmark("run")
+    assert benchmark("gate").status == 1
+    assert "no data" in benchmark("gate").out
+    named = ("--check", "retry_count", "--check", "hard_limit_hits")
+    assert benchmark("gate", *named).status == 0
+    assert [c["name"] for c in benchmark("gate", *named, "--json").json["checks"]] == [
+        "retry_count", "hard_limit_hits",
+    ]  # fmt: skip
+
+
+def test_thresholds_and_length_of_the_history_are_settings(benchmark, record, monkeypatch):
+    """Each is obeyed."""
+    record(GOOD)
+    benchmark("run")
+    monkeypatch.setenv("TRACKRECORD_BENCHMARK__RETRY_COUNT_MAX", "2.9")
+    assert benchmark("gate").status == 1
+    monkeypatch.setenv("TRACKRECORD_BENCHMARK__HISTORY_MAX", "2")
+    for _ in range(3):
+        benchmark("run")
+    assert len(benchmark("report", "--json").json) == 2
+
+
+def test_projects_are_kept_apart(benchmark, record, project):
+    """Rates, history and gate."""
+    record(GOOD, project=project)
+    assert benchmark("run", "--json").json["outcomes"] == 0
+    assert benchmark("run", "--project", project, "--json").json["outcomes"] == 1
+    assert len(benchmark("report", "--project", project, "--json").json) == 1
+    assert benchmark("gate", "--project", project).status == 0
+    assert benchmark("gate").status == 1
+
+
+def test_at_answers_as_of_that_moment(benchmark, record):
+    """What was run later does not count."""
+    record({**GOOD, "retry_count": 9})
+    benchmark("run")
+    time.sleep(0.01)
+    moment = time.time()
+    record(*[GOOD] * 99)
+    time.sleep(0.01)
+    benchmark("run")
+    assert benchmark("gate").status == 1  # 3.06 retries
+    assert benchmark("gate", "--check", "rejection_rate").status == 0
+    assert len(benchmark("report", "--at", moment, "--json").json) == 1
+    assert benchmark("gate", "--at", moment, "--json").json["checks"][1]["value"] == 9.0
+    assert benchmark("gate", "--at", 5).status == 1
+
+
+def test_a_history_of_garbage_is_set_aside(benchmark, record, nothing_up):
+    """With a warning that names both files; the document on standard output stays one."""
+    record(GOOD)
+    benchmark("run")
+    (file,) = nothing_up.glob("benchmarks/*.json")
+    file.write_text("garbage")
+    ran = benchmark("run", "--json")
+    assert ran.status == 0
+    assert ran.json["outcomes"] == 1
+    assert "set aside" in ran.err
+    assert str(file) in ran.err
+    assert len(benchmark("report", "--json").json) == 1
+    (kept,) = nothing_up.glob("benchmarks/*unreadable*")
+    assert kept.read_text() == "garbage"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("run", "--since", "yesterday"), ("report", "--last", "0"),
+                  ("gate", "--check", "beauty"), ("nonsense",)],
+)  # fmt: skip
+def test_wrong_use_is_status_2(benchmark, arguments):
+    """Nothing is recorded."""
+    ran = benchmark(*arguments)
+    assert (ran.status, ran.out) == (2, "")
+
+
+def test_a_database_that_is_away_is_status_3(benchmark, monkeypatch):
+    """For the run; report and gate need none."""
+    monkeypatch.setenv("TRACKRECORD_DATABASE_URL", "postgresql://me@127.0.0.1:1/x")
+    assert benchmark("run").status == 3
+    assert benchmark("report").status == 0
+    assert benchmark("gate").status == 1

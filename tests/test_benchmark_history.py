@@ -1,0 +1,175 @@
+"""The history of benchmark runs: appended, bounded, and never overwritten when unreadable."""
+
+import json
+import multiprocessing
+import os
+import stat
+
+import pytest
+
+from trackrecord import benchmark_history
+from trackrecord.benchmark_history import BenchmarkHistory
+from trackrecord.errors import AlreadyRunning
+from trackrecord.learning.process_rates import ProcessFacts, snapshot
+
+
+def run(at, retries=1):
+    facts = [ProcessFacts(True, 0.5, retries=retries)]
+    return snapshot(facts, touching_proven=0, at=float(at))
+
+
+@pytest.fixture
+def warnings():
+    return []
+
+
+@pytest.fixture
+def history(tmp_path, warnings):
+    return BenchmarkHistory(tmp_path, "shop", warn=warnings.append)
+
+
+def file_of(tmp_path):
+    (file,) = [f for f in tmp_path.glob("benchmarks/*.json") if "unreadable" not in f.name]
+    return file
+
+
+def aside(tmp_path):
+    return sorted(tmp_path.glob("benchmarks/*.unreadable-*"))
+
+
+def test_runs_come_back_as_they_were(history, tmp_path, warnings):
+    """In their order, with all that they say."""
+    assert history.snapshots() == []
+    history.append(run(1), keep=100)
+    history.append(run(2, retries=7), keep=100)
+    assert history.snapshots() == [run(1), run(2, retries=7)]
+    assert warnings == []
+    assert stat.S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
+
+
+def test_the_oldest_are_dropped(history):
+    """As many are kept as the setting says."""
+    for at in range(105):
+        history.append(run(at), keep=100)
+    assert [each.at for each in history.snapshots()] == [float(at) for at in range(5, 105)]
+    history.append(run(200), keep=2)
+    assert [each.at for each in history.snapshots()] == [104.0, 200.0]
+
+
+def test_projects_are_kept_apart(tmp_path, history, warnings):
+    """Whatever they are called."""
+    history.append(run(1), keep=9)
+    for name in ("../shop", "Shop", "shop/", "店"):
+        other = BenchmarkHistory(tmp_path, name, warn=warnings.append)
+        assert other.snapshots() == []
+        other.append(run(2), keep=9)
+    assert history.snapshots() == [run(1)]
+    assert [p.name for p in tmp_path.iterdir()] == ["benchmarks"]
+
+
+GARBAGE = [b"", b"{", b"[]", b"\xff\xfe", b'{"version": 1}', b"null", b"[" * 100_000,
+           b'{"version": 2, "project": "shop", "snapshots": []}',
+           b'{"version": 1, "project": "other", "snapshots": []}',
+           b'{"version": 1, "project": "shop", "snapshots": [{"at": "x"}]}']  # fmt: skip
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+@pytest.mark.parametrize("how", ["read", "append"])
+def test_what_cannot_be_read_is_set_aside_with_a_warning(
+    history, tmp_path, warnings, garbage, how
+):  # fmt: skip
+    """Byte for byte, under another name, and the history begins anew."""
+    history.append(run(1), keep=9)
+    file_of(tmp_path).write_bytes(garbage)
+    if how == "append":
+        history.append(run(2), keep=9)
+        assert history.snapshots() == [run(2)]
+    else:
+        assert history.snapshots() == []
+    (kept,) = aside(tmp_path)
+    assert kept.read_bytes() == garbage
+    (warning,) = warnings
+    assert kept.name in warning
+    assert len(warning.splitlines()) == 1
+
+
+def test_it_is_set_aside_each_time(history, tmp_path):
+    """One does not replace the other."""
+    for garbage in (b"one", b"two", b"three"):
+        history.append(run(1), keep=9)
+        file_of(tmp_path).write_bytes(garbage)
+        history.snapshots()
+    assert {kept.read_bytes() for kept in aside(tmp_path)} == {b"one", b"two", b"three"}
+
+
+@pytest.mark.parametrize("what", ["link", "folder", "pipe"])
+def test_what_is_no_file_is_set_aside(history, tmp_path, warnings, what):
+    """Nothing is written through a symbolic link, and a pipe hangs nobody."""
+    history.append(run(1), keep=9)
+    file = file_of(tmp_path)
+    file.unlink()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("precious")
+    if what == "link":
+        file.symlink_to(elsewhere)
+    elif what == "folder":
+        file.mkdir()
+    else:
+        os.mkfifo(file)
+    history.append(run(2), keep=9)
+    assert history.snapshots() == [run(2)]
+    assert elsewhere.read_text() == "precious"
+    assert len(aside(tmp_path)) == len(warnings) == 1
+
+
+def test_a_write_that_fails_leaves_the_history_as_it_was(history, tmp_path, monkeypatch):
+    """The file is replaced whole, or not at all."""
+    history.append(run(1), keep=9)
+
+    def full(_fd):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        history.append(run(2), keep=9)
+    assert history.snapshots() == [run(1)]
+    assert len(list(tmp_path.glob("benchmarks/.*"))) == 0
+
+
+def _append(home, start, count):
+    own = BenchmarkHistory(home, "shop", warn=print)
+    for number in range(count):
+        own.append(run(start + number), keep=1000)
+
+
+def test_runs_at_once_are_all_kept(history, tmp_path):
+    """Two processes never write one over the other."""
+    context = multiprocessing.get_context("spawn")
+    children = [
+        context.Process(target=_append, args=(tmp_path, start, 15)) for start in (0, 100, 200)
+    ]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+        assert child.exitcode == 0
+    assert len(history.snapshots()) == 45
+
+
+def test_a_lock_that_is_not_let_go_is_said(history, tmp_path, monkeypatch):
+    """Instead of waiting for ever."""
+    monkeypatch.setattr(benchmark_history, "_PATIENCE_S", 0.1)
+    history.append(run(1), keep=9)
+    with (
+        history._locked(),
+        pytest.raises(AlreadyRunning, match="try again"),
+    ):
+        history.append(run(2), keep=9)
+
+
+def test_the_file_is_json_that_people_can_read(history, tmp_path):
+    """With its version and its project."""
+    history.append(run(1), keep=9)
+    document = json.loads(file_of(tmp_path).read_text())
+    assert (document["version"], document["project"]) == (1, "shop")
+    assert document["snapshots"][0]["retry_count"] == 1.0

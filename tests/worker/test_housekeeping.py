@@ -1,0 +1,49 @@
+"""What a worker tidies up once a night."""
+
+from trackrecord.artifacts.store import ArtifactStore
+from trackrecord.settings import Settings, load_settings
+from trackrecord_worker import tasks
+from trackrecord_worker.app import create_app
+from trackrecord_worker.housekeeping import forget_artifacts
+
+
+def _stored(settings: Settings) -> ArtifactStore:
+    store = ArtifactStore(
+        settings.home, "shop", retention_s=10**9, clock=lambda: 1_000_000.0
+    )  # fmt: skip
+    store.put(b"old")
+    return store
+
+
+def test_artifacts_whose_time_is_over_go(home):
+    """By the setting's retention time."""
+    settings = load_settings(home=home)
+    store = _stored(settings)
+    retention_s = settings.artifacts.retention_s
+    forget_artifacts(settings, now=1_000_000.0 + retention_s - 1)
+    assert len(store.entries()) == 1
+    forget_artifacts(settings, now=1_000_000.0 + retention_s)
+    assert store.entries() == []
+
+
+def test_the_nightly_job_does_it(settings, monkeypatch):
+    """After consolidation."""
+    called = []
+    monkeypatch.setattr(tasks, "forget_artifacts", lambda given, **_: called.append(given))
+    app = create_app(settings)
+    stages = app.stages.get()
+    monkeypatch.setattr(stages.refresher, "refresh_stale", lambda: None)
+    app.loader.import_default_modules()
+    app.tasks["trackrecord.consolidate"]()
+    assert called == [settings]
+
+
+def test_a_disk_that_fails_is_no_reason_to_fail(home):
+    """Consolidation is done by then."""
+    settings = load_settings(home=home)
+    _stored(settings)
+    elsewhere = home / "artifacts-moved"
+    (home / "artifacts").rename(elsewhere)
+    (home / "artifacts").symlink_to(elsewhere)
+    forget_artifacts(settings, now=2e9)
+    assert list(elsewhere.glob("*/[0-9a-f]*"))

@@ -1,0 +1,187 @@
+"""What an agent's tool layer calls: oversized outputs become summaries, and come back whole.
+
+Replacing an output never raises: when it cannot be stored, it is passed on unchanged.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+from ..errors import InvalidArtifactId
+from ..forking import not_while_forking
+from .contents import as_bytes, characters_of, keep
+from .pages import Page, Range, RetrievedBytes, RetrievedText, page_of
+from .retrievals import note_retrieval
+from .store import ArtifactStore
+from .summaries import Description, describe, summary
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+
+_log = logging.getLogger("trackrecord")
+_PAUSE_S = 60.0
+_WHOLE: Final = Range("bytes", 0)
+_quiet_until = 0.0
+
+Output = TypeVar("Output")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An output that is stored.
+
+    Attributes:
+        id: under which it can be had back.
+        told: what is told of it.
+        summary: the text that stands in its place.
+    """
+
+    id: str
+    told: Description
+    summary: str
+
+
+def store_output(settings: Settings, project: str | None, data: bytes) -> Stored:
+    """Store an output of any size, and describe it.
+
+    Raises:
+        OSError: it cannot be stored.
+    """
+    rules = settings.artifacts
+    kept = keep(data, rules.max_bytes)
+    told = describe(data, kept)
+    artifact_id = open_artifacts(settings, project).put(kept.data)
+    return Stored(artifact_id, told, summary(artifact_id, told, rules.summary_chars))
+
+
+def open_artifacts(settings: Settings, project: str | None) -> ArtifactStore:
+    """The artifacts of a project; of the settings' own when none is named."""
+    return ArtifactStore(
+        settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
+    )
+
+
+def summarise(output: Output, *, project: str | None = None) -> Output:
+    """The output of a tool as it can stand in a prompt: itself, or a summary when it is oversized.
+
+    An oversized output is stored whole, and the summary says under which id it can be had back.
+    Never raises: what cannot be stored is passed on unchanged, and the log says why. So is
+    everything but `str` and `bytes`, and whatever was retrieved.
+
+    Args:
+        output: what the tool gave; the summary is of the same type.
+        project: whose it is; the settings' project when not given.
+    """
+    if not isinstance(output, (str, bytes)):
+        return output
+    if isinstance(output, (RetrievedText, RetrievedBytes)):
+        return output
+    try:
+        return cast("Output", _summarised(output, project))
+    except Exception as problem:  # noqa: BLE001 - nothing may reach the agent
+        _say(problem)
+        return output
+
+
+def is_oversized(output: object) -> bool:
+    """Whether `summarise` would store it; never raises."""
+    if not isinstance(output, (str, bytes)):
+        return False
+    try:
+        return _is_oversized(output, _settings(os.getpid()).artifacts.threshold_chars)
+    except Exception:  # noqa: BLE001 - as above; `summarise` says why
+        return False
+
+
+def _is_oversized(output: str | bytes, threshold: int) -> bool:
+    if len(output) <= threshold:
+        return False
+    if isinstance(output, str):
+        return True
+    characters = characters_of(output)
+    return characters is None or characters > threshold
+
+
+def _summarised(output: str | bytes, project: str | None) -> str | bytes:
+    settings = _settings(os.getpid())
+    if not _is_oversized(output, settings.artifacts.threshold_chars):
+        return output
+    data = as_bytes(output)
+    if open_artifacts(settings, project).take_retrieved(data):
+        return output
+    text = store_output(settings, project, data).summary
+    return text if isinstance(output, str) else text.encode()
+
+
+def artifact(
+    id: str,  # noqa: A002 - what it is called everywhere else
+    *,
+    lines: tuple[int, int | None] | None = None,
+    bytes: tuple[int, int | None] | None = None,  # noqa: A002 - as above
+    limit: int | None = -1,
+    project: str | None = None,
+) -> Page:
+    """A stored output, or a part of it, a page at a time.
+
+    Its `text` or `data` is never summarised again: not by `summarise`, and not by the wrapper of
+    the tool that calls this.
+
+    Args:
+        id: as the summary names it.
+        lines: the first and the last line, counted from 1; None for the last: up to the end.
+        bytes: the first and the last byte, counted from 0; None for the last: up to the end.
+        limit: bytes of a page; None for all that was asked for. Left out, the setting's.
+        project: whose it is; the settings' project when not given.
+
+    Returns:
+        The page; its `following` is what to ask for next.
+
+    Raises:
+        InvalidArtifactId: there can be no such id, or no such part.
+        UnknownId: the project has no such artifact.
+        ArtifactDamaged: what lies there is not what was stored.
+        OSError: it cannot be read.
+        SettingsError: a setting is wrong.
+    """
+    note_retrieval()
+    settings = _settings(os.getpid())
+    wanted = _wanted(lines, bytes)
+    most = settings.artifacts.page_bytes if limit == -1 else limit
+    return page_of(id, open_artifacts(settings, project).get(id), wanted, most)
+
+
+def _wanted(lines: tuple[int, int | None] | None, bytes_: tuple[int, int | None] | None) -> Range:
+    if lines is not None and bytes_ is not None:
+        message = "ask for lines or for bytes, not for both"
+        raise InvalidArtifactId(message)
+    try:
+        if lines is not None:
+            return Range.checked("lines", *lines)
+        return _WHOLE if bytes_ is None else Range.checked("bytes", *bytes_)
+    except ValueError as error:
+        raise InvalidArtifactId(str(error)) from None
+
+
+@lru_cache(maxsize=1)
+def _settings(_pid: int) -> Settings:
+    # Only who meets an output pays for the settings' import.
+    with not_while_forking():
+        from ..settings import load_settings
+
+        return load_settings()
+
+
+def _say(problem: Exception) -> None:
+    """At most once a minute: a full disk is no reason to flood the agent's log."""
+    global _quiet_until
+    now = time.monotonic()
+    if now < _quiet_until:
+        return
+    _quiet_until = now + _PAUSE_S
+    reason = getattr(problem, "strerror", None) or problem
+    _log.warning("an output could not be stored and is passed on whole: %s", reason)

@@ -1,0 +1,84 @@
+"""Opening the folder of a project's artifacts, and the files in it, without being led elsewhere.
+
+Everything below TRACKRECORD_HOME is opened by way of the descriptor of the folder around it, and a
+symbolic link is never followed.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NO_LINK = os.O_NOFOLLOW
+
+
+@contextmanager
+def opened_folder(home: Path, *names: str, make: bool) -> Iterator[int]:
+    """The descriptor of the folder `home/names…`, open as long as the block runs.
+
+    Args:
+        home: may lie behind symbolic links: it is the user's to choose.
+        names: the folders below it, which may not.
+        make: make what is missing, for this user alone.
+
+    Raises:
+        OSError: it cannot be opened; FileNotFoundError when it is missing and not to be made.
+    """
+    if make:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(home, _FOLDER)
+    try:
+        for name in names:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=fd)
+            inner = _inner(fd, name)
+            os.close(fd)
+            fd = inner
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _inner(folder: int, name: str) -> int:
+    try:
+        return os.open(name, _FOLDER | _NO_LINK, dir_fd=folder)
+    except NotADirectoryError:
+        raise NotADirectoryError(
+            errno.ENOTDIR, "a symbolic link, or no folder, is in the place of a folder", name
+        ) from None
+
+
+def names_in(folder: int) -> list[str]:
+    """The names of what lies in a folder, in no order."""
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries]
+
+
+def open_file(name: str, folder: int, flags: int = os.O_RDONLY) -> int:
+    """The descriptor of a regular file in a folder.
+
+    Raises:
+        OSError: it cannot be opened, is a symbolic link, or is no regular file.
+    """
+    # Without O_NONBLOCK a pipe would be waited for.
+    fd = os.open(name, flags | _NO_LINK | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(0, "no regular file", name)
+    return fd
+
+
+def write_whole(fd: int, data: bytes) -> None:
+    """Write all of it, and wait until the disk has it.
+
+    Raises:
+        OSError: the disk is full, or fails.
+    """
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]
+    os.fsync(fd)

@@ -1,0 +1,149 @@
+"""Parts of an artifact: by lines, by bytes, and a page at a time. Pure."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, Self
+
+from .contents import before_character
+
+Unit = Literal["lines", "bytes"]
+_RANGE: Final = re.compile(r"([0-9]{0,15}):([0-9]{0,15})")
+
+
+class RetrievedText(str):
+    """Text out of an artifact: it is never replaced by a summary again."""
+
+    __slots__ = ()
+
+
+class RetrievedBytes(bytes):
+    """Bytes out of an artifact: they are never replaced by a summary again."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Range:
+    """A part that is asked for.
+
+    Attributes:
+        unit: lines, counted from 1, or bytes, counted from 0.
+        start: the first one.
+        last: the last one, which belongs to the part; None: up to the end.
+    """
+
+    unit: Unit
+    start: int
+    last: int | None = None
+
+    @classmethod
+    def parse(cls, unit: Unit, text: str) -> Self:
+        """A range written as `a:b`; either may be missing.
+
+        Raises:
+            ValueError: it is none.
+        """
+        match = _RANGE.fullmatch(text)
+        lowest = _LOWEST[unit]
+        if match is None:
+            message = f"{text!r} is no range of {unit}: write {lowest}:{lowest + 99}, 100: or :99"
+            raise ValueError(message)
+        return cls.checked(unit, int(match[1] or lowest), int(match[2]) if match[2] else None)
+
+    @classmethod
+    def checked(cls, unit: Unit, start: int, last: int | None) -> Self:
+        """A range of that unit.
+
+        Raises:
+            ValueError: it begins before the first one, or ends before it begins.
+        """
+        if start < _LOWEST[unit]:
+            message = f"{unit} are counted from {_LOWEST[unit]}, not from {start}"
+            raise ValueError(message)
+        if last is not None and last < start:
+            message = f"a range of {unit} cannot end at {last} and begin at {start}"
+            raise ValueError(message)
+        return cls(unit, start, last)
+
+
+_LOWEST: Final[dict[Unit, int]] = {"lines": 1, "bytes": 0}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of an artifact.
+
+    Attributes:
+        id: the artifact.
+        data: the part, byte for byte.
+        start: the place of its first byte in the artifact.
+        size: the bytes of the whole artifact.
+        following: what to ask for to go on; None when what was asked for ends here.
+    """
+
+    id: str
+    data: RetrievedBytes
+    start: int
+    size: int
+    following: Range | None = None
+
+    @property
+    def text(self) -> RetrievedText:
+        """The part as text; what is no UTF-8 shows as U+FFFD."""
+        return RetrievedText(self.data.decode("utf-8", "replace"))
+
+
+def page_of(artifact_id: str, data: bytes, wanted: Range, max_bytes: int | None = None) -> Page:
+    """What was asked for of an artifact, or as much from its beginning as fits a page.
+
+    A page holds whole lines when lines are asked for, but for a line that is longer than a page:
+    there the page ends within the line, and what follows is asked for by bytes.
+
+    Args:
+        artifact_id: the artifact.
+        data: the whole of it.
+        wanted: the part; what lies behind the end is empty.
+        max_bytes: how much fits a page; None for everything.
+    """
+    start, end = _span(data, wanted)
+    if max_bytes is None or end - start <= max_bytes:
+        return _page(artifact_id, data, start, end, None)
+    if wanted.unit == "bytes":
+        cut = _within(data, start, start + max_bytes)
+        return _page(artifact_id, data, start, cut, Range("bytes", cut, wanted.last))
+    cut = data.rfind(b"\n", start, start + max_bytes) + 1
+    if cut > start:
+        following = Range("lines", wanted.start + data.count(b"\n", start, cut), wanted.last)
+        return _page(artifact_id, data, start, cut, following)
+    cut = _within(data, start, start + max_bytes)
+    return _page(artifact_id, data, start, cut, Range("bytes", cut, end - 1))
+
+
+def _within(data: bytes, start: int, end: int) -> int:
+    """Where to end so that no character is cut, unless there is nothing then."""
+    before = before_character(data, end)
+    return before if before > start else end
+
+
+def _page(artifact_id: str, data: bytes, start: int, end: int, following: Range | None) -> Page:
+    return Page(artifact_id, RetrievedBytes(data[start:end]), start, len(data), following)
+
+
+def _span(data: bytes, wanted: Range) -> tuple[int, int]:
+    """The places where the part begins and ends."""
+    if wanted.unit == "bytes":
+        start = min(wanted.start, len(data))
+        return start, len(data) if wanted.last is None else min(wanted.last + 1, len(data))
+    start = _line_start(data, 0, wanted.start - 1)
+    if wanted.last is None:
+        return start, len(data)
+    return start, _line_start(data, start, wanted.last - wanted.start + 1)
+
+
+def _line_start(data: bytes, place: int, skipped: int) -> int:
+    """Where the line begins that many lines further on; the end when there are not so many."""
+    for _ in range(skipped):
+        place = data.find(b"\n", place) + 1
+        if place == 0:
+            return len(data)
+    return place

@@ -1,0 +1,66 @@
+"""Forgetting the artifacts whose time is over."""
+
+import fcntl
+import os
+from contextlib import suppress
+from typing import Final
+
+from .folder import names_in, open_file
+
+# Its time says when the folder was looked through last.
+_MARK: Final = ".pruned"
+_EVERY_S = 3600.0
+# What is being written takes seconds: this old, its writer has died. Notes on what was handed out
+# are of no use any more.
+ABANDONED_S: Final = 3600.0
+
+
+def prune_when_due(folder: int, retention_s: float, now: float) -> None:
+    """Look a folder through, at most once an hour or ten times in a retention time.
+
+    Never raises OSError: what was stored is stored.
+    """
+    with suppress(OSError):
+        if now - _last(folder) >= min(_EVERY_S, retention_s / 10):
+            prune_folder(folder, retention_s, now)
+
+
+def _last(folder: int) -> float:
+    try:
+        return os.stat(_MARK, dir_fd=folder, follow_symlinks=False).st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def prune_folder(folder: int, retention_s: float, now: float) -> int:
+    """Remove what was stored longer ago, and what a dead writer left; answers how many artifacts.
+
+    A folder in which someone stores something at this moment is left to the next time.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return 0
+    try:
+        os.close(open_file(_MARK, folder, os.O_WRONLY | os.O_CREAT))
+        os.utime(_MARK, (now, now), dir_fd=folder, follow_symlinks=False)
+        return sum(_prune(folder, name, retention_s, now) for name in names_in(folder))
+    finally:
+        fcntl.flock(folder, fcntl.LOCK_UN)
+
+
+def _prune(folder: int, name: str, retention_s: float, now: float) -> bool:
+    """Whether an artifact was removed."""
+    if name == _MARK:
+        return False
+    age = now - os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+    abandoned = name.startswith(".")
+    if age < (ABANDONED_S if abandoned else retention_s):
+        return False
+    with suppress(IsADirectoryError, PermissionError):
+        os.unlink(name, dir_fd=folder)
+        return not abandoned
+    return False

@@ -1,0 +1,41 @@
+"""Knowing, within one call of a tool, whether it retrieved an artifact."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass
+class ToolCall:
+    """One call of a wrapped tool.
+
+    Attributes:
+        within: the wrapped tool that calls it, if any.
+        has_retrieved: whether it asked for an artifact.
+    """
+
+    within: "ToolCall | None"
+    has_retrieved: bool = False
+
+
+_current: ContextVar[ToolCall | None] = ContextVar("trackrecord_tool_call", default=None)
+
+
+@contextmanager
+def tool_call() -> Iterator[ToolCall]:
+    """The block is one call of a tool; tasks and threads that get its context belong to it."""
+    call = ToolCall(_current.get())
+    token = _current.set(call)
+    try:
+        yield call
+    finally:
+        _current.reset(token)
+
+
+def note_retrieval() -> None:
+    """What the current call, and those around it, give back is no new output."""
+    call = _current.get()
+    while call is not None:
+        call.has_retrieved = True
+        call = call.within

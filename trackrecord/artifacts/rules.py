@@ -1,0 +1,45 @@
+"""The numbers of artifacts."""
+
+from dataclasses import dataclass
+
+from ..learning.checks import require
+
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class ArtifactRules:
+    """Which outputs are stored and replaced by a summary, and for how long they are kept.
+
+    Attributes:
+        threshold_chars: an output of more characters than this is stored and summarised.
+        summary_chars: characters that a summary has at most.
+        max_bytes: a larger output is cut to its head and tail before it is stored.
+        retention_s: seconds after which an artifact is forgotten; storing it again renews it.
+        page_bytes: bytes of one page when an artifact is read back page by page.
+    """
+
+    threshold_chars: int = 10_000
+    summary_chars: int = 500
+    max_bytes: int = 10 * _MIB
+    retention_s: int = 30 * 86_400
+    page_bytes: int = 10_000
+
+    def __post_init__(self) -> None:
+        require(
+            400 <= self.summary_chars <= 100_000,
+            f"summary_chars must lie in 400..100000, not {self.summary_chars}",
+        )
+        require(
+            self.threshold_chars >= self.summary_chars,
+            "threshold_chars must not be below summary_chars",
+        )
+        require(
+            4096 <= self.max_bytes <= 1024 * _MIB,
+            f"max_bytes must lie in 4096..1073741824, not {self.max_bytes}",
+        )
+        require(
+            60 <= self.retention_s <= 10**9,
+            f"retention_s must lie in 60..1000000000, not {self.retention_s}",
+        )
+        require(self.page_bytes >= 64, "page_bytes must be at least 64")

@@ -1,0 +1,229 @@
+"""Artifacts on disk: a folder for each project, a file for each content, named by its SHA-256.
+
+What is there is whole: a file gets its name only after the disk has all of it. What is read is
+checked against its name.
+"""
+
+import errno
+import fcntl
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+from zlib import crc32
+
+from ..errors import ArtifactDamaged, InvalidArtifactId, UnknownId
+from ..folders import folder_name
+from .contents import pieces
+from .folder import names_in, open_file, opened_folder, write_whole
+from .pruning import ABANDONED_S, prune_folder, prune_when_due
+
+FOLDER: Final = "artifacts"
+TEMPORARY: Final = ".new-"
+RETRIEVED: Final = ".retrieved-"
+_ID: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class ArtifactEntry:
+    """An artifact as the folder shows it.
+
+    Attributes:
+        id: the SHA-256 of its content.
+        size: its bytes.
+        stored_at: when it was stored last, seconds since the epoch.
+    """
+
+    id: str
+    size: int
+    stored_at: float
+
+
+class ArtifactStore:
+    """The artifacts of one project.
+
+    Args:
+        home: TRACKRECORD_HOME.
+        project: the project's name, whatever it holds.
+        retention_s: after how many seconds an artifact may be forgotten.
+        clock: answers seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        project: str,
+        *,
+        retention_s: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._home = home
+        self._folder = folder_name(project)
+        self._project = project
+        self._retention_s = retention_s
+        self._clock = clock
+
+    def put(self, data: bytes) -> str:
+        """Store content, or renew it where it is stored already; answers its id.
+
+        Raises:
+            OSError: it cannot be stored.
+        """
+        artifact_id = sha256(data).hexdigest()
+        with self._opened(make=True) as folder:
+            # Whoever prunes waits meanwhile, so that what is renewed here is not removed there.
+            fcntl.flock(folder, fcntl.LOCK_SH)
+            if not self._renew(folder, artifact_id, data):
+                self._write(folder, artifact_id, data)
+            fcntl.flock(folder, fcntl.LOCK_UN)
+            prune_when_due(folder, self._retention_s, self._clock())
+        return artifact_id
+
+    def get(self, artifact_id: str) -> bytes:
+        """The content, byte for byte.
+
+        Raises:
+            InvalidArtifactId: no artifact can have that id.
+            UnknownId: the project has no such artifact.
+            ArtifactDamaged: what lies there is not what was stored.
+            OSError: it cannot be read.
+        """
+        if not isinstance(artifact_id, str) or _ID.fullmatch(artifact_id) is None:
+            message = "an artifact's id is 64 digits of 0-9 and a-f"
+            raise InvalidArtifactId(message)
+        try:
+            data = self._read(artifact_id)
+        except FileNotFoundError:
+            message = f"no artifact {artifact_id} in project {self._project!r}"
+            raise UnknownId(message) from None
+        if sha256(data).hexdigest() != artifact_id:
+            message = (
+                f"artifact {artifact_id} is damaged: the {len(data)} bytes that are left have "
+                "another digest"
+            )
+            raise ArtifactDamaged(message)
+        return data
+
+    def note_retrieved(self, data: bytes) -> None:
+        """Remember for a while that these bytes were handed out; never raises OSError."""
+        with suppress(OSError), self._opened(make=False) as folder:
+            os.close(open_file(_retrieved(data), folder, os.O_WRONLY | os.O_CREAT))
+            now = self._clock()
+            os.utime(_retrieved(data), (now, now), dir_fd=folder, follow_symlinks=False)
+
+    def take_retrieved(self, data: bytes) -> bool:
+        """Whether these bytes, but for space around them, were handed out in the last hour.
+
+        Each handing out is good for one answer: the same content made anew is a new output.
+        """
+        name = _retrieved(data)
+        try:
+            with self._opened(make=False) as folder:
+                noted = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+                os.unlink(name, dir_fd=folder)
+        except OSError:
+            return False
+        return self._clock() - noted < ABANDONED_S
+
+    def entries(self) -> list[ArtifactEntry]:
+        """What is stored, newest first.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        found = []
+        with suppress(FileNotFoundError), self._opened(make=False) as folder:
+            for name in names_in(folder):
+                with suppress(FileNotFoundError):
+                    if _ID.fullmatch(name):
+                        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                        found.append(ArtifactEntry(name, status.st_size, status.st_mtime))
+        return sorted(found, key=lambda each: (-each.stored_at, each.id))
+
+    @contextmanager
+    def _opened(self, *, make: bool) -> Iterator[int]:
+        with opened_folder(self._home, FOLDER, self._folder, make=make) as folder:
+            yield folder
+
+    def _read(self, artifact_id: str) -> bytes:
+        with self._opened(make=False) as folder:
+            try:
+                fd = open_file(artifact_id, folder)
+            except FileNotFoundError:
+                raise
+            except OSError as error:
+                message = f"artifact {artifact_id} is damaged: {_explain(error)}"
+                raise ArtifactDamaged(message) from None
+        with os.fdopen(fd, "rb") as file:
+            return file.read()
+
+    def _renew(self, folder: int, artifact_id: str, data: bytes) -> bool:
+        """Whether this very content is stored already; its time begins anew."""
+        try:
+            fd = open_file(artifact_id, folder)
+        except OSError:  # missing, or something else in its place
+            return False
+        with os.fdopen(fd, "rb", buffering=0) as file:
+            if os.fstat(fd).st_size != len(data):
+                return False
+            if any(file.read(len(piece)) != piece for piece in pieces(data)):
+                return False
+            os.utime(fd, (self._clock(), self._clock()))
+        return True
+
+    def _write(self, folder: int, artifact_id: str, data: bytes) -> None:
+        name = TEMPORARY + secrets.token_hex(8)
+        fd = open_file(name, folder, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            try:
+                write_whole(fd, data)
+                os.utime(fd, (self._clock(), self._clock()))
+            finally:
+                os.close(fd)
+            os.replace(name, artifact_id, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+            raise
+        # The name, too, is to survive a power cut.
+        os.fsync(folder)
+
+
+def _retrieved(data: bytes) -> str:
+    """The name of the note on bytes that were handed out.
+
+    No digest is needed: another output of the same checksum would be passed on whole, no more.
+    """
+    plain = data.strip()
+    return f"{RETRIEVED}{len(plain)}-{crc32(plain):08x}"
+
+
+def _explain(error: OSError) -> str:
+    return (
+        "a symbolic link is in its place"
+        if error.errno == errno.ELOOP
+        else error.strerror or str(error)
+    )
+
+
+def prune_artifacts(home: Path, retention_s: float, *, now: float) -> int:
+    """Forget what was stored too long ago, of every project; answers how many.
+
+    Raises:
+        OSError: a folder cannot be read.
+    """
+    removed = 0
+    with suppress(FileNotFoundError), opened_folder(home, FOLDER, make=False) as root:
+        for name in names_in(root):
+            with (
+                suppress(FileNotFoundError, NotADirectoryError),
+                opened_folder(home, FOLDER, name, make=False) as folder,
+            ):
+                removed += prune_folder(folder, retention_s, now)
+    return removed

@@ -1,0 +1,163 @@
+"""What stands in place of an oversized output: what it is, what matters of it, how to get it back.
+
+Pure. Whatever the output says stands in the summary as data: on one line, bounded, inert.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from ..learning.untrusted import ELLIPSIS, as_data, bounded
+from .contents import Kept, lines_of
+from .declarations import declared
+from .json_shape import Shape, json_shape
+from .kinds import Kind, kind_of
+from .line_counts import count_lines
+
+_NAME_CHARS = 60
+_QUOTE_CHARS = 120
+_QUOTE_BYTES = 600
+_NAMES_TOLD = 40
+_SIGNATURES: Final = {
+    b"\x89PNG": "PNG image", b"\xff\xd8\xff": "JPEG image", b"GIF8": "GIF image",
+    b"%PDF": "PDF document", b"PK\x03\x04": "ZIP archive", b"\x1f\x8b": "gzip data",
+    b"\x7fELF": "ELF program", b"SQLite format 3": "SQLite database", b"BZh": "bzip2 data",
+    b"\xfd7zXZ": "xz data", b"\x28\xb5\x2f\xfd": "zstd data",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is told of an output.
+
+    Attributes:
+        kind: what it is.
+        size: its bytes, before anything was cut.
+        lines: the lines of what is kept.
+        gone: bytes from its middle that are not kept.
+        details: what matters of its kind, most important first.
+    """
+
+    kind: Kind
+    size: int
+    lines: int
+    gone: int
+    details: tuple[str, ...]
+
+
+def describe(data: bytes, kept: Kept) -> Description:
+    """Describe an output of which `kept` is stored."""
+    shape = json_shape(data)
+    kind = kind_of(data, is_json=shape is not None)
+    details = _of_json(shape) if shape is not None else _DETAILS[kind](data)
+    return Description(kind, len(data), lines_of(kept.data), kept.gone, tuple(details))
+
+
+def kind_of_output(data: bytes) -> Kind:
+    """What an output is."""
+    return kind_of(data, is_json=json_shape(data) is not None)
+
+
+def summary(artifact_id: str, told: Description, max_chars: int) -> str:
+    """The text in place of the output, at most `max_chars` (≥ 400) characters long."""
+    gone = ""
+    if told.gone:
+        gone = f"Too large: its middle is gone, {told.gone} of {told.size} bytes were not kept.\n"
+    head = (
+        f"[output kept as artifact {artifact_id}: {told.kind}, {told.size} bytes, "
+        f"{_many(told.lines, 'line')}]\n{gone}"
+    )
+    tail = "Read it: trackrecord artifacts get ID --lines 1:100 (or --bytes 0:9999)"
+    room = max_chars - len(head) - len(tail)
+    lines = []
+    for detail in told.details:
+        if room < _SHORTEST_DETAIL:
+            break
+        line = bounded(detail, room - 1)
+        lines.append(line + "\n")
+        room -= len(line) + 1
+    return f"{head}{''.join(lines)}{tail}"
+
+
+_SHORTEST_DETAIL = 24
+
+
+def _of_json(shape: Shape) -> Iterator[str]:
+    if not shape.is_object:
+        yield f"array of {_many(shape.items, 'item')}"
+        return
+    names = (
+        _data(key) + ("" if items is None else f" ({_many(items, 'item')})")
+        for key, items in shape.keys
+    )
+    more = f", {ELLIPSIS}" if shape.items > len(shape.keys) else ""
+    yield f"object with {_many(shape.items, 'key')}: {', '.join(names)}{more}"
+
+
+def _of_code(data: bytes) -> Iterator[str]:
+    names = declared(data)
+    told = list(islice(names, _NAMES_TOLD))
+    count = len(told) + sum(1 for _ in names)
+    listed = ", ".join(dict.fromkeys(_data(_decoded(name)) for name in told))
+    more = f", {ELLIPSIS}" if count > len(told) else ""
+    yield f"{_many(count, 'declaration')}: {listed}{more}"
+
+
+def _of_log(data: bytes) -> Iterator[str]:
+    counts = count_lines(data)
+    yield f"{_many(counts.errors, 'error')}, {_many(counts.warnings, 'warning')}"
+    if counts.first_error is not None:
+        number = data.count(b"\n", 0, counts.first_error) + 1
+        yield f"first error, line {number}: {_line_at(data, counts.first_error)}"
+    yield f"last line: {_last_line(data)}"
+
+
+def _of_text(data: bytes) -> Iterator[str]:
+    yield f"begins: {_first_line(data)}"
+    yield f"ends: {_last_line(data)}"
+    counts = count_lines(data)
+    if counts.errors or counts.warnings:
+        yield f"lines that speak of errors: {counts.errors}, of warnings: {counts.warnings}"
+
+
+def _of_binary(data: bytes) -> Iterator[str]:
+    for signature, name in _SIGNATURES.items():
+        if data.startswith(signature):
+            yield name
+            return
+    yield f"begins with the bytes {data[:16].hex(' ')}"
+
+
+_DETAILS: Final = {
+    Kind.CODE: _of_code,
+    Kind.LOG: _of_log,
+    Kind.TEXT: _of_text,
+    Kind.BINARY: _of_binary,
+}
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _data(text: str) -> str:
+    return as_data(text, _NAME_CHARS) or "?"
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _line_at(data: bytes, place: int) -> str:
+    line = data[place : place + _QUOTE_BYTES].split(b"\n", 1)[0]
+    return as_data(_decoded(line), _QUOTE_CHARS)
+
+
+def _first_line(data: bytes) -> str:
+    return as_data(_decoded(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0]), _QUOTE_CHARS)
+
+
+def _last_line(data: bytes) -> str:
+    line = data[-_QUOTE_BYTES:].rstrip().rsplit(b"\n", 1)[-1]
+    return as_data(_decoded(line), _QUOTE_CHARS)

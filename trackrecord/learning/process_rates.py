@@ -1,0 +1,173 @@
+"""The rates of a project's process: how often work is rejected, retried, runs into a limit."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class ProcessFacts(NamedTuple):
+    """What one outcome says about the way to it; what it does not mention is None.
+
+    Attributes:
+        success: whether the task reached its goal.
+        raw_score: its score, undecayed.
+        reviews: reviews of the work.
+        rejections: reviews that rejected it.
+        test_fail_loops: rounds of failing tests.
+        hard_limit_hits: times that a hard limit was hit.
+        retries: retries on the way.
+        tool_calls: calls of tools.
+    """
+
+    success: bool
+    raw_score: float
+    reviews: int | None = None
+    rejections: int | None = None
+    test_fail_loops: int | None = None
+    hard_limit_hits: int | None = None
+    retries: int | None = None
+    tool_calls: int | None = None
+
+
+@dataclass(frozen=True)
+class ProcessTotals:
+    """Sums over outcomes.
+
+    Attributes:
+        successes: outcomes whose task reached its goal.
+        reviews: reviews; a rejection is one, also where only it was told.
+        rejections: reviews that rejected the work.
+        test_fail_loops: rounds of failing tests.
+        hard_limit_hits: times that a hard limit was hit.
+        retries: retries.
+        tool_calls: calls of tools.
+        outcomes_with_tools: outcomes that tell their calls of tools, of which there may be none.
+        outcomes_touching_proven: outcomes that touched a pattern which is proven now.
+    """
+
+    successes: int = 0
+    reviews: int = 0
+    rejections: int = 0
+    test_fail_loops: int = 0
+    hard_limit_hits: int = 0
+    retries: int = 0
+    tool_calls: int = 0
+    outcomes_with_tools: int = 0
+    outcomes_touching_proven: int = 0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A project's rates as of one moment; a rate without a denominator is None.
+
+    An outcome is the report on one task, so "per task" is per outcome. What an outcome does not
+    mention did not happen, with one exception: one that tells nothing of its tools takes no part
+    in the average of their calls.
+
+    Attributes:
+        at: the moment, seconds since the epoch: what was received later does not count.
+        since: what was received before does not count; None: everything counts.
+        outcomes: how many count.
+        rejection_rate: rejections ÷ reviews.
+        test_fail_loops: rounds of failing tests per task.
+        tool_calls: calls of tools per task.
+        hard_limit_hits: hits of a hard limit per task.
+        retry_count: retries per task.
+        success_rate: the share whose task reached its goal.
+        mean_score: the mean of the raw scores.
+        proven_share: the share that touched a pattern which was proven at the moment.
+        totals: the sums that the rates are made of.
+    """
+
+    at: float
+    since: float | None
+    outcomes: int
+    rejection_rate: float | None
+    test_fail_loops: float | None
+    tool_calls: float | None
+    hard_limit_hits: float | None
+    retry_count: float | None
+    success_rate: float | None
+    mean_score: float | None
+    proven_share: float | None
+    totals: ProcessTotals
+
+
+RATES = (
+    "rejection_rate",
+    "test_fail_loops",
+    "tool_calls",
+    "hard_limit_hits",
+    "retry_count",
+    "success_rate",
+    "mean_score",
+    "proven_share",
+)
+
+
+def snapshot(
+    facts: Iterable[ProcessFacts], *, touching_proven: int, at: float, since: float | None = None
+) -> Snapshot:
+    """The rates of outcomes, in whichever order.
+
+    Args:
+        facts: of each outcome that counts.
+        touching_proven: how many of these outcomes touched a proven pattern.
+        at: the moment.
+        since: the moment from which on outcomes count.
+    """
+    outcomes = successes = reviews = rejections = loops = hits = retries = calls = with_tools = 0
+    scores = 0.0
+    for each in facts:
+        outcomes += 1
+        successes += each.success
+        scores += each.raw_score
+        rejected = each.rejections or 0
+        rejections += rejected
+        # A rejection is a review: a rate above 1 would say nothing.
+        reviews += max(each.reviews or 0, rejected)
+        loops += each.test_fail_loops or 0
+        hits += each.hard_limit_hits or 0
+        retries += each.retries or 0
+        if each.tool_calls is not None:
+            calls += each.tool_calls
+            with_tools += 1
+    return Snapshot(
+        at=at,
+        since=since,
+        outcomes=outcomes,
+        rejection_rate=_rate(rejections, reviews),
+        test_fail_loops=_rate(loops, outcomes),
+        tool_calls=_rate(calls, with_tools),
+        hard_limit_hits=_rate(hits, outcomes),
+        retry_count=_rate(retries, outcomes),
+        success_rate=_rate(successes, outcomes),
+        mean_score=_rate(scores, outcomes),
+        proven_share=_rate(touching_proven, outcomes),
+        totals=ProcessTotals(
+            successes=successes,
+            reviews=reviews,
+            rejections=rejections,
+            test_fail_loops=loops,
+            hard_limit_hits=hits,
+            retries=retries,
+            tool_calls=calls,
+            outcomes_with_tools=with_tools,
+            outcomes_touching_proven=touching_proven,
+        ),
+    )
+
+
+def _rate(numerator: float, denominator: int) -> float | None:
+    return numerator / denominator if denominator else None
+
+
+def changes(earlier: Snapshot | None, later: Snapshot) -> dict[str, float | None]:
+    """By how much each rate changed; None where there is nothing to compare."""
+    return {name: _change(earlier, later, name) for name in RATES}
+
+
+def _change(earlier: Snapshot | None, later: Snapshot, name: str) -> float | None:
+    before = None if earlier is None else getattr(earlier, name)
+    after = getattr(later, name)
+    return None if before is None or after is None else after - before
