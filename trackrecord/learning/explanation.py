@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from .antipatterns import AntiPatternRules, is_inverted
-from .competence import CompetenceRules, salience_now
 from .decisions import Action, Decision
 from .distance import smallest_count
 from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, maturity_of
 from .percent import percent
-from .records import Competence
 from .standing import Standing
 from .untrusted import as_data
 
@@ -160,28 +158,3 @@ def _plus_harmful(evidence: Evidence, count: int) -> Evidence:
 
 def _outcomes(count: int, verdict: str) -> str:
     return f"{count} more {verdict} outcome{'' if count == 1 else 's'} now"
-
-
-def explain_competence(rules: CompetenceRules, record: Competence, *, now: float) -> Explanation:
-    """Explain a competence record: its performance, its salience now, and its status."""
-    performance = record.performance
-    episodes = performance.success_count + performance.failure_count
-    left = salience_now(record.salience, record.lifecycle, now)
-    because = (
-        (
-            f"{performance.success_count} of {episodes} episodes with just these tools succeeded; "
-            f"{rules.min_successes} successes make a record"
-        ),
-        f"success rate {performance.success_rate:.4f}: successes ÷ episodes",
-        (
-            f"salience {left:.3f} now: {record.salience:.3f} stored, halved every "
-            f"{record.lifecycle.half_life_days:g} days since it was last reinforced"
-        ),
-        f"status {record.status}",
-    )
-    gain = f"{record.lifecycle.reinforcement_gain:g}"
-    to_change = (
-        f"a new success adds {gain} to the stored salience (at most 1) and starts its ageing anew",
-        f"a failure lowers the rate to {performance.success_count}/{episodes + 1}",
-    )
-    return Explanation(because, to_change)

@@ -18,9 +18,14 @@ MAX_PHRASES = 127
 _EMBEDDED_CHARS = 8_000
 
 
+def instructions_of(tools: Iterable[str]) -> str:
+    """A recipe as the phrase that tasks are compared with: its tools in order, each once."""
+    return " ".join(dict.fromkeys(tools))
+
+
 def phrases_of(signals: Iterable[str], tools: Iterable[str]) -> tuple[str, ...]:
     """The phrases of a record with these triggers and this recipe, each once, in a fixed order."""
-    phrases = {*signals, " ".join(dict.fromkeys(tools))}
+    phrases = {*signals, instructions_of(tools)}
     return tuple(sorted(phrases)[:MAX_PHRASES])
 
 

@@ -164,7 +164,7 @@ def fitted(competences: Iterable[RankedCompetence], task: str) -> tuple[RankedCo
 
 
 def _score_for(competence: RankedCompetence, task: str) -> float:
-    similar = similarity(task, competence.triggers)
+    similar = similarity(task, (*competence.triggers, competence.instructions))
     return selection_score(
         applicability=competence.confidence if similar is None else similar,
         success=competence.success_rate,

@@ -74,6 +74,7 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
         score: (applicability + success + recency)/3, applicability being the confidence, or the
             similarity to the task that was asked for.
         lines: its line of prompt text by language.
+        instructions: its recipe as a phrase; a task is compared with it and with the triggers.
     """
 
     id: str
@@ -88,6 +89,7 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     recency: float
     score: float
     lines: Lines
+    instructions: str = ""
 
 
 class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

@@ -6,6 +6,7 @@ import msgspec
 
 from ..learning.competence import Status
 from ..learning.competence_texts import competence_line
+from ..learning.fitting import instructions_of
 from ..learning.language import Language
 from ..learning.maturity import Maturity
 from ..learning.records import Competence
@@ -84,6 +85,7 @@ def present_competence(record: Competence, *, now: float) -> RankedCompetence:
             applicability=record.confidence, success=performance.success_rate, recency=fresh
         ),
         lines={language: _competence_line(record, language) for language in LANGUAGES},
+        instructions=instructions_of(step.tool for step in record.recipe),
     )
 
 

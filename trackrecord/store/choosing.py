@@ -114,7 +114,7 @@ def select_competences(
         Candidate(records[row.competence_id], signals_of(records[row.competence_id], row.fit, now))
         for row in rows
     ]
-    return _selected(rules, candidates, limit, rows[0].candidates if rows else 0)
+    return _selected(rules, candidates, limit, _count(connection, project_id))
 
 
 def select_in_past(
@@ -144,6 +144,13 @@ def _selected(
     return Selected(ranked[:limit], count, choice)
 
 
+def _count(connection: Connection, project_id: int) -> int:
+    # By itself: a count over the ranked ones would keep all of them until the last is ranked.
+    numbers = competence_numbers.c
+    query = select(func.count()).where(numbers.project_id == project_id, numbers.is_selectable)
+    return connection.execute(query).scalar_one()
+
+
 def _ranked(
     project_id: int,
     matched: CTE | None,
@@ -164,7 +171,6 @@ def _ranked(
         select(
             numbers.competence_id,
             cast(similar, Double).label("fit"),
-            func.count().over().label("candidates"),
         )
         .select_from(origin)
         .where(numbers.project_id == project_id, numbers.is_selectable)

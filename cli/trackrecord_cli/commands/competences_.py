@@ -7,7 +7,8 @@ import click
 from sqlalchemy import Connection
 
 from trackrecord.learning.competence import salience_now
-from trackrecord.learning.explanation import Explanation, explain_competence
+from trackrecord.learning.competence_explanation import explain_competence
+from trackrecord.learning.explanation import Explanation
 from trackrecord.learning.fallbacks import fallbacks_among
 from trackrecord.learning.record_document import Reading
 from trackrecord.learning.records import Competence
