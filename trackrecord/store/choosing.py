@@ -192,7 +192,7 @@ def _rarest(connection: Connection, project_id: int, words: Iterable[int]) -> li
     )
     rows = connection.exec_driver_sql(counts).all()
     places = 0
-    chosen = []
+    chosen: list[int] = []
     for word, count in sorted(rows, key=lambda row: (row[1], row[0])):
         places += count
         if chosen and (count > _COMMON_FROM or places > _MOST_PLACES):
