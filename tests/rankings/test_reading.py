@@ -108,6 +108,8 @@ def test_a_task_orders_the_competences(client, settings, reader):
     assert [each.id for each in by_task.competences] == ["b"]
     assert by_task.left_out == 1
     assert [each.id for each in reader.read(project="p", limit=1).competences] == ["a"]
+    by_recipe = reader.read(project="p", task="go build, then go test", limit=1)
+    assert [each.id for each in by_recipe.competences] == ["b"]
 
 
 def test_limit_and_budget_say_what_they_left_out(client, settings, reader):

@@ -1,5 +1,6 @@
 """Credit: an outcome that names the record it used adds to it once, in any order, at once."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -20,6 +21,7 @@ from trackrecord.store.migrate import migrate
 from trackrecord.store.projects import project_id_of
 from trackrecord.store.rebuild import rebuild_patterns
 from trackrecord.store.recredit import credit_again
+from trackrecord.store.revising import Reviser, Signed
 from trackrecord_consolidation.refold import refold
 from trackrecord_consolidation.run import consolidate
 
@@ -208,3 +210,46 @@ def test_credit_does_not_age_or_reinforce(store):
         known = read_competence(connection, project_id, "a")
     assert known.lifecycle.last_reinforced_at == NOW - 3 * DAY
     assert (known.salience, known.version) == (1.0, 1)
+
+
+def test_intake_consolidation_and_revision_at_once(store):
+    """Nobody waits in a circle, and every outcome counts once in the end."""
+    graphs = {name: [{"tool": name}] for name in ("x", "y")}
+    for name, graph in graphs.items():
+        teach(store, [outcome(f"{name}{n}", tool_graph=graph) for n in range(2)])
+    consolidate(store, COMPETENCE, "default", now=NOW, actor="test")
+    ids = {name: competence_id("default", name) for name in graphs}
+
+    def report(agent):
+        for batch in range(8):
+            names = sorted(graphs, reverse=bool((agent + batch) % 2))
+            teach(store, [used(f"{agent}-{batch}-{name}", name) for name in names])
+
+    def used(number, name):
+        return outcome(number, competence_id=ids[name], tool_graph=graphs[name])
+
+    with ThreadPoolExecutor(5) as pool:
+        running = [
+            *(pool.submit(report, agent) for agent in range(3)),
+            pool.submit(_consolidate_often, store),
+            pool.submit(_reinforce_often, store, ids.values()),
+        ]
+        for each in running:
+            each.result()
+    for some_id in ids.values():
+        assert performance(store, some_id).success_count == 2 + 3 * 8
+    consolidate(store, COMPETENCE, "default", now=NOW + 9, actor="test")
+    for some_id in ids.values():
+        assert performance(store, some_id).success_count == 2 + 3 * 8
+
+
+def _consolidate_often(store):
+    for turn in range(4):
+        consolidate(store, COMPETENCE, "default", now=NOW + turn, actor="test")
+
+
+def _reinforce_often(store, ids):
+    for turn in range(4):
+        for each in sorted(ids, reverse=bool(turn % 2)):
+            with writing(store) as connection:
+                Reviser(connection, 1, COMPETENCE, Signed("ada", "seen", NOW)).reinforce(each)

@@ -1,0 +1,81 @@
+"""Consolidation and rebuild leave what people decided about records as it is."""
+
+from fleet import Fleet
+
+from trackrecord.learning.competence import Status
+from trackrecord.learning.revision import ForkChanges
+from trackrecord.store.competences import read_competence, read_competences
+from trackrecord.store.engine import reading, writing
+from trackrecord.store.provenance import read_provenance
+from trackrecord.store.recredit import credit_again
+from trackrecord.store.revising import Reviser, Signed
+from trackrecord_consolidation.refold import refold
+
+
+def revise(fleet: Fleet, work, now: float = 150.0):
+    with writing(fleet.engine) as connection:
+        signed = Signed("ada", "seen", now)
+        return work(Reviser(connection, fleet.project_id, fleet.rules, signed))
+
+
+def filled(fleet: Fleet) -> dict[str, str]:
+    """Two records; answers their ids by signature."""
+    for tool in "aabb":
+        fleet.report(tool)
+    fleet.consolidate(now=100.0)
+    return {name: record.id for name, record in fleet.records().items()}
+
+
+def all_records(fleet: Fleet):
+    with reading(fleet.engine) as connection:
+        return {each.id: each for each in read_competences(connection, fleet.project_id)}
+
+
+def provenance(fleet: Fleet, record):
+    with reading(fleet.engine) as connection:
+        return read_provenance(connection, fleet.project_id, record)
+
+
+def test_new_evidence_brings_nothing_back(fleet: Fleet) -> None:
+    """Of retracted, superseded and merged records it is counted, and reported as such."""
+    ids = filled(fleet)
+    merged = revise(fleet, lambda reviser: reviser.merge([ids["a"], ids["b"]]))
+    fleet.report("a")
+    fleet.report("b", success=False)
+    dry = fleet.consolidate(now=200.0, dry_run=True)
+    report = fleet.consolidate(now=200.0)
+    assert report.skipped == dry.skipped == {"retracted, evidence counted": 2}
+    assert (report.created, report.reinforced, report.updated) == (0, 0, 2)
+    found = all_records(fleet)
+    assert [found[each].status for each in ids.values()] == [Status.RETRACTED] * 2
+    assert found[ids["a"]].performance.success_count == 3
+    assert found[ids["a"]].salience == 1.0
+    assert found[merged.id] == merged
+
+
+def test_a_rebuild_keeps_records_made_by_hand(fleet: Fleet) -> None:
+    """They have no sums of their own that it could recompute, and their statuses stay."""
+    ids = filled(fleet)
+    fork = revise(fleet, lambda reviser: reviser.fork(ids["a"], ForkChanges(tags=("x",))))
+    revise(fleet, lambda reviser: reviser.supersede(ids["a"], fork.id))
+    revise(fleet, lambda reviser: reviser.contest(ids["b"], "run 7", is_record=False))
+    before = all_records(fleet)
+    with writing(fleet.engine) as connection:
+        refold(connection, fleet.rules, fleet.project, fleet.project_id, now=300.0)
+        credit_again(connection, fleet.project_id)
+    assert all_records(fleet) == before
+
+
+def test_provenance_of_what_was_made_by_hand(fleet: Fleet) -> None:
+    """The episodes that its sources had when it was made; later ones are theirs alone."""
+    ids = filled(fleet)
+    fork = revise(fleet, lambda reviser: reviser.fork(ids["a"], ForkChanges()), now=150.0)
+    merged = revise(fleet, lambda reviser: reviser.merge([fork.id, ids["b"]]), now=160.0)
+    fleet.report("a")
+    fleet.report("b")
+    fleet.consolidate(now=200.0)
+    assert provenance(fleet, fork).count == 2
+    assert provenance(fleet, merged).count == 4
+    with reading(fleet.engine) as connection:
+        source = read_competence(connection, fleet.project_id, ids["b"])
+    assert provenance(fleet, source).count == 3
