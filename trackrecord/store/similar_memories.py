@@ -124,14 +124,17 @@ def mark_new(connection: Connection, project_id: int, rules: MemoryRules) -> int
     )
     total = 0
     while rows := connection.execute(query).all():
-        _mark(connection, project_id, rows, rules)
+        mark(connection, project_id, rows, rules)
         total += len(rows)
+        if len(rows) < _MARK_AT_ONCE:
+            break
     return total
 
 
-def _mark(
+def mark(
     connection: Connection, project_id: int, rows: Iterable[Row[Any]], rules: MemoryRules
 ) -> None:
+    """Let memories, of which none is marked yet, be found."""
     blocks: dict[tuple[int, int], bytes] = {}
     next_of: dict[int, int] = {}
     places, words = [], []
