@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
 
+from ..errors import StoreUnavailable
 from ..learning.memories import MemoryRules, standing_at_any_time, without_prefix
 from ..learning.search_words import indexed_words, lexemes
 from ..learning.trigrams import (
@@ -92,13 +93,22 @@ def _blocks_of(
         rows = connection.exec_driver_sql(query.format("?"), wanted).fetchall()
     else:
         # Some megabytes: as text, which is the driver's usual way, they would be twice as many.
-        driver: Any = connection.connection.driver_connection
-        with driver.cursor(binary=True) as cursor:
-            rows = cursor.execute(query.format("%s"), wanted).fetchall()
+        rows = _in_binary(connection, query.format("%s"), wanted)
     found: dict[int, list[bytes]] = {}
     for kind, planes in rows:
         found.setdefault(kind, []).append(planes)
     return found
+
+
+def _in_binary(connection: Connection, query: str, wanted: tuple[int, ...]) -> Any:  # noqa: ANN401 - as the driver gives them
+    driver: Any = connection.connection.driver_connection
+    dbapi: Any = connection.dialect.loaded_dbapi
+    try:
+        with driver.cursor(binary=True) as cursor:
+            return cursor.execute(query, wanted).fetchall()
+    except dbapi.Error as error:  # not explained by SQLAlchemy, which is passed by here
+        message = f"the database cannot be used ({type(error).__name__}: {error})".splitlines()[0]
+        raise StoreUnavailable(message) from error
 
 
 def mark_waiting(engine: Engine, rules: MemoryRules) -> int:
