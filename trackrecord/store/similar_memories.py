@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
+from sqlalchemy import Connection, Engine, Row, bindparam, func, select, tuple_, update
 
 from ..errors import StoreUnavailable
 from ..learning.memories import MemoryRules, standing_at_any_time, without_prefix
@@ -68,17 +68,16 @@ def _candidates(
     if not grams:  # like any other text of less than three characters
         yield from connection.execute(select(memories).where(own, memories.c.size_class == 0))
         return
+    places: list[tuple[int, int]] = []
     for kind, planes_of_kind in _blocks_of(connection, project_id, grams, threshold).items():
         # Blocks are numbered without a gap, so that a place among them is a position.
-        positions = possibly_similar(planes_of_kind, kind, grams, threshold)
-        for start in range(0, len(positions), CHUNK):
-            yield from connection.execute(
-                select(memories).where(
-                    own,
-                    memories.c.size_class == kind,
-                    memories.c.position.in_(positions[start : start + CHUNK]),
-                )
-            )
+        found = possibly_similar(planes_of_kind, kind, grams, threshold)
+        places += ((kind, position) for position in found)
+    place = tuple_(memories.c.size_class, memories.c.position)
+    for start in range(0, len(places), CHUNK):
+        yield from connection.execute(
+            select(memories).where(own, place.in_(places[start : start + CHUNK]))
+        )
 
 
 def _blocks_of(
