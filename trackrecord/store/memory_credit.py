@@ -5,9 +5,11 @@ received, within what one batch brings; batches count in the order of their comm
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, tuple_
+from sqlalchemy import Connection, Row, select
 
 from ..appraisal import Appraised
 from ..learning.memories import MemoryRules, confirmed, rejected
@@ -58,14 +60,18 @@ def credit_memories(
 
 def _held(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
     """Those that are on record, held in the order of their rows: nobody waits in a circle."""
-    wanted = sorted(keys)
     known: set[tuple[int, str]] = set()
-    own = tuple_(memories.c.project_id, memories.c.memory_id)
-    for start in range(0, len(wanted), CHUNK):
-        query = select(memories.c.project_id, memories.c.memory_id)
-        query = query.where(own.in_(wanted[start : start + CHUNK])).order_by(memories.c.id)
-        rows = connection.execute(held(connection, query, memories))
-        known.update((row.project_id, row.memory_id) for row in rows)
+    for project_id, group in groupby(sorted(keys), key=itemgetter(0)):
+        names = [name for _, name in group]
+        for start in range(0, len(names), CHUNK):
+            query = (
+                select(memories.c.project_id, memories.c.memory_id)
+                .where(memories.c.project_id == project_id)
+                .where(memories.c.memory_id.in_(names[start : start + CHUNK]))
+                .order_by(memories.c.id)
+            )
+            rows = connection.execute(held(connection, query, memories))
+            known.update((row.project_id, row.memory_id) for row in rows)
     return known
 
 

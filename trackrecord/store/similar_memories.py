@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, bindparam, func, select, tuple_, update
+from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
 
 from ..errors import StoreUnavailable
 from ..learning.memories import MemoryRules, standing_at_any_time, without_prefix
@@ -68,16 +68,18 @@ def _candidates(
     if not grams:  # like any other text of less than three characters
         yield from connection.execute(select(memories).where(own, memories.c.size_class == 0))
         return
-    places: list[tuple[int, int]] = []
     for kind, planes_of_kind in _blocks_of(connection, project_id, grams, threshold).items():
         # Blocks are numbered without a gap, so that a place among them is a position.
-        found = possibly_similar(planes_of_kind, kind, grams, threshold)
-        places += ((kind, position) for position in found)
-    place = tuple_(memories.c.size_class, memories.c.position)
-    for start in range(0, len(places), CHUNK):
-        yield from connection.execute(
-            select(memories).where(own, place.in_(places[start : start + CHUNK]))
-        )
+        positions = possibly_similar(planes_of_kind, kind, grams, threshold)
+        # Class by class: of pairs of class and position, SQLite's planner makes a long search.
+        for start in range(0, len(positions), CHUNK):
+            yield from connection.execute(
+                select(memories).where(
+                    own,
+                    memories.c.size_class == kind,
+                    memories.c.position.in_(positions[start : start + CHUNK]),
+                )
+            )
 
 
 def _blocks_of(
@@ -113,8 +115,8 @@ def _in_binary(connection: Connection, query: str, wanted: tuple[int, ...]) -> A
 def mark_waiting(engine: Engine, rules: MemoryRules) -> int:
     """Let memories be found that a migration took over; answers how many there were."""
     with reading(engine) as connection:
-        query = select(memories.c.project_id).where(memories.c.position.is_(None)).distinct()
-        projects = sorted(connection.execute(query).scalars())
+        query = select(memories.c.project_id).where(memories.c.position.is_(None))
+        projects = sorted(set(connection.execute(query).scalars()))
     total = 0
     for project_id in projects:
         with writing(engine) as connection:
