@@ -29,7 +29,7 @@ from .memory_rows import (
 )
 from .memory_tables import memories, memory_changes, memory_sources
 from .projects import clock_of, next_revision
-from .similar_memories import Similar, lock_memories, mark_new, similar_memories, unmark
+from .similar_memories import Similar, lock_memories, mark, mark_new, similar_memories, unmark
 from .tables import projects
 
 
@@ -143,11 +143,11 @@ def _store(
             standing=standing_at_any_time(rules, state),
             size_class=0,
         )
-        .returning(memories.c.id)
-    ).scalar_one()
+        .returning(*memories.c)
+    ).one()
     connection.execute(
         insert(memory_changes).values(
-            memory=row,
+            memory=row.id,
             number=1,
             at=now,
             action="stored",
@@ -155,8 +155,8 @@ def _store(
             confidence=state.confidence,
         )
     )
-    _add_source(connection, row, source, now)
-    mark_new(connection, project_id, rules)
+    _add_source(connection, row.id, source, now)
+    mark(connection, project_id, [row], rules)
 
 
 def _supersede(

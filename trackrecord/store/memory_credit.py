@@ -5,9 +5,11 @@ received, within what one batch brings; batches count in the order of their comm
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, tuple_
+from sqlalchemy import Connection, Row, select
 
 from ..appraisal import Appraised
 from ..learning.memories import MemoryRules, confirmed, rejected
@@ -41,15 +43,14 @@ def credit_memories(
         return
     judging.sort(key=lambda each: (each.received_at, each.project, each.outcome_id))
     keys = {(project_ids[each.project], name) for each in judging for name in each.memory_ids}
-    _hold(connection, keys)
+    known = _held(connection, keys)
     for outcome in judging:
         for name in outcome.memory_ids:
-            # Read again each time: one batch may judge the same memory more than once.
-            row = _row(connection, project_ids[outcome.project], name)
-            if row is not None:
+            key = (project_ids[outcome.project], name)
+            if key in known:
                 record_judgement(
                     connection,
-                    row,
+                    _row(connection, *key),
                     _JUDGES[outcome.verdict],
                     rules,
                     now=now,
@@ -57,17 +58,26 @@ def credit_memories(
                 )
 
 
-def _hold(connection: Connection, keys: set[tuple[int, str]]) -> None:
-    """In the order of their rows, so that two workers cannot wait for each other in a circle."""
-    wanted = sorted(keys)
-    for start in range(0, len(wanted), CHUNK):
-        own = tuple_(memories.c.project_id, memories.c.memory_id)
-        query = select(memories.c.id).where(own.in_(wanted[start : start + CHUNK]))
-        connection.execute(held(connection, query.order_by(memories.c.id), memories)).all()
+def _held(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Those that are on record, held in the order of their rows: nobody waits in a circle."""
+    known: set[tuple[int, str]] = set()
+    for project_id, group in groupby(sorted(keys), key=itemgetter(0)):
+        names = [name for _, name in group]
+        for start in range(0, len(names), CHUNK):
+            query = (
+                select(memories.c.project_id, memories.c.memory_id)
+                .where(memories.c.project_id == project_id)
+                .where(memories.c.memory_id.in_(names[start : start + CHUNK]))
+                .order_by(memories.c.id)
+            )
+            rows = connection.execute(held(connection, query, memories))
+            known.update((row.project_id, row.memory_id) for row in rows)
+    return known
 
 
-def _row(connection: Connection, project_id: int, memory_id: str) -> Row[Any] | None:
+def _row(connection: Connection, project_id: int, memory_id: str) -> Row[Any]:
+    """Read again each time: one batch may judge the same memory more than once."""
     query = select(memories).where(
         memories.c.project_id == project_id, memories.c.memory_id == memory_id
     )
-    return connection.execute(query).one_or_none()
+    return connection.execute(query).one()

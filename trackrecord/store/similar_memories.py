@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
 
+from ..errors import StoreUnavailable
 from ..learning.memories import MemoryRules, standing_at_any_time, without_prefix
 from ..learning.search_words import indexed_words, lexemes
 from ..learning.trigrams import (
@@ -70,6 +71,7 @@ def _candidates(
     for kind, planes_of_kind in _blocks_of(connection, project_id, grams, threshold).items():
         # Blocks are numbered without a gap, so that a place among them is a position.
         positions = possibly_similar(planes_of_kind, kind, grams, threshold)
+        # Class by class: of pairs of class and position, SQLite's planner makes a long search.
         for start in range(0, len(positions), CHUNK):
             yield from connection.execute(
                 select(memories).where(
@@ -92,20 +94,29 @@ def _blocks_of(
         rows = connection.exec_driver_sql(query.format("?"), wanted).fetchall()
     else:
         # Some megabytes: as text, which is the driver's usual way, they would be twice as many.
-        driver: Any = connection.connection.driver_connection
-        with driver.cursor(binary=True) as cursor:
-            rows = cursor.execute(query.format("%s"), wanted).fetchall()
+        rows = _in_binary(connection, query.format("%s"), wanted)
     found: dict[int, list[bytes]] = {}
     for kind, planes in rows:
         found.setdefault(kind, []).append(planes)
     return found
 
 
+def _in_binary(connection: Connection, query: str, wanted: tuple[int, ...]) -> Any:  # noqa: ANN401 - as the driver gives them
+    driver: Any = connection.connection.driver_connection
+    dbapi: Any = connection.dialect.loaded_dbapi
+    try:
+        with driver.cursor(binary=True) as cursor:
+            return cursor.execute(query, wanted).fetchall()
+    except dbapi.Error as error:  # not explained by SQLAlchemy, which is passed by here
+        message = f"the database cannot be used ({type(error).__name__}: {error})".splitlines()[0]
+        raise StoreUnavailable(message) from error
+
+
 def mark_waiting(engine: Engine, rules: MemoryRules) -> int:
     """Let memories be found that a migration took over; answers how many there were."""
     with reading(engine) as connection:
-        query = select(memories.c.project_id).where(memories.c.position.is_(None)).distinct()
-        projects = sorted(connection.execute(query).scalars())
+        query = select(memories.c.project_id).where(memories.c.position.is_(None))
+        projects = sorted(set(connection.execute(query).scalars()))
     total = 0
     for project_id in projects:
         with writing(engine) as connection:
@@ -124,14 +135,17 @@ def mark_new(connection: Connection, project_id: int, rules: MemoryRules) -> int
     )
     total = 0
     while rows := connection.execute(query).all():
-        _mark(connection, project_id, rows, rules)
+        mark(connection, project_id, rows, rules)
         total += len(rows)
+        if len(rows) < _MARK_AT_ONCE:
+            break
     return total
 
 
-def _mark(
+def mark(
     connection: Connection, project_id: int, rows: Iterable[Row[Any]], rules: MemoryRules
 ) -> None:
+    """Let memories, of which none is marked yet, be found."""
     blocks: dict[tuple[int, int], bytes] = {}
     next_of: dict[int, int] = {}
     places, words = [], []

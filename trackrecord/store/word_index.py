@@ -69,17 +69,28 @@ class WordIndex:
         Words that many rows hold are left out where rarer ones are found. When the rarest alone is
         held by too many rows, the newest of them are looked at.
         """
-        counts = self._counts(connection, sorted(set(lexemes)), most)
-        chosen = _rarest(counts, most)
-        if not chosen:
-            return []
-        find = self._found_on_sqlite if is_sqlite(connection) else self._found_on_postgresql
-        found = find(connection, chosen, most)
+        if is_sqlite(connection):
+            found = self._found(connection, lexemes, most)
+        else:
+            # For the planner a new table is small and best read whole, until it is analysed.
+            connection.execute(text("SET LOCAL enable_seqscan = off"))
+            found = self._found(connection, lexemes, most)
+            connection.execute(text("SET LOCAL enable_seqscan = on"))
         best = max((score for _, score in found), default=0.0)
         if best <= 0:
             return []
         hits = [Hit(row, score / best) for row, score in found]
         return sorted(hits, key=lambda each: (-each.relevance, -each.row))
+
+    def _found(
+        self, connection: Connection, lexemes: Iterable[str], most: int
+    ) -> list[tuple[int, float]]:
+        counts = self._counts(connection, sorted(set(lexemes)), most)
+        chosen = _rarest(counts, most)
+        if not chosen:
+            return []
+        find = self._found_on_sqlite if is_sqlite(connection) else self._found_on_postgresql
+        return find(connection, chosen, most)
 
     def _counts(self, connection: Connection, lexemes: Sequence[str], most: int) -> dict[str, int]:
         """How many rows hold each lexeme; beyond `most` it does not matter."""
@@ -93,7 +104,6 @@ class WordIndex:
             )
             return {row.term: row.doc for row in rows}
         # Nearly always there are few, and an index scan ends after `most` rows.
-        connection.execute(text("SET LOCAL enable_seqscan = off"))
         counts = connection.exec_driver_sql(
             "SELECT word, (SELECT count(*) FROM"  # noqa: S608 - as above
             f" (SELECT 1 FROM {self.name} WHERE words @@ word::tsquery LIMIT %s) found)"
