@@ -22,7 +22,12 @@ from trackrecord.rankings import client as rankings_client
 from trackrecord.rankings.cache import write_document
 from trackrecord.rankings.client import RankingsReader
 from trackrecord.rankings.composing import compose
-from trackrecord.rankings.document import RankedCompetence, RankingsDocument
+from trackrecord.rankings.document import (
+    RankedCompetence,
+    RankedMemory,
+    RankedTask,
+    RankingsDocument,
+)
 from trackrecord.rankings.presenting import present_pattern
 from trackrecord.settings import load_settings
 
@@ -46,8 +51,29 @@ def competence(name, trigger, score=0.8):
     )  # fmt: skip
 
 
+def memory(name, text, score=0.5):
+    return RankedMemory(
+        id=name, text=text, type="memory", source=None, confidence=score,
+        effective_confidence=score, score=score, lines={"en": f"- {text}", "zh": f"- {text}"},
+    )  # fmt: skip
+
+
+def past_task(name, text):
+    return RankedTask(
+        id=name, task_id=name, text=text, success=True, verdict="helpful", ended_at=1.0, score=0.0,
+        lines={"en": f"- worked: {text}", "zh": f"- 成功: {text}"},
+    )  # fmt: skip
+
+
 def document(project="p", **parts):
     return RankingsDocument(project=project, revision=1, computed_at=time.time(), **parts)
+
+
+REMEMBERED = document(
+    memories=(memory("m1", "The build cache must be cleared", 0.9), memory("m2", "Use port 5432")),
+    past_tasks=(past_task("o1", "Repair the red build"), past_task("o2", "Write release notes")),
+    beyond={"memories": 7},
+)
 
 
 LEARNT = document(
@@ -112,6 +138,36 @@ def test_the_whole_text(client, settings, process):
     )
     assert 0 < answer.tokens <= 400
     assert "## 要避免的反模式" in trackrecord.context("p", budget=400, lang="zh").prompt
+
+
+def test_memories_compete_by_their_confidence_and_no_past_task_without_a_task():
+    """A past task is similar to a task, or to nothing."""
+    answer = composed(REMEMBERED)
+    assert [(each.id, each.kind, each.score) for each in answer.taken] == [
+        ("m1", "memory", 0.9),
+        ("m2", "memory", 0.5),
+    ]
+    assert answer.prompt == ("## Memories\n\n- The build cache must be cleared\n- Use port 5432")
+    assert answer.not_competing == 7
+
+
+def test_memories_and_past_tasks_that_fit_the_task_compete():
+    """The rest has nothing to do with it, and is not counted as left out."""
+    answer = composed(REMEMBERED, task="the build is red")
+    assert set(ids(answer.taken)) == {"m1", "task:o1"}
+    assert "## Similar Past Tasks" in answer.prompt
+    assert "- worked: Repair the red build" in answer.prompt
+    assert (answer.left_out, answer.not_competing) == ((), 0)
+    weighed = composed(REMEMBERED, task="the build is red", rules=replace(RULES, memory_weight=0.0))
+    assert {each.score for each in weighed.taken} == {0.0}
+
+
+def test_an_agents_own_memory_replaces_the_learnt_one():
+    """Of the same id; the report says so."""
+    own = [Candidate(id="m1", kind="memory", text="Mine", score=0.1)]
+    answer = composed(REMEMBERED, own)
+    assert "Mine" in answer.prompt
+    assert [(each.id, each.reason) for each in answer.left_out] == [("m1", "replaced")]
 
 
 def test_an_unchanged_choice_is_the_same_text(client, settings, process):

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 from ..learning.competence_texts import COMPETENCES_HEADING
 from ..learning.language import Language
 from ..learning.maturity import Maturity
+from ..learning.memory_texts import MEMORIES_HEADING, PAST_TASKS_HEADING
 from ..learning.texts import ANTI_PATTERNS_HEADING, ANTI_PATTERNS_INTRODUCTION, PATTERN_HEADINGS
 
 _LINES: Final = "\n"
@@ -44,7 +45,8 @@ _HEADINGS: Final[tuple[tuple[str, str, dict[Language, str]], ...]] = (
     ("candidate", _LINES, _pattern_headings(Maturity.CANDIDATE)),
     ("pattern", _LINES, {"en": "## Patterns", "zh": "## 模式"}),
     ("competence", _LINES, COMPETENCES_HEADING),
-    ("memory", _LINES, {"en": "## Memories", "zh": "## 记忆"}),
+    ("memory", _LINES, MEMORIES_HEADING),
+    ("past_task", _LINES, PAST_TASKS_HEADING),
     ("phase", _BLOCKS, {"en": "## Phase", "zh": "## 阶段"}),
     ("decision", _BLOCKS, {"en": "## Decisions", "zh": "## 决定"}),
     ("evidence", _BLOCKS, {"en": "## Evidence", "zh": "## 证据"}),

@@ -12,6 +12,7 @@ from ..candidates.rules import ContextRules
 from ..candidates.selecting import select
 from ..candidates.tokenizing import Tokenizer
 from ..learning.language import Language
+from ..learning.memories import MemoryRules
 from .document import RankingsDocument
 from .learnt import Learnt, learnt_candidates
 
@@ -82,6 +83,7 @@ def compose(
     budget: int | None,
     language: Language,
     tokenizer: Tokenizer | None = None,
+    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
     now: float,
 ) -> Context:
     """Rank both together, and write what fits.
@@ -96,12 +98,15 @@ def compose(
         budget: in tokens, None for no limit.
         language: of headings and of what is learnt.
         tokenizer: the caller's own.
+        memory_rules: how memories are ranked for a task.
         now: seconds since the epoch.
     """
     learnt = Learnt()
     if document is not None:
         most = rules.max_learnt
-        learnt = learnt_candidates(document, task=task, most=most, language=language)
+        learnt = learnt_candidates(
+            document, task=task, most=most, language=language, memory_rules=memory_rules
+        )
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours, beyond = own[:most_own], own[most_own:]
     theirs, replaced = _apart(learnt.candidates, ours)

@@ -9,6 +9,7 @@ from ..candidates.reading import Given, read_candidates
 from ..candidates.tokenizing import Tokenizer
 from ..errors import SettingsError
 from ..learning.language import Language, known_language
+from ..learning.memories import MemoryRules
 from ..outcome import DEFAULT_PROJECT
 from .client import DEFAULT_BUDGET, process_reader
 from .composing import Context, compose
@@ -31,7 +32,8 @@ def context(
 
     Args:
         project: whose experience; the settings' project when not given.
-        task: the text of the task at hand: competences are ranked by how well they fit it.
+        task: the text of the task at hand: competences and memories are ranked by how well they fit
+            it, and similar past tasks compete, too.
         candidates: the agent's own; objects, or mappings as JSON has them.
         budget: tokens that the text may take; None for no limit.
         lang: language of the headings and of what is learnt, "en" or "zh".
@@ -45,13 +47,13 @@ def context(
     """
     own = read_candidates(candidates)
     document, name, problem = None, project or DEFAULT_PROJECT, None
-    usual = DEFAULT_RULES
+    usual, memory_rules = DEFAULT_RULES, MemoryRules()
     try:
         reader = process_reader()
     except SettingsError as error:
         problem = str(error)
     else:
-        usual = reader.settings.context
+        usual, memory_rules = reader.settings.context, reader.settings.memories
         name = project or reader.settings.project
     rules = rules_from(config, usual)
     if problem is None:
@@ -66,5 +68,6 @@ def context(
         budget=budget,
         language=known_language(lang),
         tokenizer=tokenizer,
+        memory_rules=memory_rules,
         now=time.time(),
     )

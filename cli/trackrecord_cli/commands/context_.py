@@ -79,6 +79,7 @@ def rank(
         task=task,
         budget=question.budget if budget is None else budget,
         language=lang,
+        memory_rules=settings.memories,
         now=now,
     )
     if as_json:
