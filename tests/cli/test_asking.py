@@ -60,7 +60,7 @@ def test_repeated_successes_become_a_record(learnt, trackrecord, project):
     assert len(shown["provenance"]["derived_from"]) == 2
     assert [each["action"] for each in shown["history"]] == ["created"]
     explained = trackrecord("explain", listed["id"], "--project", project, "--json").json
-    assert "2 of 3 episodes" in explained["because"][0]
+    assert "2 of 3 uses" in explained["because"][0]
 
 
 def test_at_answers_as_of_that_moment(learnt, trackrecord, project):
