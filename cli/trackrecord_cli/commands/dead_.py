@@ -12,7 +12,7 @@ from trackrecord.moments import iso
 from trackrecord.settings import load_settings
 
 from ..access import open_redis
-from ..options import json_option
+from ..options import at_option, json_option
 from ..screen import print_json, print_table
 
 # What we added when we set an entry aside.
@@ -29,14 +29,18 @@ def command() -> None:
 
 @command.command("list")
 @json_option
+@at_option
 @click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True)
-def list_letters(limit: int, *, as_json: bool) -> None:
-    """The oldest dead letters."""
+def list_letters(limit: int, at: float | None, *, as_json: bool) -> None:
+    """The oldest dead letters.
+
+    With --at, of those that are still there: what had been set aside by then.
+    """
     settings = load_settings()
+    until = "+" if at is None else str(int(at * 1000))
     with open_redis(settings) as client:
-        answer: Any = client.xrange(settings.keys.dead, count=limit)
-        total = int(client.xlen(settings.keys.dead))
-    letters = [_as_document(letter_id, fields) for letter_id, fields in answer]
+        answer: Any = client.xrange(settings.keys.dead, max=until, count=limit + 1)
+    letters = [_as_document(letter_id, fields) for letter_id, fields in answer[:limit]]
     if as_json:
         print_json(letters)
         return
@@ -50,8 +54,8 @@ def list_letters(limit: int, *, as_json: bool) -> None:
             for each in letters
         ),
     )
-    if total > len(letters):
-        click.echo(f"{total - len(letters)} more; --limit shows them")
+    if len(answer) > limit:
+        click.echo("there are more; --limit shows them")
 
 
 @command.command("replay")
