@@ -42,7 +42,7 @@ def _time(kind: str, call: Callable[[str | bytes], None], count: int) -> dict[st
         before = time.perf_counter_ns()
         call(output)
         nanoseconds.append(time.perf_counter_ns() - before)
-    return Latency.of(nanoseconds).as_dict()
+    return Latency.of(nanoseconds, 1).as_dict()
 
 
 def _summarise(output: str | bytes) -> None:

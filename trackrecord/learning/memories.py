@@ -133,7 +133,12 @@ def _within(rules: MemoryRules, confidence: float) -> float:
 
 def effective_confidence(rules: MemoryRules, state: MemoryState, now: float) -> float:
     """The confidence as it counts at a moment: halved with each half-life without a recall."""
-    return decayed(state.confidence, now - state.clock, rules.half_life_days)
+    return faded(rules, state.confidence, state.clock, now)
+
+
+def faded(rules: MemoryRules, confidence: float, clock: float, now: float) -> float:
+    """As `effective_confidence`, of the two numbers that it depends on."""
+    return decayed(confidence, now - clock, rules.half_life_days)
 
 
 def recall_rank(rules: MemoryRules, relevance: float, effective: float) -> float:

@@ -122,6 +122,20 @@ def as_of(at: float | None) -> Select[Any]:
     ).join(memory_changes, and_(then.memory == now.id, then.number == last))  # fmt: skip
 
 
+def numbers_as_of(at: float | None) -> Select[Any]:
+    """What memories are ranked by, as it stands or stood: row, confidence, clock, age, id."""
+    query = as_of(at)
+    stands = query.selected_columns
+    return query.with_only_columns(
+        stands.id,
+        stands.confidence,
+        func.coalesce(stands.last_recalled_at, stands.created_at),
+        stands.created_at,
+        stands.memory_id,
+        maintain_column_froms=True,
+    )
+
+
 def complete(
     connection: Connection, rows: Collection[Row[Any]], *, at: float | None = None
 ) -> list[Memory]:

@@ -2,19 +2,29 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
-from ..learning.memories import MemoryRules, effective_confidence, recall_rank
+from ..learning.memories import MemoryRules, faded, recall_rank
 from ..learning.search_words import asked_words, lexemes
 from .holding import held
-from .memory_rows import CHUNK, Change, Memory, among, as_of, complete, record_changes, state_of
+from .memory_rows import (
+    CHUNK,
+    Change,
+    Memory,
+    among,
+    as_of,
+    complete,
+    numbers_as_of,
+    record_changes,
+    state_of,
+)
 from .memory_tables import memories
 from .word_index import MEMORY_WORDS, Hit
 
 DEFAULT_LIMIT = 5
-_LOOK_AT_ONCE = 250
+_LOOK_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -67,35 +77,38 @@ def recall(
         if len(ranked) >= limit and not _may_be_better(rules, hits[start].relevance, ranked[-1]):
             break
         # The index has found none but the project's: to say so again would mislead the planner.
-        query = as_of(at).where(among(connection, memories.c.id, some))
-        for row in connection.execute(query):
-            state = state_of(row)
-            effective = effective_confidence(rules, state, now if at is None else at)
+        query = numbers_as_of(at).where(among(connection, memories.c.id, some))
+        for row, confidence, clock, created_at, memory_id in connection.execute(query).all():
+            effective = faded(rules, confidence, clock, now if at is None else at)
             if effective >= min_confidence:
-                fits = some[row.id]
-                ranked.append(_Ranked(recall_rank(rules, fits, effective), fits, effective, row))
-        ranked = sorted(ranked, key=_best_first)[:limit]
-    found = complete(connection, [each.row for each in ranked], at=at)
+                fits = some[row]
+                rank = recall_rank(rules, fits, effective)
+                ranked.append(_Ranked(-rank, -created_at, memory_id, fits, effective, row))
+        ranked = sorted(ranked)[:limit]
+    rows = [each.row for each in ranked]
+    query = as_of(at).where(among(connection, memories.c.id, rows))
+    found = {
+        each.row: each for each in complete(connection, connection.execute(query).all(), at=at)
+    }
     return [
-        Recalled(memory, each.relevance, each.effective, each.rank)
-        for memory, each in zip(found, ranked, strict=True)
+        Recalled(found[each.row], each.relevance, each.effective, -each.worst) for each in ranked
     ]
 
 
 class _Ranked(NamedTuple):
-    rank: float
+    """Sorts the best first: by rank, then the newest, then by id."""
+
+    worst: float
+    oldest: float
+    memory_id: str
     relevance: float
     effective: float
-    row: Row[Any]
-
-
-def _best_first(each: _Ranked) -> tuple[float, float, str]:
-    return -each.rank, -each.row.created_at, each.row.memory_id
+    row: int
 
 
 def _may_be_better(rules: MemoryRules, relevance: float, last: _Ranked) -> bool:
     """Whether a memory of that relevance may be before the last one, however trusted it is."""
-    return recall_rank(rules, relevance, 1.0) >= last.rank
+    return recall_rank(rules, relevance, 1.0) >= -last.worst
 
 
 def _known_then(connection: Connection, hits: Sequence[Hit], at: float) -> list[Hit]:
