@@ -131,12 +131,20 @@ class WordIndex:
     def _found_on_postgresql(
         self, connection: Connection, chosen: Mapping[str, int], most: int
     ) -> list[tuple[int, float]]:
+        if next(iter(chosen.values())) > most:
+            # Materialised: else the planner may look through all rows, newest first.
+            newest = connection.exec_driver_sql(
+                f"WITH found AS MATERIALIZED (SELECT id FROM {self.name}"  # noqa: S608 - as above
+                " WHERE words @@ %s::tsquery) SELECT id FROM found ORDER BY id DESC LIMIT %s",
+                (next(iter(chosen)), most),
+            )
+            return [(row, 1.0) for (row,) in newest]
         # Of the function for ranks, weights of single words are not to be had.
         weights = {word: log(1 + 2 * most / (count + 0.5)) for word, count in chosen.items()}
         score = " + ".join(
             "CASE WHEN words @@ %s::tsquery THEN %s::float8 ELSE 0 END" for _ in weights
         )
-        # Materialised: else the planner may look through all rows, newest first, for the best.
+        # Materialised for the same reason.
         rows = connection.exec_driver_sql(
             f"WITH found AS MATERIALIZED (SELECT id, words FROM {self.name}"  # noqa: S608 - as above
             f" WHERE words @@ %s::tsquery) SELECT id, ({score})"
