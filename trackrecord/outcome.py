@@ -108,8 +108,10 @@ class Outcome(msgspec.Struct, kw_only=True):
                 message = "task_id is missing"
                 raise ValueError(message)
             self.task_id = self.bead_id
-        if self.timestamp is not None:
-            self.timestamp = epoch_seconds(self.timestamp)
+        moment = self.timestamp
+        # Nearly always a number that needs no more than a glance.
+        if moment is not None and not (moment.__class__ is float and moment >= 0):
+            self.timestamp = epoch_seconds(moment)
         if self.metadata is not ABSENT and bytes(self.metadata)[:1] not in (b"", b"{", b"n"):
             message = "metadata must be an object"
             raise ValueError(message)

@@ -23,7 +23,7 @@ from .turn import Turn
 log = structlog.get_logger()
 
 # Episodes, and signatures, per transaction.
-EPISODES = 10_000
+EPISODES = 20_000
 SIGNATURES = 500
 # Many times what one transaction takes.
 TURN_S = 60.0

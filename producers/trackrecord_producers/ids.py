@@ -2,6 +2,7 @@
 
 import os
 import time
+from functools import lru_cache
 
 # The variant's two bits are 10; the digit's other two are random.
 _VARIANT_DIGIT = {f"{digit:x}": f"{0b1000 | digit & 0b11:x}" for digit in range(16)}
@@ -21,12 +22,17 @@ def new_id() -> str:
     The random part is the operating system's, so that forked children and agents that seed their
     own generator never repeat an id.
     """
-    ms = f"{time.time_ns() // 1_000_000:012x}"
     try:
         ending = _endings.pop()
     except IndexError:
         ending = _fresh_ending()
-    return f"{ms[:8]}-{ms[8:]}{ending}"
+    return _beginning(time.time_ns() // 1_000_000) + ending
+
+
+@lru_cache(maxsize=1)
+def _beginning(milliseconds: int) -> str:
+    digits = f"{milliseconds:012x}"
+    return f"{digits[:8]}-{digits[8:]}"
 
 
 def _fresh_ending() -> str:

@@ -81,9 +81,23 @@ def _insert_on_postgresql(
     *,
     fetch: bool,
 ) -> list[tuple[Any, ...]]:
-    types = [column.type.compile(connection.dialect) for column in columns]
-    arrays = ", ".join(f"%b::{kind}[]" for kind in types)
-    statement = f"{head} SELECT * FROM unnest({arrays}) {tail}"  # noqa: S608 - our own names only
-    values = tuple([row[index] for row in rows] for index in range(len(columns)))
-    result = connection.exec_driver_sql(statement, values)
+    chosen, once, given, arrays, names = [], [], [], [], []
+    for index, column in enumerate(columns):
+        kind = column.type.compile(connection.dialect)
+        values = [row[index] for row in rows]
+        # The same in every row, as a project or a moment often is: sent once. The last column
+        # stays what it is, for there must be something to go through.
+        if index < len(columns) - 1 and values.count(values[0]) == len(values):
+            chosen.append(f"%b::{kind}")
+            once.append(values[0])
+        else:
+            chosen.append(f"given.{column.name}")
+            names.append(column.name)
+            arrays.append(f"%b::{kind}[]")
+            given.append(values)
+    statement = (
+        f"{head} SELECT {', '.join(chosen)} FROM unnest({', '.join(arrays)})"  # noqa: S608 - our own names only
+        f" AS given({', '.join(names)}) {tail}"
+    )
+    result = connection.exec_driver_sql(statement, (*once, *given))
     return list[Any](result.fetchall()) if fetch else []
