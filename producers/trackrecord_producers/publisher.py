@@ -128,7 +128,7 @@ class Publisher:
         if not self._queue.put(waiting):
             self._drops.count("queue_full")
             return None
-        if self._thread is None or self._leaving:
+        if self._settings is None or self._leaving:
             self._bring_out()
         return given_id
 
@@ -139,6 +139,9 @@ class Publisher:
             return
         with self._lock:
             if self._thread is not None:
+                # It is still importing what it needs, which a fork has to wait for: threads that
+                # publish without a pause must not keep it from going on.
+                time.sleep(0)
                 return
             thread = threading.Thread(target=self._run, name="trackrecord-publisher", daemon=True)
             self._thread = thread
