@@ -146,13 +146,14 @@ def test_nothing_is_imported_while_a_fork_may_come_in_between(url, agent, client
 def test_a_fork_from_a_thread_while_others_publish_does_not_deadlock(agent, client):
     done = agent(
         """
-        import os, sys, threading, trackrecord
+        import os, sys, threading, time, trackrecord
         go_on = True
 
         def work():
             while go_on:
                 trackrecord.publish(task_id="noise", success="invalid")
                 trackrecord.publish(task_id="parent", success=True)
+                time.sleep(0)  # let the others have their turn, the one that forks too
 
         threads = [threading.Thread(target=work) for _ in range(3)]
         [thread.start() for thread in threads]

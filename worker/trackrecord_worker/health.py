@@ -59,7 +59,7 @@ def check_beat(settings: Settings) -> None:
         ServerUnavailable: Redis does not answer.
     """
     _ask(settings, lambda client: client.ping())
-    # The database behind the file appends an ending of its own.
+    # An earlier version's file had an ending.
     written = [path.stat().st_mtime for path in settings.home.glob("celerybeat-schedule*")]
     if not written:
         message = f"there is no schedule in {settings.home}"

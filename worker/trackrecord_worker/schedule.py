@@ -58,7 +58,7 @@ def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
 def is_consolidation_due(connection: Connection, schedule: crontab) -> bool:
     """Whether some project missed a run: one was due since its last, or since its first episode.
 
-    Beat remembers what it missed in a file that can be lost; the runs on record cannot.
+    Beat does not remember what it missed while it was down; the runs on record do.
     """
     since = unconsolidated_since(connection)
     return since is not None and bool(schedule.is_due(datetime.fromtimestamp(since, UTC)).is_due)
