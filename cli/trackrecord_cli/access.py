@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import redis
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
-from trackrecord.errors import ServerUnavailable
+from trackrecord.errors import ServerUnavailable, UnknownId
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.engine import connect_store
 from trackrecord.store.migrate import migrate
+from trackrecord.store.projects import project_id_of
 from trackrecord.store.transitions import TransitionRules
 
 
@@ -67,3 +68,16 @@ def settings_for(project: str | None) -> tuple[Settings, str]:
 def rules_of(settings: Settings) -> TransitionRules:
     """The rules that decide a pattern's state."""
     return TransitionRules(settings.maturity, settings.antipatterns)
+
+
+def project_on_record(connection: Connection, name: str) -> int:
+    """The row of a project that is to be changed.
+
+    Raises:
+        UnknownId: nothing is on record for it.
+    """
+    project_id = project_id_of(connection, name)
+    if project_id is None:
+        message = f"nothing is on record for project {name!r}"
+        raise UnknownId(message)
+    return project_id

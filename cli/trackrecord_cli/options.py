@@ -9,68 +9,109 @@ from trackrecord.errors import InvalidTime
 from trackrecord.moments import parse_moment
 from trackrecord.outcome import DEFAULT_PROJECT
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
+_Value = TypeVar("_Value")
+
+_MAX_PROJECT = 128
 
 
-class Moment(click.ParamType[float]):
-    """A moment in time: ISO 8601, or seconds since the epoch."""
+class Read(click.ParamType[_Value]):
+    """What a function makes of the text that was typed.
 
-    name = "time"
+    Args:
+        name: what stands for it in the help.
+        read: raises ValueError with what is wanted, or InvalidTime.
+    """
+
+    def __init__(self, name: str, read: Callable[[str], _Value]) -> None:
+        self.name = name
+        self._read = read
 
     def convert(
         self,
         value: Any,  # noqa: ANN401 - click's signature
         param: click.Parameter | None,
         ctx: click.Context | None,
-    ) -> float:
-        """Seconds since the epoch."""
-        if isinstance(value, float):
-            return value
+    ) -> _Value:
+        """The value; a default that is one already stays as it is."""
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return] # a default of ours
         try:
-            return parse_moment(value)
-        except InvalidTime as error:
+            return self._read(value)
+        except (ValueError, InvalidTime) as error:
             self.fail(str(error), param, ctx)
 
 
-class ProjectName(click.ParamType[str]):
-    """A project's name: 1 to 128 characters."""
+def line_of(most: int) -> Callable[[str], str]:
+    """Reads a text of some characters at most that says something, without the spaces around."""
 
-    name = "name"
+    def read(value: str) -> str:
+        text = value.strip()
+        if not text or len(text) > most or "\0" in text:
+            message = f"a text of 1 to {most} characters is wanted"
+            raise ValueError(message)
+        return text
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> str:
-        """The name as it is."""
-        if not 1 <= len(value) <= 128 or "\0" in value:
-            self.fail("a project's name has 1 to 128 characters", param, ctx)
-        return str(value)
+    return read
 
 
-def project_option(command: _Command) -> _Command:
+def name_of(what: str, most: int) -> Callable[[str], str]:
+    """Reads a name as it is."""
+
+    def read(value: str) -> str:
+        if not 1 <= len(value) <= most or "\0" in value:
+            message = f"a {what} has 1 to {most} characters"
+            raise ValueError(message)
+        return value
+
+    return read
+
+
+MOMENT = Read("time", parse_moment)
+PROJECT_NAME = Read("name", name_of("project's name", _MAX_PROJECT))
+
+
+def project_option(command: Command) -> Command:
     """`--project NAME`."""
     return click.option(
         "--project",
-        type=ProjectName(),
+        type=PROJECT_NAME,
         default=None,
         help=f"Whose experience is meant.  [default: the setting, else {DEFAULT_PROJECT}]",
     )(command)
 
 
-def at_option(command: _Command) -> _Command:
+def at_option(command: Command) -> Command:
     """`--at TIME`."""
     return click.option(
         "--at",
-        type=Moment(),
+        type=MOMENT,
         default=None,
         help="Answer as of that moment: ISO 8601 (UTC unless it has an offset) or epoch seconds.",
     )(command)
 
 
-def json_option(command: _Command) -> _Command:
+def json_option(command: Command) -> Command:
     """`--json`."""
     return click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
     )(command)
+
+
+def lang_option(command: Command) -> Command:
+    """`--lang en|zh`."""
+    return click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)(
+        command
+    )
+
+
+def format_option(help_text: str) -> Callable[[Command], Command]:
+    """`--format table|prompt`."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(["table", "prompt"]),
+        default="table",
+        show_default=True,
+        help=help_text,
+    )

@@ -1,6 +1,7 @@
 """`trackrecord artifacts`: oversized outputs that are stored whole."""
 
 from base64 import b64encode
+from functools import partial
 from typing import Any, BinaryIO
 
 import click
@@ -12,7 +13,7 @@ from trackrecord.artifacts.summaries import kind_of_output
 from trackrecord.moments import iso
 
 from ..access import settings_for
-from ..options import json_option, project_option
+from ..options import Read, json_option, project_option
 from ..screen import print_json, print_table
 
 _WHOLE = Range("bytes", 0)
@@ -23,27 +24,8 @@ def command() -> None:
     """Oversized outputs: stored whole, replaced by a summary, had back byte for byte."""
 
 
-class _RangeOf(click.ParamType[Range]):
-    """A range of lines or bytes, `a:b`."""
-
-    name = "a:b"
-
-    def __init__(self, unit: Unit) -> None:
-        self._unit = unit
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Range:
-        """The range."""
-        if isinstance(value, Range):
-            return value
-        try:
-            return Range.parse(self._unit, value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+def _range_of(unit: Unit) -> Read[Range]:
+    return Read("a:b", partial(Range.parse, unit))
 
 
 @command.command("put")
@@ -78,8 +60,8 @@ def put_artifact(source: BinaryIO, project: str | None, *, as_json: bool) -> Non
 
 @command.command("get")
 @click.argument("artifact_id", metavar="ID")
-@click.option("--lines", type=_RangeOf("lines"), help="From line a to line b, counted from 1.")
-@click.option("--bytes", "in_bytes", type=_RangeOf("bytes"), help="From byte a to b, from 0.")
+@click.option("--lines", type=_range_of("lines"), help="From line a to line b, counted from 1.")
+@click.option("--bytes", "in_bytes", type=_range_of("bytes"), help="From byte a to b, from 0.")
 @project_option
 @json_option
 def get_artifact(

@@ -16,7 +16,7 @@ from trackrecord.store.process import read_snapshot
 from trackrecord.store.projects import project_id_of
 
 from ..access import open_store, rules_of, settings_for
-from ..options import Moment, at_option, json_option, project_option
+from ..options import MOMENT, at_option, json_option, project_option
 from ..screen import print_json, print_table
 
 _NO = 1
@@ -32,7 +32,7 @@ def command() -> None:
 @json_option
 @click.option(
     "--since",
-    type=Moment(),
+    type=MOMENT,
     default=None,
     help="Only outcomes received from then on.  [default: all on record]",
 )

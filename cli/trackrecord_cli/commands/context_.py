@@ -15,7 +15,7 @@ from trackrecord.settings import Settings
 
 from ..access import open_redis, settings_for
 from ..candidate_input import read_question
-from ..options import at_option, json_option, project_option
+from ..options import at_option, format_option, json_option, lang_option, project_option
 from ..screen import console, print_json, print_table
 from .rankings_ import document_at
 
@@ -34,15 +34,8 @@ def command() -> None:
 @project_option
 @at_option
 @click.option("--task", help="Text of the task at hand, for --learnt.")
-@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "prompt"]),
-    default="table",
-    show_default=True,
-    help="prompt: the text itself.",
-)
+@lang_option
+@format_option("prompt: the text itself.")
 @json_option
 def rank(
     source: BinaryIO,

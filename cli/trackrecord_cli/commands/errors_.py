@@ -17,7 +17,7 @@ from trackrecord.moments import iso
 from trackrecord.settings import Settings
 
 from ..access import open_redis, settings_for
-from ..options import at_option, json_option, project_option
+from ..options import at_option, json_option, lang_option, project_option
 from ..screen import print_json, print_table
 
 
@@ -111,7 +111,7 @@ def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: 
 @at_option
 @json_option
 @click.option("--include-resolved", is_flag=True, help="Also those that have been dealt with.")
-@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
+@lang_option
 def show_context(
     task_id: str,
     project: str | None,

@@ -10,7 +10,6 @@ from typing import Any
 import click
 from sqlalchemy import Connection
 
-from trackrecord.errors import UnknownId
 from trackrecord.learning.explanation import Explanation
 from trackrecord.learning.memories import MemoryRules, MemoryType
 from trackrecord.learning.memory_explanation import explain_memory
@@ -33,52 +32,28 @@ from trackrecord.store.recalling import DEFAULT_LIMIT, recall, reset_clocks
 from trackrecord.store.similar_memories import mark_waiting
 from trackrecord_producers.ids import new_id
 
-from ..access import open_store, settings_for
+from ..access import open_store, project_on_record, settings_for
 from ..memory_documents import memory_document, recalled_document, task_document
-from ..options import at_option, json_option, project_option
+from ..options import Read, at_option, json_option, name_of, project_option
 from ..screen import print_json, print_table
 
 _NOWHERE = -1
 _MAX_SOURCE = 256
 
 
-class _Confidence(click.ParamType[float]):
-    """A finite number from 0 to 1."""
-
-    name = "number"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> float:
-        """The number."""
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not 0 <= number <= 1:  # NaN fails as well
-            self.fail("a number from 0 to 1 is wanted", param, ctx)
-        return number
+def _confidence(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= 1:  # NaN fails as well
+        message = "a number from 0 to 1 is wanted"
+        raise ValueError(message)
+    return number
 
 
-class _Source(click.ParamType[str]):
-    """An agent's name."""
-
-    name = "name"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> str:
-        """The name as it is."""
-        text = str(value)
-        if not 1 <= len(text) <= _MAX_SOURCE or "\0" in text:
-            self.fail(f"a source's name has 1 to {_MAX_SOURCE} characters", param, ctx)
-        return text
+_CONFIDENCE = Read("number", _confidence)
+_SOURCE = Read("name", name_of("source's name", _MAX_SOURCE))
 
 
 @click.group("memories")
@@ -90,7 +65,7 @@ def command() -> None:
 @click.argument("text", metavar="TEXT|-")
 @project_option
 @json_option
-@click.option("--source", type=_Source(), help="Which agent says so.")
+@click.option("--source", type=_SOURCE, help="Which agent says so.")
 @click.option("--force", is_flag=True, help="Store it whatever it is similar to.")
 def add_memory(
     text: str, project: str | None, source: str | None, *, force: bool, as_json: bool
@@ -133,7 +108,7 @@ def add_memory(
 @json_option
 @click.option("--limit", type=click.IntRange(1, 1000), default=DEFAULT_LIMIT, show_default=True)
 @click.option(
-    "--min-confidence", type=_Confidence(), default=0.0, help="What it must count now at least."
+    "--min-confidence", type=_CONFIDENCE, default=0.0, help="What it must count now at least."
 )
 @click.option("--no-reset", is_flag=True, help="Do not let what is recalled count in full again.")
 def recall_memories(
@@ -222,8 +197,8 @@ def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 @at_option
 @json_option
 @click.option("--type", "kind", type=click.Choice([each.value for each in MemoryType]))
-@click.option("--source", type=_Source(), help="Only what that agent stored.")
-@click.option("--min-confidence", type=_Confidence(), help="Only with that stored confidence.")
+@click.option("--source", type=_SOURCE, help="Only what that agent stored.")
+@click.option("--min-confidence", type=_CONFIDENCE, help="Only with that stored confidence.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
 def show_memories(
     project: str | None,
@@ -313,11 +288,7 @@ def explain_stored(
 def _changing(project: str | None) -> Iterator[tuple[Connection, Settings, int]]:
     settings, project = settings_for(project)
     with open_store(settings) as engine, writing(engine) as connection:
-        project_id = project_id_of(connection, project)
-        if project_id is None:
-            message = f"nothing is on record for project {project!r}"
-            raise UnknownId(message)
-        yield connection, settings, project_id
+        yield connection, settings, project_on_record(connection, project)
 
 
 def _row_of(connection: Connection, project: str) -> int:

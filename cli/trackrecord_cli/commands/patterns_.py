@@ -31,7 +31,7 @@ from trackrecord.store.patterns import (
 from trackrecord.store.projects import project_id_of
 
 from ..access import open_store, rules_of, settings_for
-from ..options import at_option, json_option, project_option
+from ..options import at_option, format_option, json_option, lang_option, project_option
 from ..screen import console, print_json, print_table
 from .deciding import COMMANDS
 from .pattern_texts import prompt_of
@@ -56,15 +56,8 @@ for each_command in COMMANDS:
 @click.option("--state", type=click.Choice(list(map(str, Maturity))), help="Only those in it.")
 @click.option("--tag", type=click.Choice([STRATEGY, NAMED]), help="Only those with it.")
 @click.option("--content", help="Only those whose content holds this text.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "prompt"]),
-    default="table",
-    show_default=True,
-    help="prompt: a text; deprecated ones stand in it with --state deprecated.",
-)
-@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
+@format_option("prompt: a text; deprecated ones stand in it with --state deprecated.")
+@lang_option
 def list_patterns(
     project: str | None,
     at: float | None,

@@ -16,7 +16,7 @@ from trackrecord.store.engine import reading
 from trackrecord.store.rankings import build_document
 
 from ..access import open_redis, open_store, rules_of, settings_for
-from ..options import at_option, json_option, project_option
+from ..options import at_option, format_option, json_option, lang_option, project_option
 from ..screen import console, print_json, print_table
 
 
@@ -27,15 +27,8 @@ from ..screen import console, print_json, print_table
 @click.option("--task", help="Text of the task at hand: what fits it comes first.")
 @click.option("--budget", type=int, default=DEFAULT_BUDGET, show_default=True, help="In tokens.")
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many of each kind.")
-@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "prompt"]),
-    default="table",
-    show_default=True,
-    help="prompt: the text itself.",
-)
+@lang_option
+@format_option("prompt: the text itself.")
 def command(
     project: str | None,
     at: float | None,

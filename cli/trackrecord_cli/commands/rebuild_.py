@@ -4,15 +4,13 @@ import time
 
 import click
 
-from trackrecord.errors import UnknownId
 from trackrecord.rules import appraiser_of, recorded_rules_of
 from trackrecord.store.engine import writing
-from trackrecord.store.projects import project_id_of
 from trackrecord.store.rebuild import rebuild_patterns
 from trackrecord.store.recredit import credit_again
 from trackrecord_consolidation.refold import refold
 
-from ..access import open_store, rules_of, settings_for
+from ..access import open_store, project_on_record, rules_of, settings_for
 from ..options import json_option, project_option
 from ..screen import print_json
 
@@ -30,10 +28,7 @@ def command(project: str | None, *, as_json: bool) -> None:
     started = time.perf_counter()
     now = time.time()
     with open_store(settings) as engine, writing(engine) as connection:
-        project_id = project_id_of(connection, project)
-        if project_id is None:
-            message = f"nothing is on record for project {project!r}"
-            raise UnknownId(message)
+        project_id = project_on_record(connection, project)
         rebuilt = rebuild_patterns(
             connection,
             project_id,

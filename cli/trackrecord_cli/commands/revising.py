@@ -5,81 +5,51 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import msgspec
 
-from trackrecord.errors import UnknownId
 from trackrecord.learning.record_document import Reading
 from trackrecord.learning.records import Competence
 from trackrecord.learning.revision import ForkChanges
 from trackrecord.store.engine import writing
-from trackrecord.store.projects import project_id_of
 from trackrecord.store.revising import Reviser, Signed
 
-from ..access import open_store, settings_for
-from ..options import json_option, project_option
+from ..access import open_store, project_on_record, settings_for
+from ..by_hand import REASON, refresh_rankings, signed
+from ..options import Command, Read
 from ..screen import print_json
 from .competence_documents import as_document
-from .deciding import MAX_ACTOR, MAX_REASON, Line, refresh_rankings, who
 
 _BY_HAND = "by hand"
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+def _amount(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = math.nan
+    if not math.isfinite(amount) or amount < 0:
+        message = f"an amount is finite and not negative, {text!r} is not"
+        raise ValueError(message)
+    return amount
 
 
-class Amount(click.ParamType[float]):
-    """An amount of salience: finite and not negative."""
-
-    name = "amount"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> float:
-        """The number."""
-        try:
-            amount = float(value)
-        except ValueError:
-            amount = math.nan
-        if not math.isfinite(amount) or amount < 0:
-            self.fail(f"an amount is finite and not negative, {value!r} is not", param, ctx)
-        return amount
+_AMOUNT = Read("amount", _amount)
 
 
-def _signed(*, reason_required: bool) -> Callable[[_Command], _Command]:
-    """The options of every change by hand."""
-
-    def decorate(command: _Command) -> _Command:
-        for option in (
-            json_option,
-            project_option,
-            click.option(
-                "--by",
-                "actor",
-                type=Line(MAX_ACTOR),
-                default=who,
-                help="Who does it.  [default: the user's name]",
-            ),
-            click.option(
-                "--reason",
-                type=Line(MAX_REASON),
-                required=reason_required,
-                help="Why; kept in the history, which outlives the record.",
-            ),
-        ):
-            command = option(command)
-        return command
-
-    return decorate
+def _signed(*, reason_required: bool) -> Callable[[Command], Command]:
+    return signed(
+        by="Who does it.",
+        reason="Why; kept in the history, which outlives the record.",
+        reason_required=reason_required,
+    )
 
 
 @click.command("reinforce")
 @click.argument("competence_id", metavar="ID")
-@click.option("--amount", type=Amount(), help="What is added.  [default: the record's own gain]")
+@click.option("--amount", type=_AMOUNT, help="What is added.  [default: the record's own gain]")
 @_signed(reason_required=False)
 def reinforce(competence_id: str, amount: float | None, **given: Any) -> None:  # noqa: ANN401 - handed on by name
     """Raise a record's salience, at most to 1, and start its ageing anew.
@@ -92,7 +62,7 @@ def reinforce(competence_id: str, amount: float | None, **given: Any) -> None:  
 
 @click.command("penalize")
 @click.argument("competence_id", metavar="ID")
-@click.option("--amount", type=Amount(), required=True, help="What is taken away.")
+@click.option("--amount", type=_AMOUNT, required=True, help="What is taken away.")
 @_signed(reason_required=False)
 def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: ANN401 - as above
     """Lower a record's salience, at most to its minimum. Its success rate stays what it is."""
@@ -133,7 +103,7 @@ def fork(competence_id: str, changes: str, **given: Any) -> None:  # noqa: ANN40
 @click.command("contest")
 @click.argument("competence_id", metavar="ID")
 @click.option("--record", "other_id", metavar="ID", help="The record that contests it.")
-@click.option("--evidence", type=Line(MAX_REASON), help="What contests it, by name.")
+@click.option("--evidence", type=REASON, help="What contests it, by name.")
 @_signed(reason_required=True)
 def contest(
     competence_id: str,
@@ -197,31 +167,28 @@ def _revising(
     """One transaction; what was said of it is printed once it is committed."""
     settings, name = settings_for(project)
     said: list[tuple[str, tuple[Competence, ...]]] = []
-    signed = Signed(actor, reason or _BY_HAND, time.time())
+    by = Signed(actor, reason or _BY_HAND, time.time())
 
     def say(action: str, *records: Competence) -> None:
         said.append((action, records))
 
     with open_store(settings) as engine:
         with writing(engine) as connection:
-            project_id = project_id_of(connection, name)
-            if project_id is None:
-                message = f"nothing is on record for project {name!r}"
-                raise UnknownId(message)
-            yield Reviser(connection, project_id, settings.competence, signed), say
+            project_id = project_on_record(connection, name)
+            yield Reviser(connection, project_id, settings.competence, by), say
         refresh_rankings(engine, settings, name)
     for action, records in said:
-        _print(action, records, signed, as_json=as_json)
+        _print(action, records, by, as_json=as_json)
 
 
-def _print(action: str, records: tuple[Competence, ...], signed: Signed, *, as_json: bool) -> None:
+def _print(action: str, records: tuple[Competence, ...], by: Signed, *, as_json: bool) -> None:
     if as_json:
         print_json(
             {
                 "action": action,
-                "by": signed.actor,
-                "reason": signed.rationale,
-                "records": [as_document(each, Reading(signed.now)) for each in records],
+                "by": by.actor,
+                "reason": by.rationale,
+                "records": [as_document(each, Reading(by.now)) for each in records],
             }
         )
         return
