@@ -5,9 +5,9 @@ import re
 import time
 from collections.abc import Callable, Iterator
 
-from trackrecord.learning.catalogue import STRATEGIES
-from trackrecord.learning.scoring import ScoringRules, score_outcome
-from trackrecord.learning.strategies import Recogniser
+from trackrecord.learning.outcomes.scoring import ScoringRules, score_outcome
+from trackrecord.learning.strategies.catalogue import STRATEGIES
+from trackrecord.learning.strategies.recogniser import Recogniser
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale

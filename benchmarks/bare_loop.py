@@ -9,7 +9,7 @@ import msgspec
 import psycopg
 import redis
 
-from trackrecord.keys import CONSUMER_GROUP
+from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings
 
 # A project, an outcome_id and a body.

@@ -6,15 +6,15 @@ from itertools import islice
 
 from sqlalchemy import Engine, select
 
-from trackrecord.appraisal import Appraised, Appraiser
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.outcome import decode_outcome
+from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.settings import Settings
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.intake import learn
-from trackrecord.store.migrate import migrate
-from trackrecord.store.tables import outcomes, waiting_episodes
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import learn
+from trackrecord.store.outcomes.tables import outcomes, waiting_episodes
+from trackrecord.store.patterns.transitions import TransitionRules
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.scored_outcome import Appraised, Appraiser
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
 

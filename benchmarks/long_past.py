@@ -5,21 +5,21 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy import Engine, func, insert, select, text
 
-from trackrecord.learning.criteria import CriteriaRules
-from trackrecord.learning.criterion_explanation import explain_criterion
-from trackrecord.learning.decay import DecayBasis
-from trackrecord.learning.explanation import explain_pattern
-from trackrecord.learning.scoring import Verdict
+from trackrecord.learning.criteria.explanation import explain_criterion
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.settings import Settings
-from trackrecord.store.basis import replace_basis
-from trackrecord.store.bulk import insert_rows
-from trackrecord.store.criteria import read_criteria
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.feedback import feedback_of_task
-from trackrecord.store.migrate import migrate
-from trackrecord.store.patterns import read_changes, read_examples, read_standings
-from trackrecord.store.tables import observations, outcomes, patterns, projects
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.criteria.feedback import feedback_of_task
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.database.bulk_insert import insert_rows
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.outcomes.decay_basis import replace_basis
+from trackrecord.store.outcomes.tables import observations, outcomes, patterns, projects
+from trackrecord.store.patterns.read import read_changes, read_examples, read_standings
+from trackrecord.store.patterns.transitions import TransitionRules
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy import Engine, func, select, text
 
-from trackrecord.learning.memories import MemoryRules
-from trackrecord.learning.trigrams import jaccard, trigrams
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.memories.trigrams import jaccard, trigrams
 from trackrecord.settings import Settings
-from trackrecord.store.bulk import insert_rows
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.intake import ensure_projects
-from trackrecord.store.memories import remember
-from trackrecord.store.memory_tables import memories, memory_changes
-from trackrecord.store.migrate import migrate
-from trackrecord.store.recalling import recall, reset_clocks
-from trackrecord.store.similar_memories import mark_new
+from trackrecord.store.database.bulk_insert import insert_rows
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.recall import recall, reset_clocks
+from trackrecord.store.memories.similar import mark_new
+from trackrecord.store.memories.tables import memories, memory_changes
+from trackrecord.store.memories.write import remember
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale

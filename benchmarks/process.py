@@ -6,12 +6,12 @@ from itertools import cycle, islice
 from sqlalchemy import Engine, insert, select, text
 
 from trackrecord.settings import Settings
-from trackrecord.store.bulk import insert_rows
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.migrate import migrate
-from trackrecord.store.process import read_snapshot
-from trackrecord.store.tables import outcomes, projects
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.benchmark.rates import read_snapshot
+from trackrecord.store.database.bulk_insert import insert_rows
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.store.patterns.transitions import TransitionRules
 
 from .figures import Baseline, Figure, Measured
 from .scale import Scale

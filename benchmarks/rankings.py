@@ -5,17 +5,17 @@ from collections.abc import Iterator
 
 import redis
 
-from trackrecord.appraisal import Appraised, Appraiser
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.outcome import decode_outcome, encode_body
-from trackrecord.rankings.cache import read_document
-from trackrecord.rankings.client import RankingsReader
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.prompt.cache import read_document
+from trackrecord.prompt.client import RankingsReader
 from trackrecord.settings import Settings
-from trackrecord.store.engine import connect_store, writing
-from trackrecord.store.intake import ensure_projects, learn
-from trackrecord.store.memories import remember
-from trackrecord.store.migrate import migrate
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.memories.write import remember
+from trackrecord.store.patterns.transitions import TransitionRules
+from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.scored_outcome import Appraised, Appraiser
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.refresh import RankingsRefresher
 

@@ -5,8 +5,14 @@ from collections import Counter
 from sqlalchemy import func, select
 
 from trackrecord.settings import Settings
-from trackrecord.store.engine import connect_store, reading
-from trackrecord.store.tables import observations, outcomes, patterns, projects, waiting_episodes
+from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.outcomes.tables import (
+    observations,
+    outcomes,
+    patterns,
+    projects,
+    waiting_episodes,
+)
 
 from .workload import Planted
 

@@ -8,17 +8,17 @@ from functools import partial
 
 from sqlalchemy import Engine, select, text
 
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.learning.following import Change, Signature, follow
-from trackrecord.learning.records import Competence
-from trackrecord.learning.tally import Episode, Tally
+from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.tally import Episode, Tally
+from trackrecord.learning.competences.update import Change, Signature, follow
 from trackrecord.settings import Settings
-from trackrecord.store.choosing import select_competences
-from trackrecord.store.competence_changes import SignedChange, write_changes
-from trackrecord.store.competence_tables import competence_numbers, competences
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.intake import ensure_projects
-from trackrecord.store.migrate import migrate
+from trackrecord.store.competences.select import select_competences
+from trackrecord.store.competences.tables import competence_numbers, competences
+from trackrecord.store.competences.write import SignedChange, write_changes
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import ensure_projects
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from trackrecord.learning.catalogue import STRATEGIES
-from trackrecord.learning.slug import slug_of_words
-from trackrecord.outcome import encode_body
+from trackrecord.learning.strategies.catalogue import STRATEGIES
+from trackrecord.learning.text.slug import slug_of_words
+from trackrecord.wire.outcome import encode_body
 from trackrecord_producers.ids import new_id
 
 PROJECTS = ("shop", "search", "billing")

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
+from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
 
 NOW = 1_800_000_000.0
 

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from trackrecord.errors import SettingsError
-from trackrecord.learning.catalogue import Strategy
-from trackrecord.learning.criteria import CriteriaRules
-from trackrecord.outcome import decode_outcome
-from trackrecord.rules import appraiser_of, recogniser_of, recorded_rules_of
+from trackrecord.factories import appraiser_of, recogniser_of, recorded_rules_of
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.settings import load_settings
+from trackrecord.wire.outcome import decode_outcome
 
 OWN = [{"name_en": "Split by tenant", "name_zh": "按租户拆分", "splits_by": ["tenant", "租户"]}]
 SLUG = "split-by-tenant"

@@ -16,9 +16,7 @@ What an agent needs is here:
 Names are imported when they are first used: an agent that only publishes pays for nothing else.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .forking import not_while_forking
@@ -39,12 +37,12 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
-    from .candidates.candidate import Candidate
-    from .candidates.ranking import rank
-    from .candidates.selecting import select
-    from .learning.classification import classify, classify_failure
-    from .rankings.client import rankings
-    from .rankings.context import context
+    from .inflight.classification import classify, classify_failure
+    from .prompt.candidates.candidate import Candidate
+    from .prompt.candidates.ranking import rank
+    from .prompt.candidates.selecting import select
+    from .prompt.client import rankings
+    from .prompt.context import context
 
 __all__ = [
     "Attempt",
@@ -77,14 +75,14 @@ __all__ = [
 
 _HOMES = {
     "Attempt": "trackrecord_producers.attempt",
-    "Candidate": "trackrecord.candidates.candidate",
+    "Candidate": "trackrecord.prompt.candidates.candidate",
     "Page": "trackrecord.artifacts.pages",
     "Stats": "trackrecord_producers.tally",
     "artifact": "trackrecord.artifacts.client",
     "attempt": "trackrecord_producers.attempt",
-    "classify": "trackrecord.learning.classification",
-    "classify_failure": "trackrecord.learning.classification",
-    "context": "trackrecord.rankings.context",
+    "classify": "trackrecord.inflight.classification",
+    "classify_failure": "trackrecord.inflight.classification",
+    "context": "trackrecord.prompt.context",
     "current_attempt": "trackrecord_producers.attempt",
     "dropped": "trackrecord_producers.publish",
     "dropped_errors": "trackrecord_producers.errors_in_flight",
@@ -92,29 +90,17 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "flush": "trackrecord_producers.publish",
     "publish": "trackrecord_producers.publish",
-    "rank": "trackrecord.candidates.ranking",
-    "rankings": "trackrecord.rankings.client",
+    "rank": "trackrecord.prompt.candidates.ranking",
+    "rankings": "trackrecord.prompt.client",
     "record_error": "trackrecord_producers.errors_in_flight",
     "remember": "trackrecord_producers.remembering",
     "resolve_error": "trackrecord_producers.errors_in_flight",
-    "select": "trackrecord.candidates.selecting",
+    "select": "trackrecord.prompt.candidates.selecting",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
 }
-
-
-class _Package(ModuleType):
-    """This package, in which `rankings` is the function, also after its subpackage is imported."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # The import system names each subpackage in its parent; this one would hide the function.
-        if not (name == "rankings" and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:

@@ -17,7 +17,7 @@ import msgspec
 
 from .errors import AlreadyRunning
 from .folders import folder_name
-from .learning.process_rates import Snapshot
+from .learning.benchmark.rates import Snapshot
 
 _FOLDER = "benchmarks"
 _VERSION = 1

@@ -22,24 +22,24 @@ from pydantic_settings import (
 )
 
 from .artifacts.rules import ArtifactRules
-from .candidates.rules import ContextRules
 from .embeddings.endpoint import Endpoint
 from .errors import SettingsError
-from .keys import Keys
-from .learning.antipatterns import AntiPatternRules
-from .learning.catalogue import STRATEGIES, Strategy
-from .learning.competence import CompetenceRules
-from .learning.criteria import CriteriaRules
-from .learning.decay import DecayRules
-from .learning.gate import BenchmarkRules
-from .learning.identity import strategies_by_slug
-from .learning.maturity import MaturityRules
-from .learning.memories import MemoryRules
-from .learning.scoring import ScoringRules
-from .learning.strategies import MAX_CHARS
-from .learning.task_errors import ErrorRules
-from .learning.texts import TextRules
-from .outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
+from .inflight.errors import ErrorRules
+from .learning.benchmark.gate import BenchmarkRules
+from .learning.competences.rules import CompetenceRules
+from .learning.criteria.weights import CriteriaRules
+from .learning.memories.rules import MemoryRules
+from .learning.numbers.decay import DecayRules
+from .learning.outcomes.scoring import ScoringRules
+from .learning.patterns.antipatterns import AntiPatternRules
+from .learning.patterns.maturity import MaturityRules
+from .learning.patterns.texts import TextRules
+from .learning.strategies.catalogue import STRATEGIES, Strategy
+from .learning.strategies.identity import strategies_by_slug
+from .learning.strategies.recogniser import MAX_CHARS
+from .prompt.candidates.rules import ContextRules
+from .redis_keys import Keys
+from .wire.outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
 
 ENV_PREFIX = "TRACKRECORD_"
 CONFIG_FILE = "trackrecord.toml"

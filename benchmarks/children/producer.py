@@ -12,8 +12,8 @@ from collections.abc import Iterable
 import redis
 
 from benchmarks.workload import Planted, bodies, small_bodies
-from trackrecord.keys import Keys
 from trackrecord.redis_client import worker_client
+from trackrecord.redis_keys import Keys
 from trackrecord.settings import load_settings
 from trackrecord_producers.append import batches, send
 

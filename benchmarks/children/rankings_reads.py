@@ -7,8 +7,8 @@ import json
 import sys
 
 from benchmarks.timing import time_calls
-from trackrecord.rankings.cache import read_document
-from trackrecord.rankings.client import RankingsReader
+from trackrecord.prompt.cache import read_document
+from trackrecord.prompt.client import RankingsReader
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
 

@@ -9,10 +9,10 @@ from sqlalchemy import Connection, Engine
 from trackrecord.errors import ServerUnavailable, UnknownId
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.engine import connect_store
-from trackrecord.store.migrate import migrate
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.transitions import TransitionRules
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import redis
 from sqlalchemy import Engine
 
 from trackrecord.errors import ServerUnavailable
+from trackrecord.factories import recogniser_of
 from trackrecord.redis_client import agent_client
-from trackrecord.rules import recogniser_of
 from trackrecord.settings import Settings
 from trackrecord_worker.refresh import RankingsRefresher
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from trackrecord.learning.memories import MemoryRules, effective_confidence
-from trackrecord.moments import iso
-from trackrecord.store.memory_rows import Memory
-from trackrecord.store.past_tasks import PastTask
-from trackrecord.store.recalling import Recalled
+from trackrecord.learning.memories.rules import MemoryRules, effective_confidence
+from trackrecord.store.memories.past_tasks import PastTask
+from trackrecord.store.memories.read import Memory
+from trackrecord.store.memories.recall import Recalled
+from trackrecord.times import iso
 
 
 def memory_document(rules: MemoryRules, memory: Memory, now: float) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import click
 
 from trackrecord.errors import InvalidTime
-from trackrecord.moments import parse_moment
-from trackrecord.outcome import DEFAULT_PROJECT
+from trackrecord.times import parse_moment
+from trackrecord.wire.outcome import DEFAULT_PROJECT
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import redis
 
-from trackrecord.keys import Keys
+from trackrecord.redis_keys import Keys
 from trackrecord_producers.append import BATCH_OUTCOMES, send
 
 from .outcome_input import BadLine, GivenOutcome

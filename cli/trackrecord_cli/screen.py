@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from trackrecord.learning.untrusted import as_data
+from trackrecord.learning.text.inert import as_data
 
 from .outcome_input import BadLine
 

@@ -4,15 +4,19 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, Engine
 
-from trackrecord.learning.tally import Tally
-from trackrecord.store.engine import reading
-from trackrecord.store.episodes import last_waiting, waiting
-from trackrecord.store.holding import as_of_one_moment
-from trackrecord.store.signatures import StoredSignature, changed_signatures, stored_signatures
+from trackrecord.learning.competences.tally import Tally
+from trackrecord.store.competences.episodes import last_waiting, waiting
+from trackrecord.store.competences.signatures import (
+    StoredSignature,
+    changed_signatures,
+    stored_signatures,
+)
+from trackrecord.store.database.engine import reading
+from trackrecord.store.database.row_locks import as_of_one_moment
 
 from .folding import fold
-from .following import Follower
 from .report import Progress
+from .update_records import Follower
 
 # Signatures that are decided on at once.
 _AT_ONCE = 500

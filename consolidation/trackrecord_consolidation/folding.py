@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.learning.arguments import argument_types
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.learning.episodes import NoProcedure, procedure_of, signature_of
-from trackrecord.learning.tally import Argument, Episode, Order, Tally
-from trackrecord.learning.triggers import canonical_conditions
-from trackrecord.outcome import Outcome, ToolCall, decode_outcome
-from trackrecord.store.episodes import EpisodeRow, ReadEpisode
+from trackrecord.learning.competences.arguments import argument_types
+from trackrecord.learning.competences.episodes import NoProcedure, procedure_of, signature_of
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.tally import Argument, Episode, Order, Tally
+from trackrecord.learning.competences.triggers import canonical_conditions
+from trackrecord.store.competences.episodes import EpisodeRow, ReadEpisode
+from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
 UNREADABLE = "unreadable outcome"
 

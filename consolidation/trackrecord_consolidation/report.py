@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from trackrecord.learning.following import Action, Change
+from trackrecord.learning.competences.update import Action, Change
 
 from .folding import Folded
 

@@ -7,18 +7,18 @@ import structlog
 from sqlalchemy import Connection, Engine
 
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.store.consolidation_runs import note_run, open_run
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.episodes import last_waiting, mark_read, waiting
-from trackrecord.store.projects import project_id_of, project_names
-from trackrecord.store.signatures import add_tallies
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.competences.episodes import last_waiting, mark_read, waiting
+from trackrecord.store.competences.runs import note_run, open_run
+from trackrecord.store.competences.signatures import add_tallies
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.projects import project_id_of, project_names
 
 from .dry_run import rehearse
 from .folding import fold
-from .following import Follower
 from .report import Progress, RunReport
-from .turn import Turn
+from .run_lease import Turn
+from .update_records import Follower
 
 log = structlog.get_logger()
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import redis
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.keys import Keys
-from trackrecord.outcome import WIRE_VERSION
+from trackrecord.redis_keys import Keys
+from trackrecord.wire.outcome import WIRE_VERSION
 
 from .memory_line import memory_in
 

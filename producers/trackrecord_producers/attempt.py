@@ -6,8 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from trackrecord.learning.language import Language
-from trackrecord.learning.task_errors import ErrorType
+from trackrecord.inflight.errors import ErrorType
+from trackrecord.learning.text.language import Language
 
 from .accounting import Account
 from .current import current_attempt as current_attempt  # handed on to agents from here

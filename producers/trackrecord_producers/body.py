@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
+from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
 
 from .ids import new_id
 from .memory_line import memory_in, memory_line

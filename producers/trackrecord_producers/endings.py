@@ -1,6 +1,6 @@
 """What an exception that ends an attempt says about it."""
 
-from trackrecord.learning.classification import classify_failure
+from trackrecord.inflight.classification import classify_failure
 
 CANCELLED = "cancelled"
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import InvalidErrorReport, SettingsError
 from trackrecord.forking import not_while_forking
+from trackrecord.inflight.classification import classify, classify_text
+from trackrecord.inflight.errors import MOST_CHARS, ErrorStats, ErrorType
 from trackrecord.inflight.reports import AttemptEnd, checked_task_id, error_report
-from trackrecord.learning.classification import classify, classify_text
-from trackrecord.learning.language import Language
-from trackrecord.learning.task_errors import MOST_CHARS, ErrorStats, ErrorType
+from trackrecord.learning.text.language import Language
 
 from .current import count_in_attempt
 from .described import describe, describe_error, where

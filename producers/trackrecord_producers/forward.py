@@ -14,9 +14,9 @@ from typing import NamedTuple
 import redis
 
 from trackrecord.errors import InvalidMemory, InvalidOutcome
-from trackrecord.memory import decode_memory
-from trackrecord.outcome import decode_outcome
 from trackrecord.settings import Settings
+from trackrecord.wire.memory import decode_memory
+from trackrecord.wire.outcome import decode_outcome
 
 from .append import append, batches, outcome_entry
 from .locked_file import LockedFile, lock_file

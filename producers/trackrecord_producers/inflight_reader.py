@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import redis
 
 from trackrecord.errors import ServerUnavailable
+from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.learning.error_texts import retry_text
-from trackrecord.learning.language import Language
+from trackrecord.learning.text.language import Language
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import msgspec
 
-from trackrecord.outcome import encode_body
+from trackrecord.wire.outcome import encode_body
 
 from .described import describe
 

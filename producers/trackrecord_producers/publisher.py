@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from trackrecord.errors import InvalidMemory, InvalidOutcome, SettingsError
 from trackrecord.forking import not_while_forking
-from trackrecord.outcome import MAX_BODY_BYTES
+from trackrecord.wire.outcome import MAX_BODY_BYTES
 
 from . import exit_hooks
 from .body import build_body

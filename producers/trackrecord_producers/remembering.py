@@ -1,8 +1,8 @@
 """What an agent calls to store a memory: fire and forget, like an outcome."""
 
 from trackrecord.errors import InvalidMemory
-from trackrecord.memory import decode_memory
-from trackrecord.outcome import encode_body
+from trackrecord.wire.memory import decode_memory
+from trackrecord.wire.outcome import encode_body
 
 from .ids import new_id
 from .memory_line import memory_line

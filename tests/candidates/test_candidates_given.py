@@ -5,12 +5,12 @@ import json
 
 import pytest
 
-from trackrecord.candidates.candidate import Candidate
-from trackrecord.candidates.partial_rules import rules_from
-from trackrecord.candidates.ranking import rank
-from trackrecord.candidates.reading import read_candidates
-from trackrecord.candidates.rules import ContextRules
 from trackrecord.errors import InvalidCandidate, SettingsError
+from trackrecord.prompt.candidates.candidate import Candidate
+from trackrecord.prompt.candidates.partial_rules import rules_from
+from trackrecord.prompt.candidates.ranking import rank
+from trackrecord.prompt.candidates.reading import read_candidates
+from trackrecord.prompt.candidates.rules import ContextRules
 
 FULL = Candidate(
     id="d1", kind="decision", text="Use one queue", tokens=9, priority=2, content_type="code",

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trackrecord
-from trackrecord.candidates.candidate import LEARNT_KINDS, Candidate
-from trackrecord.candidates.ranking import Scorer, age_factor, rank
-from trackrecord.candidates.rules import ContextRules
+from trackrecord.prompt.candidates.candidate import LEARNT_KINDS, Candidate
+from trackrecord.prompt.candidates.ranking import Scorer, age_factor, rank
+from trackrecord.prompt.candidates.rules import ContextRules
 
 RULES = ContextRules()
 KINDS = ("phase", "task", "decision", "evidence", "agent_context", *LEARNT_KINDS)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.candidates.candidate import Candidate
-from trackrecord.candidates.ranking import Ranked, rank
-from trackrecord.candidates.rules import ContextRules
-from trackrecord.candidates.selecting import select
-from trackrecord.candidates.tokenizing import DOUBTS_MOST
+from trackrecord.prompt.candidates.candidate import Candidate
+from trackrecord.prompt.candidates.ranking import Ranked, rank
+from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.candidates.selecting import select
+from trackrecord.prompt.candidates.tokenizing import DOUBTS_MOST
 
 RULES = ContextRules()
 KINDS = ("phase", "task", "decision", "evidence", "pattern", "anti_pattern", "competence", "memory")

@@ -4,18 +4,18 @@ import time
 
 import pytest
 
-from trackrecord.appraisal import Appraiser
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.decay import DecayRules
-from trackrecord.learning.maturity import MaturityRules
-from trackrecord.learning.scoring import ScoringRules
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.outcome import decode_outcome, encode_body
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.settings import load_settings
-from trackrecord.store.engine import connect_store, writing
-from trackrecord.store.intake import learn
-from trackrecord.store.migrate import migrate
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import learn
+from trackrecord.store.patterns.transitions import TransitionRules
+from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.scored_outcome import Appraiser
 
 
 @pytest.fixture

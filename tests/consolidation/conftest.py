@@ -6,8 +6,8 @@ import pytest
 from fleet import Fleet
 from sqlalchemy import Engine
 
-from trackrecord.store.competence_tables import metadata
-from trackrecord.store.engine import connect_store, writing
+from trackrecord.store.competences.tables import metadata
+from trackrecord.store.database.engine import connect_store, writing
 
 
 @pytest.fixture

@@ -7,18 +7,18 @@ from typing import Any
 import msgspec
 from sqlalchemy import Engine, Select, insert, select
 
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.learning.records import Competence
-from trackrecord.store.competence_tables import (
+from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.competences.read import read_competences
+from trackrecord.store.competences.tables import (
     competence_history,
     competences,
     episodes,
     signature_facts,
     signatures,
 )
-from trackrecord.store.competences import read_competences
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.tables import outcomes, projects, waiting_episodes
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate
 

@@ -10,8 +10,8 @@ from itertools import count
 
 from sqlalchemy import event
 
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.store.engine import connect_store
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.database.engine import connect_store
 from trackrecord_consolidation.run import consolidate
 
 url, number = sys.argv[1], int(sys.argv[2])

@@ -2,14 +2,14 @@
 
 from fleet import Fleet
 
-from trackrecord.learning.competence import Status
-from trackrecord.learning.revision import ForkChanges
-from trackrecord.store.competences import read_competence, read_competences
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.provenance import read_provenance
-from trackrecord.store.recredit import credit_again
-from trackrecord.store.revising import Reviser, Signed
-from trackrecord_consolidation.refold import refold
+from trackrecord.learning.competences.revision import ForkChanges
+from trackrecord.learning.competences.rules import Status
+from trackrecord.store.competences.provenance import read_provenance
+from trackrecord.store.competences.read import read_competence, read_competences
+from trackrecord.store.competences.rebuild_credit import credit_again
+from trackrecord.store.competences.revise import Reviser, Signed
+from trackrecord.store.database.engine import reading, writing
+from trackrecord_consolidation.rebuild import refold
 
 
 def revise(fleet: Fleet, work, now: float = 150.0):

@@ -6,15 +6,15 @@ import pytest
 from fleet import Fleet, graph
 from sqlalchemy import Engine, select
 
-from trackrecord.learning.competence import CompetenceRules, Status
-from trackrecord.learning.following import Action, Change
-from trackrecord.learning.records import Trigger
-from trackrecord.store.competence_changes import SignedChange, write_changes
-from trackrecord.store.competence_tables import competences, consolidation_runs
-from trackrecord.store.competences import count_competences, read_history
-from trackrecord.store.consolidation_runs import read_runs
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.provenance import read_provenance
+from trackrecord.learning.competences.record import Trigger
+from trackrecord.learning.competences.rules import CompetenceRules, Status
+from trackrecord.learning.competences.update import Action, Change
+from trackrecord.store.competences.provenance import read_provenance
+from trackrecord.store.competences.read import count_competences, read_history
+from trackrecord.store.competences.runs import read_runs
+from trackrecord.store.competences.tables import competences, consolidation_runs
+from trackrecord.store.competences.write import SignedChange, write_changes
+from trackrecord.store.database.engine import reading, writing
 from trackrecord_consolidation.run import consolidate, consolidate_all
 
 SIGNATURE = "go_build+go_test+lint"

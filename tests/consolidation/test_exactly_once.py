@@ -12,10 +12,10 @@ from fleet import Fleet, graph
 from sqlalchemy import Connection, Engine, event, text
 
 from trackrecord.errors import AlreadyRunning
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.store.engine import connect_store, writing
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.database.engine import connect_store, writing
 from trackrecord_consolidation.run import consolidate
-from trackrecord_consolidation.turn import Turn
+from trackrecord_consolidation.run_lease import Turn
 
 KILLED_RUN = Path(__file__).parent / "killed_run.py"
 

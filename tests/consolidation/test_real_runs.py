@@ -8,9 +8,9 @@ import pytest
 from fleet import Fleet
 from sqlalchemy import func, select
 
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.store.competence_tables import signatures
-from trackrecord.store.engine import reading
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.competences.tables import signatures
+from trackrecord.store.database.engine import reading
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
 

@@ -5,14 +5,14 @@ from fleet import Fleet, graph
 from sqlalchemy import delete, select, text
 
 from trackrecord.errors import AlreadyRunning
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.store.competence_tables import episodes
-from trackrecord.store.competences import read_history
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.tables import outcomes
-from trackrecord_consolidation.refold import refold
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.competences.read import read_history
+from trackrecord.store.competences.tables import episodes
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.tables import outcomes
+from trackrecord_consolidation.rebuild import refold
 from trackrecord_consolidation.report import Progress
-from trackrecord_consolidation.turn import Turn
+from trackrecord_consolidation.run_lease import Turn
 
 
 def rebuild(fleet: Fleet, now: float = 500.0) -> Progress:

@@ -10,7 +10,7 @@ import pytest
 from documentation import PAGE_NAMES, Block, blocks, prose_of
 
 import trackrecord
-from trackrecord.outcome import Outcome
+from trackrecord.wire.outcome import Outcome
 from trackrecord_cli.main import cli
 
 PYTHON = list(blocks("python", "py"))

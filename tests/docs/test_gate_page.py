@@ -9,8 +9,8 @@ import yaml
 from documentation import blocks, tables, text_of
 
 from trackrecord.artifacts.rules import ArtifactRules
-from trackrecord.learning.gate import CHECKS, BenchmarkRules, Check
-from trackrecord.learning.process_rates import RATES
+from trackrecord.learning.benchmark.gate import CHECKS, BenchmarkRules, Check
+from trackrecord.learning.benchmark.rates import RATES
 from trackrecord_cli.main import cli
 
 PAGE = "docs/gate-in-ci.md"

@@ -7,8 +7,8 @@ from typing import get_args
 import pytest
 from documentation import DOCS, PACKAGE_FOLDERS, ROOT, tables, text_of
 
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.maturity import MaturityRules, base_score
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules, base_score
 from trackrecord.settings import Settings
 from trackrecord_producers.drops import Reason
 from trackrecord_worker.health import _SILENT_S

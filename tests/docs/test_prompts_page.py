@@ -5,10 +5,10 @@ from typing import get_args
 
 from documentation import tables, text_of
 
-from trackrecord.candidates.candidate import ContentType, Kind
-from trackrecord.candidates.ranking import rank
-from trackrecord.candidates.rules import ContextRules
-from trackrecord.rankings.composing import Reason
+from trackrecord.prompt.candidates.candidate import ContentType, Kind
+from trackrecord.prompt.candidates.ranking import rank
+from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.composing import Reason
 
 PAGE = "docs/prompts.md"
 RULES = ContextRules()

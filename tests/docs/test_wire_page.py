@@ -9,10 +9,11 @@ from documentation import blocks, tables, text_of
 from msgspec import inspect
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.keys import Keys
-from trackrecord.learning.memories import MemoryRules
-from trackrecord.memory import MemoryBody, decode_memory
-from trackrecord.outcome import (
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.redis_keys import Keys
+from trackrecord.settings import Settings
+from trackrecord.wire.memory import MemoryBody, decode_memory
+from trackrecord.wire.outcome import (
     MAX_BODY_BYTES,
     WIRE_VERSION,
     Cost,
@@ -22,7 +23,6 @@ from trackrecord.outcome import (
     Trigger,
     decode_outcome,
 )
-from trackrecord.settings import Settings
 
 # In the order of their tables on the page.
 KINDS = [Outcome, Trigger, ToolCall, Process, Cost, MemoryBody]

@@ -14,16 +14,16 @@ from trackrecord.embeddings.client import EndpointAway, embed
 from trackrecord.embeddings.embedder import Embedder, embed_everything
 from trackrecord.embeddings.endpoint import Endpoint
 from trackrecord.errors import WrongDimension
-from trackrecord.learning.competence import Lifecycle
-from trackrecord.learning.following import Action, Change
-from trackrecord.learning.recipes import Step
-from trackrecord.learning.records import Competence, Performance, Trigger
-from trackrecord.selecting import Selector
+from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.record import Competence, Performance, Trigger
+from trackrecord.learning.competences.rules import Lifecycle
+from trackrecord.learning.competences.update import Action, Change
+from trackrecord.queries.select_competences import Selector
 from trackrecord.settings import load_settings
-from trackrecord.store.competence_changes import SignedChange, write_changes
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.intake import ensure_projects
-from trackrecord.store.migrate import migrate
+from trackrecord.store.competences.write import SignedChange, write_changes
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import ensure_projects
 
 NOW = 1_780_000_000.0
 TASK = "why is everything broken"

@@ -11,9 +11,9 @@ import redis
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.classification import classify, classify_failure, classify_text
-from trackrecord.learning.failure_words import MODES
-from trackrecord.learning.task_errors import ERROR_TYPES
+from trackrecord.inflight.classification import classify, classify_failure, classify_text
+from trackrecord.inflight.errors import ERROR_TYPES
+from trackrecord.inflight.failure_words import MODES
 
 
 class RateLimitError(Exception):

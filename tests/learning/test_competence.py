@@ -6,10 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.competence import CompetenceRules, Lifecycle, reinforced, salience_now
-from trackrecord.learning.decay import DAY
-from trackrecord.learning.selection import choose, recency, selection_score, success_rate
-from trackrecord.learning.words import similarity, words_of
+from trackrecord.learning.competences.rules import (
+    CompetenceRules,
+    Lifecycle,
+    reinforced,
+    salience_now,
+)
+from trackrecord.learning.competences.selection import (
+    choose,
+    recency,
+    selection_score,
+    success_rate,
+)
+from trackrecord.learning.numbers.decay import DAY
+from trackrecord.learning.text.words import similarity, words_of
 
 RULES = CompetenceRules()
 NOW = 1_800_000_000.0

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from test_following import RULES, created, tally
 
-from trackrecord.learning.competence import Status
-from trackrecord.learning.competence_explanation import explain_competence
-from trackrecord.learning.decay import DAY
-from trackrecord.learning.records import Performance, Relation
+from trackrecord.learning.competences.explanation import explain_competence
+from trackrecord.learning.competences.record import Performance, Relation
+from trackrecord.learning.competences.rules import Status
+from trackrecord.learning.numbers.decay import DAY
 
 
 def test_an_active_record() -> None:

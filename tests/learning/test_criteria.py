@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.criteria import (
+from trackrecord.learning.criteria.weights import (
     CriteriaRules,
     CriterionEvidence,
     criterion_standing,
@@ -12,8 +12,8 @@ from trackrecord.learning.criteria import (
     formula_weight,
     is_criterion_deprecated,
 )
-from trackrecord.learning.decay import DAY, decayed
-from trackrecord.learning.scoring import Verdict
+from trackrecord.learning.numbers.decay import DAY, decayed
+from trackrecord.learning.outcomes.scoring import Verdict
 
 RULES = CriteriaRules()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.decay import DAY, REBASE_AFTER_HALF_LIVES, DecayBasis, decayed
+from trackrecord.learning.numbers.decay import DAY, REBASE_AFTER_HALF_LIVES, DecayBasis, decayed
 
 NOW = 1_800_000_000.0
 ages = st.floats(0, 20 * 365 * DAY)

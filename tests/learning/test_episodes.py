@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.learning.episodes import NoProcedure, procedure_of, signature_of
-from trackrecord.outcome import ToolCall
+from trackrecord.learning.competences.episodes import NoProcedure, procedure_of, signature_of
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.wire.outcome import ToolCall
 
 RULES = CompetenceRules()
 NAMES = st.text("ab+\\ ", min_size=1, max_size=4).filter(str.strip).map(str.strip)

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.error_texts import retry_text
-from trackrecord.learning.task_errors import (
+from trackrecord.inflight.errors import (
     ERROR_TYPES,
     ErrorRules,
     ErrorStats,
     TaskError,
     TaskInFlight,
 )
+from trackrecord.inflight.retry_text import retry_text
 
 AT = 1_733_999_400.0  # 2024-12-12 10:30 UTC
 RULES = ErrorRules()

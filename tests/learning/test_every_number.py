@@ -6,17 +6,27 @@ from typing import Any
 
 import pytest
 
-from trackrecord.appraisal import Appraiser
-from trackrecord.learning.antipatterns import AntiPatternRules, is_inverted
-from trackrecord.learning.criteria import CriteriaRules, CriterionEvidence, criterion_standing
-from trackrecord.learning.error_texts import retry_text
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.maturity import MaturityRules, maturity_of
-from trackrecord.learning.scoring import ScoringRules, score_outcome, verdict_of
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.learning.task_errors import ErrorRules, TaskError, TaskInFlight
-from trackrecord.learning.texts import Inversion, PatternWording, TextRules, pattern_line, warning
-from trackrecord.outcome import Outcome
+from trackrecord.inflight.errors import ErrorRules, TaskError, TaskInFlight
+from trackrecord.inflight.retry_text import retry_text
+from trackrecord.learning.criteria.weights import (
+    CriteriaRules,
+    CriterionEvidence,
+    criterion_standing,
+)
+from trackrecord.learning.outcomes.scoring import ScoringRules, score_outcome, verdict_of
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules, maturity_of
+from trackrecord.learning.patterns.texts import (
+    Inversion,
+    PatternWording,
+    TextRules,
+    pattern_line,
+    warning,
+)
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.wire.outcome import Outcome
+from trackrecord.wire.scored_outcome import Appraiser
 
 
 def scored(rules: ScoringRules) -> object:

@@ -4,15 +4,19 @@ import time
 
 import pytest
 
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.criteria import CriteriaRules, CriterionEvidence, criterion_standing
-from trackrecord.learning.criterion_explanation import explain_criterion
-from trackrecord.learning.decisions import Action, Decision
-from trackrecord.learning.distance import smallest_count
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.explanation import explain_pattern
-from trackrecord.learning.maturity import MaturityRules
-from trackrecord.learning.standing import PatternFacts, standing_of
+from trackrecord.learning.criteria.explanation import explain_criterion
+from trackrecord.learning.criteria.weights import (
+    CriteriaRules,
+    CriterionEvidence,
+    criterion_standing,
+)
+from trackrecord.learning.numbers.counterfactual import smallest_count
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.decisions import Action, Decision
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.explanation import explain_pattern
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 
 MATURITY, ANTI, CRITERIA = MaturityRules(), AntiPatternRules(), CriteriaRules()
 

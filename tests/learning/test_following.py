@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.competence import CompetenceRules, Status
-from trackrecord.learning.fallbacks import fallbacks_among
-from trackrecord.learning.following import (
+from trackrecord.learning.competences.fallbacks import fallbacks_among
+from trackrecord.learning.competences.record import Competence, Trigger
+from trackrecord.learning.competences.rules import CompetenceRules, Status
+from trackrecord.learning.competences.tally import Episode, Tally
+from trackrecord.learning.competences.update import (
     Action,
     Change,
     NoChange,
@@ -16,8 +18,6 @@ from trackrecord.learning.following import (
     follow,
     follow_rebuilt,
 )
-from trackrecord.learning.records import Competence, Trigger
-from trackrecord.learning.tally import Episode, Tally
 
 RULES = CompetenceRules()
 ORDER = ("go_build", "go_test", "lint")

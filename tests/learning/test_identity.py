@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.catalogue import STRATEGIES, Strategy
-from trackrecord.learning.identity import anti_id, is_anti_id, pattern_id_of, slug_of
-from trackrecord.learning.slug import MAX_ID_LENGTH, MAX_SLUG_LENGTH, slug_of_words
-from trackrecord.learning.strategies import Recogniser
+from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
+from trackrecord.learning.strategies.identity import anti_id, is_anti_id, pattern_id_of, slug_of
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.learning.text.slug import MAX_ID_LENGTH, MAX_SLUG_LENGTH, slug_of_words
 
 # Letters with unusual folds, marks, width and punctuation are likelier than in plain text().
 names = st.text(st.sampled_from("aAßſİıÅΣςﬁ²Ａ１é\u0301\u0345ᾳẞ按层-_ anti（)") | st.characters())

@@ -8,18 +8,18 @@ from contextlib import suppress
 import pytest
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.learning.classification import classify, classify_failure, classify_text
-from trackrecord.learning.error_texts import retry_text
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.language import language_of
-from trackrecord.learning.maturity import Maturity
-from trackrecord.learning.phrases import as_phrase
-from trackrecord.learning.slug import slug_of_words
-from trackrecord.learning.task_errors import ErrorRules, TaskError, TaskInFlight
-from trackrecord.learning.texts import Inversion, PatternWording, pattern_line, warning
-from trackrecord.learning.untrusted import as_data
-from trackrecord.learning.words import words_of
-from trackrecord.outcome import decode_outcome
+from trackrecord.inflight.classification import classify, classify_failure, classify_text
+from trackrecord.inflight.errors import ErrorRules, TaskError, TaskInFlight
+from trackrecord.inflight.retry_text import retry_text
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning
+from trackrecord.learning.strategies.phrases import as_phrase
+from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.language import language_of
+from trackrecord.learning.text.slug import slug_of_words
+from trackrecord.learning.text.words import words_of
+from trackrecord.wire.outcome import decode_outcome
 
 
 def decoded(text: str) -> None:

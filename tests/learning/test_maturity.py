@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.decay import DAY, decayed
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.maturity import (
+from trackrecord.learning.numbers.decay import DAY, decayed
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import (
     Maturity,
     MaturityRules,
     base_score,

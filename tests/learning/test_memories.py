@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.memories import (
+from trackrecord.learning.memories.rules import (
     PITFALL_PREFIX,
     MemoryRules,
     MemoryState,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.gate import CHECKS, BenchmarkRules, judge
-from trackrecord.learning.process_rates import (
+from trackrecord.learning.benchmark.gate import CHECKS, BenchmarkRules, judge
+from trackrecord.learning.benchmark.rates import (
     RATES,
     ProcessFacts,
     changes,

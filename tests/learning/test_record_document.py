@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.learning.decay import DAY
-from trackrecord.learning.following import Change, Signature, follow
-from trackrecord.learning.record_document import Reading, document_of
-from trackrecord.learning.tally import Episode, Tally
+from trackrecord.learning.competences.document import Reading, document_of
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.tally import Episode, Tally
+from trackrecord.learning.competences.update import Change, Signature, follow
+from trackrecord.learning.numbers.decay import DAY
 
 
 def test_a_document_says_it_all() -> None:

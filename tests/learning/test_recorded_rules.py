@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from trackrecord.learning.catalogue import Strategy
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.learning.criteria import CriteriaRules
-from trackrecord.learning.recorded_rules import Recorded, RecordedRules, why_rebuild
-from trackrecord.learning.scoring import ScoringRules
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.outcomes.recorded_rules import Recorded, RecordedRules, why_rebuild
+from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.strategies.catalogue import Strategy
 
 NOTED = Recorded(RecordedRules().as_json(), mixed=False, half_life_days=90.0)
 

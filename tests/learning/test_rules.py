@@ -7,13 +7,13 @@ from math import inf, nan
 import pytest
 
 from trackrecord.errors import SettingsError
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.criteria import CriteriaRules
-from trackrecord.learning.decay import DecayRules
-from trackrecord.learning.maturity import MaturityRules
-from trackrecord.learning.scoring import ScoringRules
-from trackrecord.learning.task_errors import MOST_CHARS, MOST_STRIKES, ErrorRules
-from trackrecord.learning.texts import TextRules
+from trackrecord.inflight.errors import MOST_CHARS, MOST_STRIKES, ErrorRules
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.texts import TextRules
 from trackrecord.settings import load_settings
 
 BAD: list[tuple[str, Callable[..., object], str, float]] = [

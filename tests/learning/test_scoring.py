@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.scoring import (
+from trackrecord.learning.outcomes.scoring import (
     ScoringRules,
     Verdict,
     reasoning,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.appraisal import Appraiser
-from trackrecord.learning.catalogue import STRATEGIES, Strategy
-from trackrecord.learning.language import language_of
-from trackrecord.learning.scoring import ScoringRules
-from trackrecord.learning.strategies import Recogniser, names_of
-from trackrecord.outcome import decode_outcome
+from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
+from trackrecord.learning.strategies.recogniser import Recogniser, names_of
+from trackrecord.learning.text.language import language_of
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.scored_outcome import Appraiser
 
 RECOGNISER = Recogniser()
 

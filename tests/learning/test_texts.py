@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.language import Language
-from trackrecord.learning.maturity import Maturity
-from trackrecord.learning.percent import percent
-from trackrecord.learning.texts import (
+from trackrecord.learning.numbers.percent import percent
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.texts import (
     Inversion,
     PatternWording,
     anti_pattern_line,
@@ -20,6 +19,7 @@ from trackrecord.learning.texts import (
     patterns_text,
     warning,
 )
+from trackrecord.learning.text.language import Language
 
 TYPES = "Split by file type"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.trigrams import (
+from trackrecord.learning.memories.trigrams import (
     classes_within,
     cleared,
     jaccard,

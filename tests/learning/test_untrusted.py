@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.untrusted import as_data, bounded
+from trackrecord.learning.text.inert import as_data, bounded
 
 # Markdown's and Unicode's trouble is likelier here than in plain text().
 troubled = st.text(

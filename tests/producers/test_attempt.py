@@ -9,7 +9,7 @@ import pytest
 
 import trackrecord_producers.attempt as attempt_module
 import trackrecord_producers.errors_in_flight as errors_in_flight
-from trackrecord.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.attempt import attempt, current_attempt
 from trackrecord_producers.failed_before import FailedBefore
 from trackrecord_producers.ids import new_id

@@ -8,7 +8,7 @@ import time
 from what_became import arrived, spooled
 
 import trackrecord_producers.adopting as adopting
-from trackrecord.outcome import encode_body
+from trackrecord.wire.outcome import encode_body
 from trackrecord_producers.bounded_queue import Waiting
 
 OTHER = """

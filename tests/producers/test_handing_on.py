@@ -23,14 +23,14 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = trackrecord.no_such_name
 
 
-def test_rankings_is_the_function_also_when_its_package_was_imported_first(agent):
-    """The package and the function have one name, and an agent may import types of the package."""
+def test_rankings_is_the_function_also_when_its_types_were_imported_first(agent):
+    """An agent may import the answer's types before it calls the function."""
     done = agent(
         """
-        from trackrecord.rankings.answer import Rankings
+        from trackrecord.prompt.answer import Rankings
         import trackrecord
         assert isinstance(trackrecord.rankings(), Rankings)
-        from trackrecord.rankings import client
+        from trackrecord.prompt import client
         assert trackrecord.rankings is client.rankings
         """
     )

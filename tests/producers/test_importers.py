@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.errors import ImportFormatError
-from trackrecord.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.importers import FORMATS, Imported, Rejected, read_recorded
 from trackrecord_producers.importers.jsonl import read_lines
 

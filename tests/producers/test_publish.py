@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from what_became import arrived, wait_until
 
 from trackrecord.errors import SettingsError
-from trackrecord.outcome import decode_outcome
 from trackrecord.settings import load_settings
+from trackrecord.wire.outcome import decode_outcome
 from trackrecord_producers.body import build_body
 from trackrecord_producers.ids import new_id
 from trackrecord_producers.notices import Notices

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.rankings.budget import Candidate, choose_within, tokens_of
+from trackrecord.prompt.budget import Candidate, choose_within, tokens_of
 
 HEADINGS = ("## Avoid\n", "## Proven\n", "## Tools\n")
 

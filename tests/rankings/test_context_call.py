@@ -10,25 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trackrecord
-from trackrecord.candidates.candidate import Candidate
-from trackrecord.candidates.rules import ContextRules
 from trackrecord.errors import InvalidCandidate, SettingsError
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.maturity import MaturityRules
-from trackrecord.learning.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.rankings import client as rankings_client
-from trackrecord.rankings.cache import write_document
-from trackrecord.rankings.client import RankingsReader
-from trackrecord.rankings.composing import compose
-from trackrecord.rankings.document import (
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.prompt import client as rankings_client
+from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.candidates.candidate import Candidate
+from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.composing import compose
+from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
     RankedTask,
     RankingsDocument,
 )
-from trackrecord.rankings.presenting import present_pattern
+from trackrecord.prompt.presenting import present_pattern
 from trackrecord.settings import load_settings
 
 NAMES = Recogniser()

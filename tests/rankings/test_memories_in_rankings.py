@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.memories import MemoryType
-from trackrecord.learning.memory_texts import memory_line, past_task_line
-from trackrecord.rankings.answer import answer_from
-from trackrecord.rankings.budget import tokens_of
-from trackrecord.rankings.document import (
+from trackrecord.learning.memories.rules import MemoryType
+from trackrecord.learning.memories.texts import memory_line, past_task_line
+from trackrecord.prompt.answer import answer_from
+from trackrecord.prompt.budget import tokens_of
+from trackrecord.prompt.document import (
     RankedMemory,
     RankedTask,
     RankingsDocument,

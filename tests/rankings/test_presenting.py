@@ -2,12 +2,12 @@
 
 import msgspec
 
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.maturity import MaturityRules
-from trackrecord.learning.standing import PatternFacts, standing_of
-from trackrecord.learning.texts import TextRules
-from trackrecord.rankings.presenting import present_pattern
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.patterns.texts import TextRules
+from trackrecord.prompt.presenting import present_pattern
 
 
 def presented(share: float, **texts: int):

@@ -5,18 +5,18 @@ import time
 
 import pytest
 
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.competence import CompetenceRules, Lifecycle
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.maturity import MaturityRules
-from trackrecord.learning.recipes import Step
-from trackrecord.learning.records import Competence, Performance, Trigger
-from trackrecord.learning.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.rankings.cache import cached_ages, write_document
-from trackrecord.rankings.client import RankingsReader
-from trackrecord.rankings.document import RankingsDocument
-from trackrecord.rankings.presenting import present_competence, present_pattern
+from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.record import Competence, Performance, Trigger
+from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.prompt.cache import cached_ages, write_document
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.presenting import present_competence, present_pattern
 from trackrecord.settings import load_settings
 
 NAMES = Recogniser()

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.evidence import Evidence
-from trackrecord.learning.maturity import MaturityRules
-from trackrecord.learning.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.rankings.answer import answer_from
-from trackrecord.rankings.cache import write_document
-from trackrecord.rankings.client import RankingsReader
-from trackrecord.rankings.document import RankedPattern, RankingsDocument
-from trackrecord.rankings.presenting import present_pattern
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.prompt.answer import answer_from
+from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.document import RankedPattern, RankingsDocument
+from trackrecord.prompt.presenting import present_pattern
 from trackrecord.settings import Settings
 
 NAMES = Recogniser()

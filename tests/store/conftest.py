@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Engine
 
-from trackrecord.store.engine import connect_store
-from trackrecord.store.migrate import migrate
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
 
 
 @pytest.fixture

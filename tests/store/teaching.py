@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine, select
 
-from trackrecord.appraisal import Appraised, Appraiser
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.decay import DecayRules
-from trackrecord.learning.maturity import MaturityRules
-from trackrecord.learning.scoring import ScoringRules
-from trackrecord.learning.standing import Standing
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.outcome import decode_outcome
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.intake import Learnt, learn
-from trackrecord.store.patterns import read_standings
-from trackrecord.store.projects import count_outcomes, project_id_of, project_names
-from trackrecord.store.tables import waiting_episodes
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import Learnt, learn
+from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names
+from trackrecord.store.outcomes.tables import waiting_episodes
+from trackrecord.store.patterns.read import read_standings
+from trackrecord.store.patterns.transitions import TransitionRules
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.scored_outcome import Appraised, Appraiser
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0

@@ -4,13 +4,13 @@ import pytest
 from sqlalchemy import event
 from teaching import NOW, RULES, outcome, teach
 
-from trackrecord.learning.criteria import CriteriaRules
-from trackrecord.learning.maturity import Maturity
-from trackrecord.store.engine import connect_store, reading
-from trackrecord.store.feedback import feedback_of_criterion, feedback_of_task
-from trackrecord.store.migrate import migrate
-from trackrecord.store.patterns import PatternFilter, read_examples, read_standings
-from trackrecord.store.projects import project_id_of
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.store.criteria.feedback import feedback_of_criterion, feedback_of_task
+from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.read import PatternFilter, read_examples, read_standings
 
 DEFAULTS = CriteriaRules().defaults
 ALL = 10**6

@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from teaching import DAY, NOW
 
-from trackrecord.learning.competence import CompetenceRules, Lifecycle, Status
-from trackrecord.learning.fitting import fit, phrases_of_record
-from trackrecord.learning.following import Action, Change
-from trackrecord.learning.recipes import Step
-from trackrecord.learning.records import Competence, Performance, Trigger
-from trackrecord.store import choosing
-from trackrecord.store.choosing import select_competences, select_in_past, signals_of
-from trackrecord.store.competence_changes import SignedChange, write_changes
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.intake import ensure_projects
+from trackrecord.learning.competences.phrases import fit, phrases_of_record
+from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.record import Competence, Performance, Trigger
+from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle, Status
+from trackrecord.learning.competences.update import Action, Change
+from trackrecord.store.competences import select as choosing
+from trackrecord.store.competences.select import select_competences, select_in_past, signals_of
+from trackrecord.store.competences.write import SignedChange, write_changes
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
 
 RULES = CompetenceRules()
 WORDS = ("fix", "the", "failing", "test", "in", "parser", "构建", "失败", "lint", "deploy")

@@ -11,18 +11,18 @@ from teaching import APPRAISER, DAY, NOW, RULES, outcome, teach
 from test_choosing import put, record
 from test_choosing import select as select_best
 
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.learning.decay import DecayRules
-from trackrecord.learning.records import Performance, competence_id
-from trackrecord.store.competence_tables import competence_credits
-from trackrecord.store.competences import read_competence, read_competences
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.migrate import migrate
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.rebuild import rebuild_patterns
-from trackrecord.store.recredit import credit_again
-from trackrecord.store.revising import Reviser, Signed
-from trackrecord_consolidation.refold import refold
+from trackrecord.learning.competences.record import Performance, competence_id
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.store.competences.read import read_competence, read_competences
+from trackrecord.store.competences.rebuild_credit import credit_again
+from trackrecord.store.competences.revise import Reviser, Signed
+from trackrecord.store.competences.tables import competence_credits
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord_consolidation.rebuild import refold
 from trackrecord_consolidation.run import consolidate
 
 COMPETENCE = CompetenceRules()

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from teaching import APPRAISER, DAY, NOW, RULES, outcome, teach
 
-from trackrecord.learning.criteria import CriteriaRules, CriterionStanding
-from trackrecord.learning.decay import DecayRules
-from trackrecord.outcome import decode_outcome
-from trackrecord.store.basis import read_basis
-from trackrecord.store.criteria import read_criteria
-from trackrecord.store.criteria_tables import criterion_feedback
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.migrate import migrate
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.tables import criterion_feedback
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.decay_basis import read_basis
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.wire.outcome import decode_outcome
 
 DEFAULTS = CriteriaRules().defaults
 

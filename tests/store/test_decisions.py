@@ -7,16 +7,16 @@ from sqlalchemy import select
 from teaching import APPRAISER, DAY, NOW, RULES, outcome, standings, teach
 
 from trackrecord.errors import DecisionRefused, UnknownId
-from trackrecord.learning.decay import DecayRules
-from trackrecord.learning.decisions import Action
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.store.decisions import decide
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.patterns import read_changes
-from trackrecord.store.projects import project_id_of, revision_of
-from trackrecord.store.rankings import build_document
-from trackrecord.store.rebuild import rebuild_patterns
-from trackrecord.store.tables import pattern_transitions, patterns
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.patterns.decisions import Action
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.projects import project_id_of, revision_of
+from trackrecord.store.outcomes.tables import pattern_transitions, patterns
+from trackrecord.store.patterns.decide import decide
+from trackrecord.store.patterns.read import read_changes
 
 
 def by_hand(store, action, *, at=NOW, slug="plan", reason="because"):

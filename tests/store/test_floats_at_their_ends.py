@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
 from teaching import APPRAISER, DAY, NOW, RULES, known, outcome, standings, teach
 
-from trackrecord.learning.decay import DecayRules
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.migrate import migrate
-from trackrecord.store.patterns import read_changes
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.rebuild import rebuild_patterns
-from trackrecord.store.tables import observations, outcomes
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.tables import observations, outcomes
+from trackrecord.store.patterns.read import read_changes
 
 
 @pytest.mark.parametrize("age_in_half_lives", [0, 1030, 1060, 5000])

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
-from trackrecord.learning.decay import DecayRules
-from trackrecord.store.basis import read_basis
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.intake import learn
-from trackrecord.store.migrate import migrate
-from trackrecord.store.patterns import read_changes, read_examples
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.tables import outcomes, patterns
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import learn
+from trackrecord.store.outcomes.decay_basis import read_basis
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.tables import outcomes, patterns
+from trackrecord.store.patterns.read import read_changes, read_examples
 
 
 def changes(store, slug, project="default"):

@@ -2,13 +2,13 @@
 
 from teaching import DAY, NOW, RULES, outcome, teach
 
-from trackrecord.learning.memories import MemoryRules
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.intake import ensure_projects
-from trackrecord.store.memories import confirm, remember
-from trackrecord.store.rankings import build_document
-from trackrecord.store.recalling import reset_clocks
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.recall import reset_clocks
+from trackrecord.store.memories.write import confirm, remember
 
 MEMORY_RULES = MemoryRules(max_ranked=2, max_past_tasks=2)
 NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots spread")

@@ -10,11 +10,14 @@ from sqlalchemy import func, select
 from teaching import DAY, NOW, outcome, teach
 
 from trackrecord.errors import InvalidMemory, UnknownId
-from trackrecord.learning.memories import MemoryRules, MemoryType
-from trackrecord.learning.trigrams import similarity
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.intake import ensure_projects
-from trackrecord.store.memories import (
+from trackrecord.learning.memories.rules import MemoryRules, MemoryType
+from trackrecord.learning.memories.trigrams import similarity
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.read import changes_of, find_memory
+from trackrecord.store.memories.similar import similar_memories
+from trackrecord.store.memories.tables import memories, memory_changes, memory_sources
+from trackrecord.store.memories.write import (
     MemoryFilter,
     confirm,
     count_memories,
@@ -23,10 +26,7 @@ from trackrecord.store.memories import (
     reject,
     remember,
 )
-from trackrecord.store.memory_rows import changes_of, find_memory
-from trackrecord.store.memory_tables import memories, memory_changes, memory_sources
-from trackrecord.store.projects import project_revisions
-from trackrecord.store.similar_memories import similar_memories
+from trackrecord.store.outcomes.projects import project_revisions
 
 RULES = MemoryRules()
 _numbers = count()

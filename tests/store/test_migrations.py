@@ -9,10 +9,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from trackrecord.store import competence_tables, migrate
-from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.store.competences import tables as competence_tables
+from trackrecord.store.database import migrate
+from trackrecord.store.database.engine import connect_store, reading, writing
 
-FOLDER = Path(migrate.__file__).parent / "migrations"
+FOLDER = Path(migrate.__file__).parents[1] / "migrations"
 
 
 def test_head_is_the_newest_migration():

@@ -6,10 +6,10 @@ from contextlib import suppress
 import pytest
 from teaching import APPRAISER, DAY, NOW, RULES, known, outcome, standings, teach
 
-from trackrecord.learning.decay import DecayRules
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.projects import count_outcomes, project_id_of
-from trackrecord.store.rebuild import rebuild_patterns
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 
 
 def comparable(found):

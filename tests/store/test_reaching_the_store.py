@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import text
 
 from trackrecord.errors import StoreBusy, StoreUnavailable
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.migrate import SchemaTooNew, migrate
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import SchemaTooNew, migrate
 
 MIGRATE = (
-    "import sys; from trackrecord.store.engine import connect_store; "
-    "from trackrecord.store.migrate import migrate; "
+    "import sys; from trackrecord.store.database.engine import connect_store; "
+    "from trackrecord.store.database.migrate import migrate; "
     "print(migrate(connect_store(sys.argv[1], timeout_s=30.0)))"
 )
 

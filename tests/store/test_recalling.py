@@ -4,13 +4,13 @@ import pytest
 from sqlalchemy import text as sql
 from teaching import DAY, NOW, outcome, teach
 
-from trackrecord.learning.memories import MemoryRules, MemoryType
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.intake import ensure_projects
-from trackrecord.store.memories import reject, remember
-from trackrecord.store.memory_rows import changes_of, find_memory
-from trackrecord.store.past_tasks import index_past_tasks, newest_past_tasks, similar_tasks
-from trackrecord.store.recalling import recall, reset_clocks
+from trackrecord.learning.memories.rules import MemoryRules, MemoryType
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.past_tasks import index_past_tasks, newest_past_tasks, similar_tasks
+from trackrecord.store.memories.read import changes_of, find_memory
+from trackrecord.store.memories.recall import recall, reset_clocks
+from trackrecord.store.memories.write import reject, remember
 
 RULES = MemoryRules()
 # Texts that are no longer alike than they need be.

@@ -9,19 +9,19 @@ from teaching import DAY, NOW, outcome, teach
 from test_choosing import RULES, put, record
 
 from trackrecord.errors import InvalidRevision, RevisionRefused, UnknownId
-from trackrecord.learning.competence import Lifecycle, Status
-from trackrecord.learning.records import Relation
-from trackrecord.learning.revision import ForkChanges
-from trackrecord.store.competence_tables import (
+from trackrecord.learning.competences.record import Relation
+from trackrecord.learning.competences.revision import ForkChanges
+from trackrecord.learning.competences.rules import Lifecycle, Status
+from trackrecord.store.competences.read import read_competence, read_competences, read_history
+from trackrecord.store.competences.revise import Reviser, Signed
+from trackrecord.store.competences.tables import (
     competence_history,
     competence_numbers,
     competence_words,
     competences,
 )
-from trackrecord.store.competences import read_competence, read_competences, read_history
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.projects import project_revisions
-from trackrecord.store.revising import Reviser, Signed
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.projects import project_revisions
 
 LATER = NOW + DAY
 

@@ -6,22 +6,22 @@ import pytest
 from structlog.testing import capture_logs
 from teaching import APPRAISER, NOW, RULES, outcome, teach
 
-from trackrecord.learning.antipatterns import AntiPatternRules
-from trackrecord.learning.criteria import CriteriaRules
-from trackrecord.learning.decay import DecayRules
-from trackrecord.learning.maturity import Maturity, MaturityRules
-from trackrecord.learning.recorded_rules import RecordedRules
-from trackrecord.learning.scoring import ScoringRules
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.outcomes.recorded_rules import RecordedRules
+from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
 from trackrecord.settings import load_settings
-from trackrecord.store.criteria import read_criteria
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.intake import learn
-from trackrecord.store.migrate import migrate
-from trackrecord.store.patterns import read_standings
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.rebuild import rebuild_patterns
-from trackrecord.store.recorded_rules import rebuilds_due
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import learn
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
+from trackrecord.store.patterns.read import read_standings
+from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord_worker.reminder import RebuildReminder
 
 OTHER = RecordedRules(scoring=ScoringRules(fast_ms=1000))
@@ -123,7 +123,7 @@ def test_numbers_of_the_first_version_are_known_to_be_of_another(store_url):
     migrate(engine)
     teach(engine, [outcome(1)])
     with writing(engine) as connection:
-        from trackrecord.store.decision_tables import recorded_rules
+        from trackrecord.store.patterns.tables import recorded_rules
 
         connection.execute(recorded_rules.update().values(rules="{}", mixed=True))
     teach(engine, [outcome(2)])

@@ -5,15 +5,15 @@ from alembic.config import Config
 from sqlalchemy import text
 from teaching import APPRAISER, NOW, RULES, outcome
 
-from trackrecord.learning.criteria import CriteriaRules
-from trackrecord.learning.decay import DecayRules
-from trackrecord.learning.recorded_rules import RecordedRules
-from trackrecord.store import migrate
-from trackrecord.store.criteria import read_criteria
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.feedback import feedback_of_task
-from trackrecord.store.rebuild import rebuild_patterns
-from trackrecord.store.recorded_rules import rebuilds_due
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.outcomes.recorded_rules import RecordedRules
+from trackrecord.store.criteria.feedback import feedback_of_task
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.database import migrate
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
 
 def first_version(engine):

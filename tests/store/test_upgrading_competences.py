@@ -15,12 +15,12 @@ from alembic.config import Config
 from sqlalchemy import MetaData, func, select, text
 from teaching import NOW
 
-from trackrecord.learning.competence import CompetenceRules
-from trackrecord.learning.records import competence_id
-from trackrecord.store import migrate
-from trackrecord.store.choosing import select_competences
-from trackrecord.store.competences import read_competence, read_history
-from trackrecord.store.engine import connect_store, reading, writing
+from trackrecord.learning.competences.record import competence_id
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.competences.read import read_competence, read_history
+from trackrecord.store.competences.select import select_competences
+from trackrecord.store.database import migrate
+from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord_consolidation.run import consolidate
 
 WRITTEN = json.loads(Path(__file__).with_name("written_by_0002.json").read_text(encoding="utf-8"))

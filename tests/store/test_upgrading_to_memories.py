@@ -6,15 +6,15 @@ from alembic.config import Config
 from sqlalchemy import text
 from teaching import APPRAISER, NOW, RULES, outcome
 
-from trackrecord.learning.decay import DecayRules
-from trackrecord.learning.memories import MemoryRules, MemoryType
-from trackrecord.store import migrate
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.memories import list_memories, remember
-from trackrecord.store.past_tasks import index_past_tasks, similar_tasks
-from trackrecord.store.rebuild import rebuild_patterns
-from trackrecord.store.recalling import recall
-from trackrecord.store.similar_memories import mark_waiting
+from trackrecord.learning.memories.rules import MemoryRules, MemoryType
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.store.database import migrate
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
+from trackrecord.store.memories.recall import recall
+from trackrecord.store.memories.similar import mark_waiting
+from trackrecord.store.memories.write import list_memories, remember
 
 RULES_OF_MEMORIES = MemoryRules()
 

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import Engine
 
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.engine import connect_store
-from trackrecord.store.migrate import migrate
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.app import create_app
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 from trackrecord_worker.stages import Stages

@@ -31,8 +31,8 @@ from working import (
 from trackrecord.errors import AlreadyRunning
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.engine import connect_store
-from trackrecord.store.migrate import migrate
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
 from trackrecord_producers.publisher import Publisher
 from trackrecord_worker.daemon import Daemon, beat_command, worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis

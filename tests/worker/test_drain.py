@@ -9,12 +9,12 @@ import redis
 from sqlalchemy import Engine, select, text
 from working import all_counted, body, learnt_counts, publish, recorded_ids
 
-from trackrecord.appraisal import Appraised, Appraiser
-from trackrecord.keys import CONSUMER_GROUP
-from trackrecord.outcome import Outcome
+from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.tables import outcomes
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.wire.outcome import Outcome
+from trackrecord.wire.scored_outcome import Appraised, Appraiser
 from trackrecord_worker.stages import Stages
 from trackrecord_worker.stream import OutcomeStream
 

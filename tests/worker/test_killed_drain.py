@@ -13,7 +13,7 @@ import redis
 from sqlalchemy import Engine
 from working import all_counted, body, learnt_counts, publish
 
-from trackrecord.rankings.document import decode_document
+from trackrecord.prompt.document import decode_document
 from trackrecord.settings import Settings
 from trackrecord_worker.stages import Stages
 

@@ -5,11 +5,11 @@ import pytest
 from sqlalchemy import text
 from working import body, learnt_counts
 
-from trackrecord.rankings.client import RankingsReader
+from trackrecord.prompt.client import RankingsReader
 from trackrecord.settings import load_settings
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.memories import list_memories
-from trackrecord.store.projects import project_id_of
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.memories.write import list_memories
+from trackrecord.store.outcomes.projects import project_id_of
 
 CACHE = "Clear the build cache before the release build starts"
 

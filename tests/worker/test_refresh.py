@@ -10,13 +10,13 @@ import redis
 from sqlalchemy import Engine, update
 from working import body, publish
 
-from trackrecord.rankings.cache import write_document
-from trackrecord.rankings.client import RankingsReader
-from trackrecord.rankings.document import RankingsDocument, decode_document
+from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.document import RankingsDocument, decode_document
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.projects import project_revisions
-from trackrecord.store.tables import projects
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.projects import project_revisions
+from trackrecord.store.outcomes.tables import projects
 from trackrecord_worker.stages import Stages
 
 

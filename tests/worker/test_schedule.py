@@ -13,10 +13,10 @@ from sqlalchemy import Engine, insert
 
 from trackrecord.errors import SettingsError
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.competence_tables import consolidation_runs
-from trackrecord.store.engine import connect_store, reading, writing
-from trackrecord.store.migrate import migrate
-from trackrecord.store.tables import outcomes, projects, waiting_episodes
+from trackrecord.store.competences.tables import consolidation_runs
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
 from trackrecord_worker.schedule import beat_schedule, is_consolidation_due, parse_crontab

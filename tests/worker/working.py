@@ -13,8 +13,8 @@ import redis
 from sqlalchemy import Engine, func, select
 
 from trackrecord.settings import Settings
-from trackrecord.store.engine import reading
-from trackrecord.store.tables import observations, outcomes, patterns, projects
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.tables import observations, outcomes, patterns, projects
 
 
 def body(number: int = 0, **fields: Any) -> bytes:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from ..errors import InvalidArtifactId
-from ..forking import not_while_forking
+from trackrecord.errors import InvalidArtifactId
+from trackrecord.forking import not_while_forking
+
 from .contents import as_bytes, characters_of, keep
 from .pages import Page, Range, RetrievedBytes, RetrievedText, page_of
 from .retrievals import note_retrieval
@@ -21,7 +22,7 @@ from .store import ArtifactStore
 from .summaries import Description, describe, summary
 
 if TYPE_CHECKING:
-    from ..settings import Settings
+    from trackrecord.settings import Settings
 
 _log = logging.getLogger("trackrecord")
 _PAUSE_S = 60.0
@@ -171,7 +172,7 @@ def _wanted(lines: tuple[int, int | None] | None, bytes_: tuple[int, int | None]
 def _settings(_pid: int) -> Settings:
     # Only who meets an output pays for the settings' import.
     with not_while_forking():
-        from ..settings import load_settings
+        from trackrecord.settings import load_settings
 
         return load_settings()
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..learning.checks import require
+from trackrecord.learning.numbers.checks import require
 
 _MIB = 1024 * 1024
 

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Final
 from zlib import crc32
 
-from ..errors import ArtifactDamaged, InvalidArtifactId, UnknownId
-from ..folders import folder_name
+from trackrecord.errors import ArtifactDamaged, InvalidArtifactId, UnknownId
+from trackrecord.folders import folder_name
+
 from .contents import pieces
 from .folder import names_in, open_file, opened_folder, write_whole
 from .pruning import ABANDONED_S, prune_folder, prune_when_due

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ..learning.untrusted import ELLIPSIS, as_data, bounded
+from trackrecord.learning.text.inert import ELLIPSIS, as_data, bounded
+
 from .contents import Kept, lines_of
 from .declarations import declared
 from .json_shape import Shape, json_shape

@@ -11,12 +11,10 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.sql.elements import ColumnElement
 
-from ..errors import WrongDimension
-from ..learning.fitting import text_of
-from ..store.competences import read_named
-from ..store.engine import reading, writing
-from ..store.projects import project_id_of, project_names
-from ..store.vectors import (
+from trackrecord.errors import WrongDimension
+from trackrecord.learning.competences.phrases import text_of
+from trackrecord.store.competences.read import read_named
+from trackrecord.store.competences.vectors import (
     NoVectors,
     applicability_of,
     drop_unused,
@@ -26,6 +24,9 @@ from ..store.vectors import (
     stored_dimensions,
     without_vector,
 )
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.projects import project_id_of, project_names
+
 from .client import EndpointAway, Vector, embed
 from .endpoint import Endpoint
 

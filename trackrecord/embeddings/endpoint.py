@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ..learning.checks import require, require_positive
+from trackrecord.learning.numbers.checks import require, require_positive
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import redis
 
-from ..keys import Keys
+from trackrecord.redis_keys import Keys
+
 from .reports import task_digest
 from .scripts import ADOPT
 from .store import unavailable

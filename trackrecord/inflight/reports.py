@@ -8,8 +8,9 @@ from typing import Final
 
 import msgspec
 
-from ..errors import InvalidErrorReport
-from ..learning.task_errors import ERROR_TYPES, MOST_CHARS, ErrorRules, ErrorType
+from trackrecord.errors import InvalidErrorReport
+
+from .errors import ERROR_TYPES, MOST_CHARS, ErrorRules, ErrorType
 
 _MAX_TASK_ID: Final = 256
 _MAX_TOOL: Final = 256

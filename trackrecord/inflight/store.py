@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 import redis
 
-from ..errors import ServerUnavailable, UnknownId
-from ..keys import Keys
-from ..learning.task_errors import (
+from trackrecord.errors import ServerUnavailable, UnknownId
+from trackrecord.redis_keys import Keys
+
+from .errors import (
     ERROR_TYPES,
     MOST_STRIKES,
     ErrorRules,

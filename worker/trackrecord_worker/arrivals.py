@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import msgspec
 import structlog
 
-from trackrecord.appraisal import Appraised, Appraiser
 from trackrecord.errors import InvalidMemory, InvalidOutcome
-from trackrecord.memory import MemoryBody, decode_memory
-from trackrecord.outcome import WIRE_VERSION, decode_outcome
+from trackrecord.wire.memory import MemoryBody, decode_memory
+from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
+from trackrecord.wire.scored_outcome import Appraised, Appraiser
 
 _WIRE_VERSION = WIRE_VERSION.encode()
 _MEMORY = b"memory"

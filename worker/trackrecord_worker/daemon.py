@@ -22,8 +22,8 @@ import structlog
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings
-from trackrecord.store.engine import connect_store
-from trackrecord.store.migrate import migrate
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
 
 from .embedded_redis import EmbeddedRedis
 from .schedule import parse_crontab

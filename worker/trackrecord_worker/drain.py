@@ -12,14 +12,14 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from trackrecord.appraisal import Appraiser
 from trackrecord.errors import StoreUnavailable
-from trackrecord.learning.decay import DecayRules
-from trackrecord.rules import recorded_rules_of
+from trackrecord.factories import recorded_rules_of
+from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.settings import Settings
-from trackrecord.store.engine import writing
-from trackrecord.store.intake import Learnt, learn
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import Learnt, learn
+from trackrecord.store.patterns.transitions import TransitionRules
+from trackrecord.wire.scored_outcome import Appraiser
 
 from .arrivals import Arrived, Entry, Refused, sort_arrivals
 from .background_stream import BackgroundStream

@@ -13,10 +13,10 @@ import redis
 from sqlalchemy import text
 
 from trackrecord.errors import ServerUnavailable, TrackrecordError
-from trackrecord.keys import CONSUMER_GROUP
 from trackrecord.redis_client import agent_client
+from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.engine import connect_store, reading
+from trackrecord.store.database.engine import connect_store, reading
 
 # A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
 _SILENT_S = 30.0

@@ -7,10 +7,10 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import InvalidMemory, StoreUnavailable
-from trackrecord.learning.memories import MemoryRules
-from trackrecord.store.engine import writing
-from trackrecord.store.intake import ensure_projects
-from trackrecord.store.memories import remember
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.write import remember
 
 from .arrivals import ArrivedMemory, Refused
 

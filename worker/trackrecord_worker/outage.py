@@ -8,7 +8,7 @@ import time
 import redis
 import structlog
 
-from trackrecord.keys import Keys
+from trackrecord.redis_keys import Keys
 
 _log = structlog.get_logger(__name__)
 

@@ -7,13 +7,13 @@ import redis
 import structlog
 from sqlalchemy import Engine
 
-from trackrecord.learning.strategies import Recogniser
-from trackrecord.rankings.cache import cached_ages, write_document
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.prompt.cache import cached_ages, write_document
+from trackrecord.queries.prompt_document import build_document
 from trackrecord.settings import Settings
-from trackrecord.store.engine import reading
-from trackrecord.store.projects import project_revisions
-from trackrecord.store.rankings import build_document
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.projects import project_revisions
+from trackrecord.store.patterns.transitions import TransitionRules
 
 _log = structlog.get_logger(__name__)
 

@@ -3,10 +3,10 @@
 import structlog
 from sqlalchemy import Engine
 
-from trackrecord.rules import recorded_rules_of
+from trackrecord.factories import recorded_rules_of
 from trackrecord.settings import Settings
-from trackrecord.store.engine import reading
-from trackrecord.store.recorded_rules import rebuilds_due
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
 _log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from trackrecord.errors import SettingsError
 from trackrecord.settings import Settings
-from trackrecord.store.status import unconsolidated_since
+from trackrecord.store.intake.status import unconsolidated_since
 
 _DRAIN_EVERY_S = 1.0
 _FORWARD_EVERY_S = 2.0

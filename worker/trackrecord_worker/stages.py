@@ -8,12 +8,12 @@ from celery import Celery
 from celery.schedules import crontab
 from sqlalchemy import Engine
 
-from trackrecord.learning.strategies import Recogniser
+from trackrecord.factories import appraiser_of, recogniser_of
+from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.redis_client import worker_client
-from trackrecord.rules import appraiser_of, recogniser_of
 from trackrecord.settings import Settings
-from trackrecord.store.engine import connect_store
-from trackrecord.store.migrate import migrate
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
 
 from .drain import Drain
 from .outage import DatabaseOutage

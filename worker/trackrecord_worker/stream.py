@@ -12,7 +12,7 @@ from typing import Any
 
 import redis
 
-from trackrecord.keys import CONSUMER_GROUP, Keys
+from trackrecord.redis_keys import CONSUMER_GROUP, Keys
 
 from .arrivals import Entry, Refused
 

@@ -10,9 +10,9 @@ from celery import Task, shared_task
 
 from trackrecord.embeddings.embedder import embed_everything
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
-from trackrecord.store.engine import reading
-from trackrecord.store.past_tasks import index_past_tasks
-from trackrecord.store.similar_memories import mark_waiting
+from trackrecord.store.database.engine import reading
+from trackrecord.store.memories.past_tasks import index_past_tasks
+from trackrecord.store.memories.similar import mark_waiting
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_producers.forward import forward_spool
 

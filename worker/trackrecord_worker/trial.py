@@ -6,13 +6,13 @@ import uuid
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from trackrecord.appraisal import Appraiser
 from trackrecord.errors import StoreUnavailable
-from trackrecord.learning.decay import DecayRules
-from trackrecord.outcome import decode_outcome
-from trackrecord.store.engine import writing
-from trackrecord.store.intake import learn
-from trackrecord.store.transitions import TransitionRules
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.store.patterns.transitions import TransitionRules
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.scored_outcome import Appraiser
 
 # It goes everywhere that an outcome goes.
 _BODY = b'{"task_id":"trial","success":true,"patterns":["trial"],"tool_graph":[{"tool":"trial"}]}'

@@ -10,7 +10,7 @@ from trackrecord.artifacts.client import open_artifacts, store_output
 from trackrecord.artifacts.contents import lines_of
 from trackrecord.artifacts.pages import Page, Range, Unit, page_of
 from trackrecord.artifacts.summaries import kind_of_output
-from trackrecord.moments import iso
+from trackrecord.times import iso
 
 from ..access import settings_for
 from ..options import Read, json_option, project_option

@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from trackrecord.benchmark_history import BenchmarkHistory
-from trackrecord.learning.gate import CHECKS, judge
-from trackrecord.learning.process_rates import RATES, Snapshot, changes
-from trackrecord.moments import iso
+from trackrecord.learning.benchmark.gate import CHECKS, judge
+from trackrecord.learning.benchmark.rates import RATES, Snapshot, changes
 from trackrecord.settings import Settings
-from trackrecord.store.engine import reading
-from trackrecord.store.process import read_snapshot
-from trackrecord.store.projects import project_id_of
+from trackrecord.store.benchmark.rates import read_snapshot
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.times import iso
 
 from ..access import open_store, rules_of, settings_for
 from ..options import MOMENT, at_option, json_option, project_option

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from trackrecord.learning.record_document import Reading, document_of
-from trackrecord.learning.records import Competence
-from trackrecord.moments import iso
+from trackrecord.learning.competences.document import Reading, document_of
+from trackrecord.learning.competences.record import Competence
+from trackrecord.times import iso
 
 
 def as_document(record: Competence, reading: Reading) -> dict[str, Any]:

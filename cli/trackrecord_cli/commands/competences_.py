@@ -6,23 +6,23 @@ from typing import Any
 import click
 from sqlalchemy import Connection
 
-from trackrecord.learning.competence import salience_now
-from trackrecord.learning.competence_explanation import explain_competence
-from trackrecord.learning.explanation import Explanation
-from trackrecord.learning.fallbacks import fallbacks_among
-from trackrecord.learning.record_document import Reading
-from trackrecord.learning.records import Competence
-from trackrecord.moments import iso
-from trackrecord.rankings.presenting import present_competence
+from trackrecord.learning.competences.document import Reading
+from trackrecord.learning.competences.explanation import explain_competence
+from trackrecord.learning.competences.fallbacks import fallbacks_among
+from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.competences.rules import salience_now
+from trackrecord.learning.patterns.explanation import Explanation
+from trackrecord.prompt.presenting import present_competence
 from trackrecord.settings import Settings
-from trackrecord.store.competences import (
+from trackrecord.store.competences.provenance import read_provenance
+from trackrecord.store.competences.read import (
     read_competence,
     read_competences,
     read_history,
 )
-from trackrecord.store.engine import reading
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.provenance import read_provenance
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.times import iso
 
 from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option

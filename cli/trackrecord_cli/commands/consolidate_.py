@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trackrecord.embeddings.embedder import embed_everything
-from trackrecord.moments import iso
+from trackrecord.times import iso
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate
 

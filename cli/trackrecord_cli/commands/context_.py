@@ -5,12 +5,12 @@ from typing import BinaryIO
 
 import click
 
-from trackrecord.candidates.partial_rules import rules_from
-from trackrecord.candidates.reading import read_candidates
-from trackrecord.learning.language import Language
-from trackrecord.rankings.client import RankingsReader
-from trackrecord.rankings.composing import Considered, Context, compose
-from trackrecord.rankings.document import RankingsDocument
+from trackrecord.learning.text.language import Language
+from trackrecord.prompt.candidates.partial_rules import rules_from
+from trackrecord.prompt.candidates.reading import read_candidates
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.composing import Considered, Context, compose
+from trackrecord.prompt.document import RankingsDocument
 from trackrecord.settings import Settings
 
 from ..access import open_redis, settings_for

@@ -8,14 +8,14 @@ import click
 from sqlalchemy import Connection
 
 from trackrecord.errors import UnknownId
-from trackrecord.learning.criteria import CriterionStanding
-from trackrecord.moments import iso
+from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.settings import Settings
-from trackrecord.store.basis import read_basis
-from trackrecord.store.criteria import read_criteria
-from trackrecord.store.engine import reading
-from trackrecord.store.feedback import Feedback, feedback_of_criterion, feedback_of_task
-from trackrecord.store.projects import project_id_of
+from trackrecord.store.criteria.feedback import Feedback, feedback_of_criterion, feedback_of_task
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.decay_basis import read_basis
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.times import iso
 
 from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option

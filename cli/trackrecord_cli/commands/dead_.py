@@ -7,9 +7,9 @@ import click
 import redis
 
 from trackrecord.errors import UnknownId
-from trackrecord.keys import Keys
-from trackrecord.moments import iso
+from trackrecord.redis_keys import Keys
 from trackrecord.settings import load_settings
+from trackrecord.times import iso
 
 from ..access import open_redis
 from ..options import at_option, json_option

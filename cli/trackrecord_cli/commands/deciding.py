@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from trackrecord.learning.decisions import Action
-from trackrecord.learning.identity import pattern_id_of
-from trackrecord.store.decisions import decide
-from trackrecord.store.engine import writing
-from trackrecord.store.transitions import Transition
+from trackrecord.learning.patterns.decisions import Action
+from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.store.database.engine import writing
+from trackrecord.store.patterns.decide import decide
+from trackrecord.store.patterns.transitions import Transition
 
 from ..access import open_store, project_on_record, rules_of, settings_for
 from ..by_hand import refresh_rankings, signed

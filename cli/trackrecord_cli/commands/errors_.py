@@ -7,14 +7,14 @@ from typing import Any
 import click
 import msgspec
 
+from trackrecord.inflight.classification import classify_text
+from trackrecord.inflight.errors import ERROR_TYPES, ErrorType, TaskError
 from trackrecord.inflight.reports import error_report
+from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.learning.classification import classify_text
-from trackrecord.learning.error_texts import retry_text
-from trackrecord.learning.language import Language
-from trackrecord.learning.task_errors import ERROR_TYPES, ErrorType, TaskError
-from trackrecord.moments import iso
+from trackrecord.learning.text.language import Language
 from trackrecord.settings import Settings
+from trackrecord.times import iso
 
 from ..access import open_redis, settings_for
 from ..options import at_option, json_option, lang_option, project_option

@@ -6,15 +6,15 @@ import click
 from sqlalchemy import Connection
 
 from trackrecord.errors import UnknownId
-from trackrecord.learning.criterion_explanation import explain_criterion
-from trackrecord.learning.explanation import Explanation, explain_pattern
-from trackrecord.moments import iso
-from trackrecord.rankings.presenting import present_pattern
-from trackrecord.rules import recogniser_of, recorded_rules_of
+from trackrecord.factories import recogniser_of, recorded_rules_of
+from trackrecord.learning.criteria.explanation import explain_criterion
+from trackrecord.learning.patterns.explanation import Explanation, explain_pattern
+from trackrecord.prompt.presenting import present_pattern
 from trackrecord.settings import Settings
-from trackrecord.store.engine import reading
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.recorded_rules import rebuilds_due
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
+from trackrecord.times import iso
 
 from ..access import open_store, settings_for
 from ..options import at_option, json_option, project_option

@@ -10,14 +10,17 @@ from typing import Any
 import click
 from sqlalchemy import Connection
 
-from trackrecord.learning.explanation import Explanation
-from trackrecord.learning.memories import MemoryRules, MemoryType
-from trackrecord.learning.memory_explanation import explain_memory
-from trackrecord.moments import iso
+from trackrecord.learning.memories.explanation import explain_memory
+from trackrecord.learning.memories.rules import MemoryRules, MemoryType
+from trackrecord.learning.patterns.explanation import Explanation
 from trackrecord.settings import Settings
-from trackrecord.store.engine import reading, writing
-from trackrecord.store.intake import ensure_projects
-from trackrecord.store.memories import (
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
+from trackrecord.store.memories.read import Memory, changes_of, find_memory
+from trackrecord.store.memories.recall import DEFAULT_LIMIT, recall, reset_clocks
+from trackrecord.store.memories.similar import mark_waiting
+from trackrecord.store.memories.write import (
     MemoryFilter,
     confirm,
     forget,
@@ -25,11 +28,8 @@ from trackrecord.store.memories import (
     reject,
     remember,
 )
-from trackrecord.store.memory_rows import Memory, changes_of, find_memory
-from trackrecord.store.past_tasks import index_past_tasks, similar_tasks
-from trackrecord.store.projects import project_id_of
-from trackrecord.store.recalling import DEFAULT_LIMIT, recall, reset_clocks
-from trackrecord.store.similar_memories import mark_waiting
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.times import iso
 from trackrecord_producers.ids import new_id
 
 from ..access import open_store, project_on_record, settings_for

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from trackrecord.learning.language import Language
-from trackrecord.learning.standing import Standing
-from trackrecord.learning.texts import (
+from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.patterns.texts import (
     Inversion,
     PatternWording,
     TextRules,
@@ -12,7 +11,8 @@ from trackrecord.learning.texts import (
     deprecated_text,
     patterns_text,
 )
-from trackrecord.rankings.presenting import NameOf
+from trackrecord.learning.text.language import Language
+from trackrecord.prompt.presenting import NameOf
 
 
 def prompt_of(

@@ -9,26 +9,26 @@ import msgspec
 from rich.text import Text
 from sqlalchemy import Connection
 
-from trackrecord.appraisal import NAMED, STRATEGY
 from trackrecord.errors import UnknownId
-from trackrecord.learning.identity import pattern_id_of
-from trackrecord.learning.language import Language
-from trackrecord.learning.maturity import Maturity
-from trackrecord.learning.standing import Standing
-from trackrecord.moments import iso
-from trackrecord.rankings.document import RankedPattern
-from trackrecord.rankings.presenting import present_pattern
-from trackrecord.rules import recogniser_of
+from trackrecord.factories import recogniser_of
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.learning.text.language import Language
+from trackrecord.prompt.document import RankedPattern
+from trackrecord.prompt.presenting import present_pattern
 from trackrecord.settings import Settings
-from trackrecord.store.engine import reading
-from trackrecord.store.patterns import (
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.read import (
     EVERY,
     PatternFilter,
     read_changes,
     read_examples,
     read_standings,
 )
-from trackrecord.store.projects import project_id_of
+from trackrecord.times import iso
+from trackrecord.wire.scored_outcome import NAMED, STRATEGY
 
 from ..access import open_store, rules_of, settings_for
 from ..options import at_option, format_option, json_option, lang_option, project_option

@@ -6,14 +6,14 @@ from typing import Any
 import click
 import msgspec
 
-from trackrecord.learning.language import Language
-from trackrecord.rankings.answer import Rankings, answer_from
-from trackrecord.rankings.client import DEFAULT_BUDGET, RankingsReader
-from trackrecord.rankings.document import RankingsDocument
-from trackrecord.rules import recogniser_of
+from trackrecord.factories import recogniser_of
+from trackrecord.learning.text.language import Language
+from trackrecord.prompt.answer import Rankings, answer_from
+from trackrecord.prompt.client import DEFAULT_BUDGET, RankingsReader
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.queries.prompt_document import build_document
 from trackrecord.settings import Settings
-from trackrecord.store.engine import reading
-from trackrecord.store.rankings import build_document
+from trackrecord.store.database.engine import reading
 
 from ..access import open_redis, open_store, rules_of, settings_for
 from ..options import at_option, format_option, json_option, lang_option, project_option

@@ -4,11 +4,11 @@ import time
 
 import click
 
-from trackrecord.rules import appraiser_of, recorded_rules_of
-from trackrecord.store.engine import writing
-from trackrecord.store.rebuild import rebuild_patterns
-from trackrecord.store.recredit import credit_again
-from trackrecord_consolidation.refold import refold
+from trackrecord.factories import appraiser_of, recorded_rules_of
+from trackrecord.store.competences.rebuild_credit import credit_again
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord_consolidation.rebuild import refold
 
 from ..access import open_store, project_on_record, rules_of, settings_for
 from ..options import json_option, project_option

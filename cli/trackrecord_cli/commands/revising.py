@@ -10,11 +10,11 @@ from typing import Any
 import click
 import msgspec
 
-from trackrecord.learning.record_document import Reading
-from trackrecord.learning.records import Competence
-from trackrecord.learning.revision import ForkChanges
-from trackrecord.store.engine import writing
-from trackrecord.store.revising import Reviser, Signed
+from trackrecord.learning.competences.document import Reading
+from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.competences.revision import ForkChanges
+from trackrecord.store.competences.revise import Reviser, Signed
+from trackrecord.store.database.engine import writing
 
 from ..access import open_store, project_on_record, settings_for
 from ..by_hand import REASON, refresh_rankings, signed

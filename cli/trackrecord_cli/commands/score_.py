@@ -4,9 +4,9 @@ from typing import Any, BinaryIO
 
 import click
 
-from trackrecord.learning.scoring import reasoning, score_outcome
-from trackrecord.outcome import decode_outcome
+from trackrecord.learning.outcomes.scoring import reasoning, score_outcome
 from trackrecord.settings import Settings
+from trackrecord.wire.outcome import decode_outcome
 
 from ..access import settings_for
 from ..options import json_option, project_option

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from trackrecord.learning.record_document import Reading
-from trackrecord.selecting import Selection, Selector
+from trackrecord.learning.competences.document import Reading
+from trackrecord.queries.select_competences import Selection, Selector
 from trackrecord.settings import Settings
 
 from ..access import open_store, settings_for

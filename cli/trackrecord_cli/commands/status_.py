@@ -7,17 +7,17 @@ import click
 import redis
 from sqlalchemy import Connection
 
-from trackrecord.keys import CONSUMER_GROUP
-from trackrecord.moments import iso
-from trackrecord.rankings.cache import cached_ages
-from trackrecord.rules import recorded_rules_of
+from trackrecord.factories import recorded_rules_of
+from trackrecord.prompt.cache import cached_ages
+from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.competences import count_competences
-from trackrecord.store.engine import reading
-from trackrecord.store.memories import count_memories
-from trackrecord.store.projects import project_id_of, project_names
-from trackrecord.store.recorded_rules import rebuilds_due
-from trackrecord.store.status import read_store_status
+from trackrecord.store.competences.read import count_competences
+from trackrecord.store.database.engine import reading
+from trackrecord.store.intake.status import read_store_status
+from trackrecord.store.memories.write import count_memories
+from trackrecord.store.outcomes.projects import project_id_of, project_names
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
+from trackrecord.times import iso
 from trackrecord_producers.spool import spool_size
 
 from ..access import open_redis, open_store

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from trackrecord.learning.standing import Standing
+from trackrecord.learning.patterns.standing import Standing
 
 from .planted import PROCEDURES, STRATEGIES
 from .run import DemoResult

@@ -13,16 +13,16 @@ from pathlib import Path
 from celery import Celery
 
 from trackrecord.errors import TrackrecordError
-from trackrecord.learning.records import Competence
-from trackrecord.learning.standing import Standing
-from trackrecord.rankings.answer import Rankings
-from trackrecord.rankings.client import RankingsReader
+from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.patterns.standing import Standing
+from trackrecord.prompt.answer import Rankings
+from trackrecord.prompt.client import RankingsReader
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.competences import read_competences
-from trackrecord.store.engine import connect_store, reading
-from trackrecord.store.patterns import read_standings
-from trackrecord.store.projects import count_outcomes, project_id_of
-from trackrecord.store.status import read_store_status
+from trackrecord.store.competences.read import read_competences
+from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.intake.status import read_store_status
+from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
+from trackrecord.store.patterns.read import read_standings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
 

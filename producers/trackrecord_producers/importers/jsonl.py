@@ -8,7 +8,7 @@ from typing import BinaryIO
 import msgspec
 
 from trackrecord.errors import ImportFormatError, InvalidOutcome
-from trackrecord.outcome import MAX_BODY_BYTES, decode_outcome
+from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome
 
 from .records import Imported, Rejected, stable_id
 

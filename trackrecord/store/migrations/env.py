@@ -2,13 +2,12 @@
 
 from alembic import context
 
-from trackrecord.store import (  # noqa: F401 - each registers its tables
-    competence_tables,
-    criteria_tables,
-    decision_tables,
-    memory_tables,
-)
-from trackrecord.store.tables import metadata
+# Imported for the tables that each of them adds to the metadata.
+from trackrecord.store.competences import tables as _competences  # noqa: F401 - as said above
+from trackrecord.store.criteria import tables as _criteria  # noqa: F401 - as said above
+from trackrecord.store.memories import tables as _memories  # noqa: F401 - as said above
+from trackrecord.store.outcomes.tables import metadata
+from trackrecord.store.patterns import tables as _patterns  # noqa: F401 - as said above
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -4,9 +4,9 @@ import msgspec
 import sqlalchemy as sa
 from alembic import op
 
-from trackrecord.learning.records import Competence
-from trackrecord.store.competence_numbers import write_numbers
-from trackrecord.store.recredit import credit_again
+from trackrecord.learning.competences.record import Competence
+from trackrecord.store.competences.rebuild_credit import credit_again
+from trackrecord.store.competences.selection_index import write_numbers
 
 revision = "0003"
 down_revision = "0002"

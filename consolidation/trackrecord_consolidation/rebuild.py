@@ -1,0 +1,62 @@
+"""Refolding: every sum of a project is computed anew from the episodes that were read."""
+
+from sqlalchemy import Connection
+
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.update import follow_rebuilt
+from trackrecord.store.competences.episodes import read_before, reassign
+from trackrecord.store.competences.signatures import add_tallies, clear_sums, drop_unused
+
+from .folding import fold
+from .report import Progress
+from .run_lease import Turn
+from .update_records import Follower
+
+EPISODES = 10_000
+SIGNATURES = 500
+TURN_S = 60.0
+
+
+def refold(
+    connection: Connection, rules: CompetenceRules, project: str, project_id: int, *, now: float
+) -> Progress:
+    """Add up a project's episodes again, under rules that may have changed.
+
+    Records follow; no success counts as a new one. Episodes that still wait go on waiting.
+
+    Args:
+        connection: within a writing transaction: it all happens, or nothing.
+        rules: the numbers.
+        project: the project's name.
+        project_id: its row.
+        now: the time of the rebuild, seconds since the epoch.
+
+    Raises:
+        AlreadyRunning: the project is being consolidated.
+    """
+    turn = Turn(project, TURN_S)
+    turn.take(connection)
+    progress = Progress()
+    clear_sums(connection, project_id)
+    done = 0
+    while True:
+        folded = fold(rules, read_before(connection, project_id, after=done, limit=EPISODES))
+        if not folded.read:
+            break
+        ids = add_tallies(connection, project_id, folded.tallies)
+        reassign(connection, project_id, folded.read, ids)
+        progress.add_folded(folded)
+        done = folded.read[-1].outcome
+    follower = Follower(
+        rules=rules,
+        project=project,
+        project_id=project_id,
+        actor="rebuild",
+        now=now,
+        rule=follow_rebuilt,
+    )
+    while follower.follow_changed(connection, progress, limit=SIGNATURES):
+        pass
+    drop_unused(connection, project_id)
+    turn.give_back(connection)
+    return progress

@@ -1,0 +1,141 @@
+"""Errors of a task in flight: what they are, and what they add up to."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
+
+from trackrecord.learning.numbers.checks import require
+from trackrecord.learning.text.inert import DEFAULT_LIMIT
+
+ErrorType = Literal["validation", "timeout", "conflict", "tool_failure", "unknown"]
+ERROR_TYPES: Final[tuple[ErrorType, ...]] = get_args(ErrorType)
+
+# How a task's log of ends is bounded; more strikes than this in a row are not told apart.
+MOST_STRIKES: Final = 20
+# What travels is bounded before the settings are known, which bound it further.
+MOST_CHARS: Final = 16_384
+_FEWEST_CHARS: Final = 16
+
+
+@dataclass(frozen=True)
+class ErrorRules:
+    """What is kept of the errors of tasks in flight, and when a design is to be reviewed.
+
+    Attributes:
+        strikes: failed attempts in a row at one task from which on a review is asked for.
+        retention_s: seconds after the last news of a task when its errors are forgotten.
+        max_per_task: the newest errors that are kept of one task; older ones are only counted.
+        max_per_project: errors that are kept of one project; beyond it the tasks that have been
+            silent for longest are forgotten.
+        max_in_context: the newest errors that a text for a prompt lists.
+        max_message_chars: longer messages, and contexts, are cut.
+        max_stack_chars: longer stack traces are cut.
+        max_message_in_context: in a text for a prompt longer messages, and contexts, are cut.
+        max_stack_in_context: in a text for a prompt longer stack traces are cut.
+    """
+
+    strikes: int = 3
+    retention_s: int = 604_800
+    max_per_task: int = 1000
+    max_per_project: int = 20_000
+    max_in_context: int = 50
+    max_message_chars: int = 1000
+    max_stack_chars: int = 4000
+    max_message_in_context: int = DEFAULT_LIMIT
+    max_stack_in_context: int = 100
+
+    def __post_init__(self) -> None:
+        require(
+            1 <= self.strikes <= MOST_STRIKES,
+            f"strikes must lie in 1..{MOST_STRIKES}, not {self.strikes}",
+        )
+        require(
+            1 <= self.retention_s <= 10**9,
+            f"retention_s must lie in 1..1000000000, not {self.retention_s}",
+        )
+        require(self.max_per_task >= 1, "max_per_task must be at least 1")
+        require(
+            self.max_per_project > self.max_per_task,
+            "max_per_project must be above max_per_task",
+        )
+        require(self.max_in_context >= 1, "max_in_context must be at least 1")
+        for kept, shown in (
+            ("max_message_chars", "max_message_in_context"),
+            ("max_stack_chars", "max_stack_in_context"),
+        ):
+            most, here = getattr(self, kept), getattr(self, shown)
+            require(
+                _FEWEST_CHARS <= most <= MOST_CHARS,
+                f"{kept} must lie in {_FEWEST_CHARS}..{MOST_CHARS}, not {most}",
+            )
+            require(here >= _FEWEST_CHARS, f"{shown} must be at least {_FEWEST_CHARS}")
+            require(here <= most, f"{shown} must not lie above {kept}: no more is kept")
+
+
+@dataclass(frozen=True)
+class TaskError:
+    """One error that an attempt at a task met.
+
+    Attributes:
+        id: unique in its project.
+        type: what kind of error it is.
+        message: what happened, as an agent wrote it.
+        at: when it happened, seconds since the epoch.
+        stack_trace: where it happened; "" when that was not told.
+        tool_name: the tool that was used; "" when that was not told.
+        context: what was being done; "" when that was not told.
+        resolved: whether it has been dealt with.
+    """
+
+    id: str
+    type: ErrorType
+    message: str
+    at: float
+    stack_trace: str = ""
+    tool_name: str = ""
+    context: str = ""
+    resolved: bool = False
+
+
+@dataclass(frozen=True)
+class ErrorStats:
+    """The errors of a task, counted.
+
+    Attributes:
+        total: all of them, also those that are resolved or not kept any more.
+        unresolved: those kept that nobody has dealt with.
+        by_type: all of them by type; types that did not occur are absent.
+    """
+
+    total: int
+    unresolved: int
+    by_type: Mapping[ErrorType, int]
+
+
+@dataclass(frozen=True)
+class TaskInFlight:
+    """What is on record of a task in flight at one moment.
+
+    Attributes:
+        errors: those that are kept, in the order in which they were recorded.
+        strikes: attempts that failed since the last one that succeeded, at most `MOST_STRIKES`.
+        forgotten: by type, errors that were counted and are not kept any more.
+    """
+
+    errors: Sequence[TaskError] = ()
+    strikes: int = 0
+    forgotten: Mapping[ErrorType, int] = field(default_factory=dict)
+
+    @property
+    def unresolved(self) -> Sequence[TaskError]:
+        """The kept errors that nobody has dealt with, in their order."""
+        return tuple(error for error in self.errors if not error.resolved)
+
+    @property
+    def stats(self) -> ErrorStats:
+        """The errors, counted."""
+        counts = Counter(self.forgotten)
+        counts.update(error.type for error in self.errors)
+        by_type = {kind: counts[kind] for kind in ERROR_TYPES if counts[kind]}
+        return ErrorStats(sum(by_type.values()), len(self.unresolved), by_type)

@@ -1,0 +1,140 @@
+"""The text on errors for a retry's prompt, in English and in Chinese.
+
+Messages, contexts, tools and stack traces come from agents and pass through `as_data`.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.language import Language
+
+from .errors import ErrorRules, ErrorType, TaskError, TaskInFlight
+
+_HEADINGS: Final[dict[Language, str]] = {
+    "en": "## Previous Errors\n\nThe following errors were encountered during execution:\n",
+    "zh": "## 先前错误\n\n执行过程中遇到以下错误:\n",
+}
+_TYPES_ZH: Final[dict[ErrorType, str]] = {
+    "validation": "验证",
+    "timeout": "超时",
+    "conflict": "冲突",
+    "tool_failure": "工具失败",
+    "unknown": "未知",
+}
+_LABELS: Final[dict[Language, tuple[str, str, str, str]]] = {
+    "en": ("Context", "Tool", "Stack", "Time"),
+    "zh": ("上下文", "工具", "堆栈", "时间"),
+}
+_RESOLVED: Final[dict[Language, str]] = {"en": " (resolved)", "zh": " (已解决)"}
+_NO_MESSAGE: Final[dict[Language, str]] = {"en": "(no message)", "zh": "(无消息)"}
+_ACTION: Final[dict[Language, str]] = {
+    "en": (
+        "**Action Required**: Address these errors before proceeding. Consider:\n"
+        "- What caused each error?\n"
+        "- How can you prevent similar errors?\n"
+        "- Are there patterns across error types?"
+    ),
+    "zh": (
+        "**需要采取行动**: 继续之前先解决这些错误。请考虑:\n"
+        "- 每个错误的原因是什么?\n"
+        "- 如何防止类似的错误?\n"
+        "- 不同类型的错误之间有没有规律?"
+    ),
+}
+_REVIEW: Final[dict[Language, str]] = {
+    "en": (
+        "## Three Strikes: Review the Design\n\n"
+        "{strikes} attempts at this task have failed in a row. Do not write another patch: "
+        "review the design first. Consider:\n"
+        "- Which assumption do all failed attempts share?\n"
+        "- Is the approach itself wrong, or the way the task is divided?\n"
+        "- What would a different design look like, and what speaks against it?"
+    ),
+    "zh": (
+        "## 三振: 重新审视设计\n\n"
+        "此任务已连续失败{strikes}次。不要再打补丁,先重新审视设计。请考虑:\n"
+        "- 所有失败的尝试有什么共同的假设?\n"
+        "- 是方法本身有问题,还是任务的拆分方式有问题?\n"
+        "- 换一种设计会是什么样,有什么不利之处?"
+    ),
+}
+# A message must not look as if it ended, and were resolved.
+_FORGED_END = re.compile(r"\*\*(?=\s*[(（]\s*(?:resolved|已解决))", re.IGNORECASE)
+
+
+def retry_text(
+    task: TaskInFlight,
+    rules: ErrorRules,
+    *,
+    include_resolved: bool = False,
+    language: Language = "en",
+) -> str:
+    """What the prompt of the next attempt should say of the ones before; "" when that is nothing.
+
+    The errors, and after enough failed attempts in a row a request to review the design.
+    """
+    errors = task.errors if include_resolved else task.unresolved
+    parts = []
+    if errors:
+        parts.append(_errors_text(errors, rules, language))
+    if task.strikes >= rules.strikes:
+        parts.append(_REVIEW[language].format(strikes=task.strikes))
+    return "\n\n".join(parts)
+
+
+def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
+    """All errors are counted in the headings, the newest are listed."""
+    listed = {error.id for error in errors[-rules.max_in_context :]}
+    groups: dict[ErrorType, list[TaskError]] = {}
+    for error in errors:
+        groups.setdefault(error.type, []).append(error)
+    lines = [_HEADINGS[language]]
+    for kind, group in groups.items():
+        lines += [_group_heading(kind, len(group), language), ""]
+        left_out = sum(error.id not in listed for error in group)
+        if left_out:
+            lines += [_left_out(left_out, language), ""]
+        for error in group:
+            if error.id in listed:
+                lines += [*_error_lines(error, rules, language), ""]
+    return "\n".join([*lines, _ACTION[language]])
+
+
+def _group_heading(kind: ErrorType, count: int, language: Language) -> str:
+    if language == "zh":
+        return f"### {_TYPES_ZH[kind]} ({count}个错误)"
+    return f"### {kind} ({count} error{'' if count == 1 else 's'})"
+
+
+def _left_out(count: int, language: Language) -> str:
+    if language == "zh":
+        return f"- (另有{count}个较早的错误未列出)"
+    return f"- ({count} earlier error{'' if count == 1 else 's'} not listed)"
+
+
+def _error_lines(error: TaskError, rules: ErrorRules, language: Language) -> list[str]:
+    context, tool, stack, time = _LABELS[language]
+    most = rules.max_message_in_context
+    message = _FORGED_END.sub("*", as_data(error.message, most)) or _NO_MESSAGE[language]
+    lines = [f"- **{message}**{_RESOLVED[language] if error.resolved else ''}"]
+    details = (
+        (context, as_data(error.context, most)),
+        (tool, as_data(error.tool_name)),
+        (stack, as_data(error.stack_trace, rules.max_stack_in_context)),
+        (time, _time(error.at, language)),
+    )
+    lines += (f"  - {label}: {text}" for label, text in details if text)
+    return lines
+
+
+def _time(at: float, language: Language) -> str:
+    """12/12/2024, 10:30 AM, in UTC; in Chinese 2024/12/12 10:30."""
+    moment = datetime.fromtimestamp(at, UTC)
+    if language == "zh":
+        return f"{moment.year}/{moment.month}/{moment.day} {moment:%H:%M}"
+    hour = moment.hour % 12 or 12
+    half = "AM" if moment.hour < 12 else "PM"
+    return f"{moment.month}/{moment.day}/{moment.year}, {hour}:{moment:%M} {half}"

@@ -1,0 +1,1 @@
+"""The benchmark: rates of a process, and the gate."""

@@ -1,0 +1,1 @@
+"""Competence records: from episodes to records, selection and revision."""

@@ -1,0 +1,125 @@
+"""Episodes: which procedure a run of tool calls was."""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
+from typing import Protocol
+
+import msgspec
+
+from .rules import CompetenceRules
+
+JOINT = "+"
+ESCAPE = "\\"
+
+
+class Call(Protocol):
+    """One call of a tool, as the agent reported it."""
+
+    @property
+    def tool(self) -> str | None:
+        """The tool's name."""
+
+    @property
+    def id(self) -> str | int | None:
+        """What other calls' `depends_on` name this one by."""
+
+    @property
+    def args(self) -> msgspec.Raw:
+        """The arguments' undecoded JSON, empty when there are none."""
+
+    @property
+    def depends_on(self) -> tuple[str | int, ...] | None:
+        """The ids of the calls that came before this one."""
+
+
+class NoProcedure(StrEnum):
+    """Why a run of tool calls is no procedure."""
+
+    NO_TOOLS = "no named tool"
+    TOO_MANY_TOOLS = "too many tools"
+    LONG_NAME = "a tool's name is too long"
+
+
+def procedure_of(rules: CompetenceRules, calls: Sequence[Call]) -> tuple[str, ...] | NoProcedure:
+    """The tools in the order in which they were really used, names stripped, blank ones dropped.
+
+    Each tool stands where it was used first, unless the rules keep repeats.
+    """
+    names = [name for call in in_order(calls) if call.tool and (name := call.tool.strip())]
+    order = tuple(names) if rules.keep_repeats else tuple(dict.fromkeys(names))
+    if not order:
+        return NoProcedure.NO_TOOLS
+    if len(order) > rules.max_tools:
+        return NoProcedure.TOO_MANY_TOOLS
+    if max(map(len, order)) > rules.max_tool_chars:
+        return NoProcedure.LONG_NAME
+    return order
+
+
+@lru_cache(maxsize=4096)
+def signature_of(order: tuple[str, ...]) -> str:
+    """The names of a procedure, sorted and joined with `+`.
+
+    A `+` inside a name is escaped with a backslash, and so is a backslash: different procedures
+    never share a signature.
+    """
+    return JOINT.join(_escaped(name) for name in sorted(order))
+
+
+def _escaped(name: str) -> str:
+    return name.replace(ESCAPE, ESCAPE * 2).replace(JOINT, ESCAPE + JOINT)
+
+
+def in_order(calls: Sequence[Call]) -> Iterable[Call]:
+    """The calls such that each follows what it depends on, otherwise in the order given.
+
+    An id that no call has is ignored; of two calls with one id the first is meant. A circle of
+    dependencies is broken at the first of the calls that are left.
+    """
+    if not any(call.depends_on for call in calls):
+        return calls
+    waits_for = _dependencies(calls)
+    followers: list[list[int]] = [[] for _ in calls]
+    for position, earlier in enumerate(waits_for):
+        for before in earlier:
+            followers[before].append(position)
+    return [calls[position] for position in _sorted_positions(waits_for, followers)]
+
+
+def _dependencies(calls: Sequence[Call]) -> list[set[int]]:
+    position_of: dict[str, int] = {}
+    for position, call in enumerate(calls):
+        if call.id is not None:
+            position_of.setdefault(str(call.id), position)
+    return [
+        {
+            position_of[str(id_)]
+            for id_ in call.depends_on or ()
+            if position_of.get(str(id_), position) != position
+        }
+        for position, call in enumerate(calls)
+    ]
+
+
+def _sorted_positions(waits_for: list[set[int]], followers: list[list[int]]) -> Iterable[int]:
+    """Kahn's algorithm, the lowest position first."""
+    missing = [len(earlier) for earlier in waits_for]
+    ready = [position for position, count in enumerate(missing) if count == 0]
+    heapify(ready)
+    done = [False] * len(missing)
+    left = iter(range(len(missing)))
+    while True:
+        while ready:
+            position = heappop(ready)
+            done[position] = True
+            yield position
+            for follower in followers[position]:
+                missing[follower] -= 1
+                if missing[follower] == 0 and not done[follower]:
+                    heappush(ready, follower)
+        in_circle = next((position for position in left if not done[position]), None)
+        if in_circle is None:
+            return
+        ready.append(in_circle)

@@ -1,0 +1,93 @@
+"""Recipes: the steps of a procedure, from the order in which it usually succeeds."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..text.words import words_of
+from .tally import Argument, Order
+
+# Words of tool names that check what was done before. Chinese ones are the words' bigrams.
+CHECKS = frozenset({
+    "test", "tests", "pytest", "unittest", "jest", "vitest", "mocha", "rspec", "junit", "tox",
+    "lint", "linter", "linting", "eslint", "flake8", "pylint", "ruff", "golint", "golangci",
+    "clippy", "shellcheck", "vet", "typecheck", "typechecker", "typechecking", "mypy",
+    "pyright", "tsc", "check", "checks", "checker", "verify", "verification", "validate",
+    "validation", "build", "compile", "测试", "检查", "校验", "验证", "构建", "编译",
+})  # fmt: skip
+# `write_tests` makes tests; it does not run them.
+MAKES = frozenset({
+    "add", "create", "delete", "edit", "fix", "generate", "remove", "update", "write", "编写",
+    "创建",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a recipe.
+
+    Attributes:
+        step: its number, from 1.
+        tool: the tool to call.
+        args_schema: the JSON types seen for each argument, several joined with ` | `.
+        validation: the checks that follow directly and so validate what was done up to here.
+    """
+
+    step: int
+    tool: str
+    args_schema: dict[str, str]
+    validation: tuple[str, ...] = ()
+
+
+def is_check(tool: str) -> bool:
+    """Whether a tool checks what was done before: runs tests, a linter, a type check, a build."""
+    words = words_of(tool)
+    return bool(words & CHECKS) and not words & MAKES
+
+
+def typical_order(orders: Mapping[Order, int]) -> Order:
+    """The order of most successful episodes; of several, the first in alphabetical order."""
+    return min(orders, key=lambda order: (-orders[order], order))
+
+
+def recipe_of(
+    order: Order, arguments: Mapping[Argument, int], *, max_arguments: int
+) -> tuple[Step, ...]:
+    """The recipe that follows an order.
+
+    Args:
+        order: the tools, first to last.
+        arguments: how often each argument was seen.
+        max_arguments: how many of one tool's arguments are kept, the most frequent first.
+    """
+    schemas = _schemas(arguments, max_arguments)
+    return tuple(
+        Step(number, tool, schemas.get(tool, {}), _checks_after(order, number))
+        for number, tool in enumerate(order, start=1)
+    )
+
+
+def _checks_after(order: Order, position: int) -> tuple[str, ...]:
+    checks = []
+    for tool in order[position:]:
+        if not is_check(tool):
+            break
+        checks.append(tool)
+    return tuple(checks)
+
+
+def _schemas(arguments: Mapping[Argument, int], most: int) -> dict[str, dict[str, str]]:
+    seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    types: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for (tool, name, json_type), count in arguments.items():
+        seen[tool][name] += count
+        types[tool, name].add(json_type)
+    return {
+        tool: {name: " | ".join(sorted(types[tool, name])) for name in _most_frequent(names, most)}
+        for tool, names in seen.items()
+    }
+
+
+def _most_frequent(names: Counter[str], most: int) -> list[str]:
+    kept = sorted(names, key=lambda name: (-names[name], name))[:most]
+    return sorted(kept)

@@ -1,0 +1,320 @@
+"""Revision: what becomes of records that a person changes by hand.
+
+Pure: each function answers the records as they are from then on. Performance is that of the record
+alone; what outcomes credited is added by whoever reads it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import reduce
+from itertools import groupby
+from math import isfinite
+from typing import Any
+
+from ..numbers.checks import require, require_positive, require_ratio
+from .recipe import Step, recipe_of
+from .record import DERIVED_FROM, Competence, Performance, Relation, Trigger, skill_name
+from .rules import MOST_SALIENT, CompetenceRules, Lifecycle, Status
+
+MAX_TEXT = 1000
+SUPERSEDES = "supersedes"
+CONTESTED_BY = "contested_by"
+
+
+class RevisionAction(StrEnum):
+    """What a person did to a record, as its history names it."""
+
+    REINFORCED = "reinforced"
+    PENALIZED = "penalized"
+    # The record that takes another one's place, and the one that lost it.
+    SUPERSEDES = "supersedes"
+    SUPERSEDED = "superseded"
+    FORKED = "forked"
+    CONTESTED = "contested"
+    RETRACTED = "retracted"
+    # The record that others were merged into; those are retracted.
+    MERGED = "merged"
+
+
+@dataclass(frozen=True)
+class Revised:
+    """One record as a revision leaves it.
+
+    Attributes:
+        action: what was done.
+        record: the record as it is from now on.
+        rationale: why, in one line, for its history.
+    """
+
+    action: RevisionAction
+    record: Competence
+    rationale: str
+
+
+class Refused(Exception):
+    """Raised when a revision does not fit where a record stands."""
+
+
+class Malformed(Exception):
+    """Raised when a revision makes no sense, whatever the records are."""
+
+
+@dataclass(frozen=True)
+class ForkChanges:
+    """What a fork has otherwise than its origin; None: the same.
+
+    Attributes:
+        skill_name: its name.
+        triggers: the signals that it answers to.
+        tools: its recipe, in order.
+        tags: its tags.
+        confidence: how far it is trusted, 0..1.
+        half_life_days: days without reinforcement after which its salience is half.
+        pinned: whether its salience is kept from decaying.
+    """
+
+    skill_name: str | None = None
+    triggers: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    confidence: float | None = None
+    half_life_days: float | None = None
+    pinned: bool | None = None
+
+    def __post_init__(self) -> None:
+        names = self.skill_name if self.skill_name is None else (self.skill_name,)
+        for kind in ("triggers", "tools", "tags"):
+            _require_texts(kind, getattr(self, kind))
+        _require_texts("skill_name", names)
+        require(self.tools is None or len(self.tools) > 0, "tools must name at least one")
+        if self.confidence is not None:
+            require_ratio("confidence", self.confidence)
+        if self.half_life_days is not None:
+            require_positive("half_life_days", self.half_life_days)
+
+
+def _require_texts(name: str, texts: Sequence[str] | None) -> None:
+    """What names things says something, and nothing that PostgreSQL does not store."""
+    for text in texts or ():
+        fits = bool(text.strip()) and "\0" not in text and len(text) <= MAX_TEXT
+        require(fits, f"{name} must be texts of 1 to {MAX_TEXT} characters")
+
+
+def require_alive(record: Competence) -> None:
+    """A retracted or superseded record takes part in no revision.
+
+    Raises:
+        Refused: it is one.
+    """
+    if not record.status.is_selectable:
+        message = f"competence {record.id!r} is {record.status} already; nothing was changed"
+        raise Refused(message)
+
+
+def require_amount(amount: float) -> None:
+    """An amount of salience.
+
+    Raises:
+        Malformed: it is negative or not finite.
+    """
+    if not isfinite(amount) or amount < 0:
+        message = f"an amount must be finite and not negative, not {amount}"
+        raise Malformed(message)
+
+
+def reinforce(record: Competence, amount: float | None, *, now: float) -> Competence:
+    """Plus the amount, its gain unless one is given, at most 1; it ages anew from now on."""
+    require_alive(record)
+    gain = record.lifecycle.reinforcement_gain if amount is None else amount
+    require_amount(gain)
+    return _next(
+        record,
+        now,
+        salience=min(MOST_SALIENT, record.salience + gain),
+        lifecycle=replace(record.lifecycle, last_reinforced_at=now),
+    )
+
+
+def penalize(record: Competence, amount: float, *, now: float) -> Competence:
+    """Minus the amount, at least its minimum; its age stays."""
+    require_alive(record)
+    require_amount(amount)
+    lowered = max(record.lifecycle.min_salience, record.salience - amount)
+    return _next(record, now, salience=lowered)
+
+
+def supersede(old: Competence, new: Competence, *, now: float) -> tuple[Competence, Competence]:
+    """The one record as superseded, the other with a relation that says so."""
+    if old.id == new.id:
+        message = f"competence {old.id!r} cannot supersede itself"
+        raise Malformed(message)
+    require_alive(old)
+    require_alive(new)
+    relations = _with(new.relations, Relation(SUPERSEDES, old.id))
+    return (
+        _next(old, now, status=Status.SUPERSEDED),
+        _next(new, now, relations=relations),
+    )
+
+
+def contest(record: Competence, by: str, *, now: float) -> Competence:
+    """Contested by another record or by named evidence; still selectable."""
+    require_alive(record)
+    if by == record.id:
+        message = f"competence {record.id!r} cannot be contested by itself"
+        raise Malformed(message)
+    relations = _with(record.relations, Relation(CONTESTED_BY, by))
+    return _next(record, now, status=Status.CONTESTED, relations=relations)
+
+
+def retract(record: Competence, *, now: float) -> Competence:
+    """No longer selectable."""
+    require_alive(record)
+    return _next(record, now, status=Status.RETRACTED)
+
+
+def fork(
+    rules: CompetenceRules, origin: Competence, new_id: str, changes: ForkChanges, *, now: float
+) -> Competence:
+    """A new record that starts from another one. What it does differently nobody has tried.
+
+    So its performance starts at nothing, and nothing of it contradicts its own episodes.
+    """
+    require_alive(origin)
+    recipe = origin.recipe if changes.tools is None else _recipe(changes.tools, origin)
+    return Competence(
+        id=new_id,
+        project=origin.project,
+        skill_name=_given(changes.skill_name, origin.skill_name),
+        signature=origin.signature,
+        triggers=tuple(
+            Trigger(each.signal, each.conditions)
+            for each in (
+                origin.triggers if changes.triggers is None else map(Trigger, changes.triggers)
+            )
+        ),
+        recipe=recipe,
+        required_tools=_tools_of(recipe),
+        failure_modes=origin.failure_modes,
+        performance=Performance(),
+        confidence=_given(changes.confidence, origin.confidence),
+        salience=rules.salience,
+        lifecycle=replace(
+            origin.lifecycle,
+            last_reinforced_at=now,
+            half_life_days=_given(changes.half_life_days, origin.lifecycle.half_life_days),
+            pinned=_given(changes.pinned, origin.lifecycle.pinned),
+        ),
+        created_at=now,
+        updated_at=now,
+        relations=(Relation(DERIVED_FROM, origin.id),),
+        tags=_given(changes.tags, origin.tags),
+    )
+
+
+def merge(
+    rules: CompetenceRules, sources: Sequence[Competence], new_id: str, *, now: float
+) -> tuple[Competence, tuple[Competence, ...]]:
+    """A new record in the place of several; answers it and the sources, which are retracted.
+
+    Recipe, signature and confidence are those of the source with the highest success rate, of
+    several the one with more successes, then the lowest id. Performance is summed, triggers too;
+    failure modes and tags are joined.
+
+    Args:
+        rules: what a record starts with.
+        sources: at least two, with what outcomes credited to them.
+        new_id: of the new record.
+        now: the time of the merge.
+    """
+    _require_distinct(sources)
+    leader = min(sources, key=_leads_by)
+    merged = Competence(
+        id=new_id,
+        project=leader.project,
+        skill_name=skill_name(leader.signature),
+        signature=leader.signature,
+        triggers=_joined_triggers(sources),
+        recipe=leader.recipe,
+        required_tools=leader.required_tools,
+        failure_modes=_joined(each.failure_modes for each in sources)[: rules.max_failure_modes],
+        performance=reduce(Performance.plus, (each.performance for each in sources)),
+        confidence=leader.confidence,
+        salience=rules.salience,
+        lifecycle=Lifecycle(
+            half_life_days=rules.half_life_days,
+            reinforcement_gain=rules.reinforcement_gain,
+            min_salience=rules.min_salience,
+            last_reinforced_at=now,
+            pinned=any(each.lifecycle.pinned for each in sources),
+        ),
+        created_at=now,
+        updated_at=now,
+        relations=tuple(Relation(DERIVED_FROM, each.id) for each in sources),
+        tags=_joined(each.tags for each in sources),
+    )
+    return merged, tuple(retract(each, now=now) for each in sources)
+
+
+def _require_distinct(sources: Sequence[Competence]) -> None:
+    ids = [each.id for each in sources]
+    if len(ids) < 2:
+        message = "a merge needs at least two records"
+        raise Malformed(message)
+    doubled = next((some_id for some_id in ids if ids.count(some_id) > 1), None)
+    if doubled is not None:
+        message = f"competence {doubled!r} is named twice; a merge needs distinct records"
+        raise Malformed(message)
+    for each in sources:
+        require_alive(each)
+
+
+def _leads_by(record: Competence) -> tuple[float, int, str]:
+    performance = record.performance
+    return -performance.success_rate, -performance.success_count, record.id
+
+
+def _joined_triggers(sources: Iterable[Competence]) -> tuple[Trigger, ...]:
+    triggers = sorted(
+        (trigger for each in sources for trigger in each.triggers),
+        key=lambda trigger: (trigger.signal, -trigger.count),
+    )
+    summed = []
+    for _, group in groupby(triggers, key=lambda trigger: trigger.signal):
+        alike = list(group)
+        summed.append(
+            replace(
+                alike[0],
+                success_count=sum(each.success_count for each in alike),
+                failure_count=sum(each.failure_count for each in alike),
+            )
+        )
+    return tuple(sorted(summed, key=lambda trigger: (-trigger.count, trigger.signal)))
+
+
+def _recipe(tools: Iterable[str], origin: Competence) -> tuple[Step, ...]:
+    """The tools in order, with the arguments that the origin knows of them."""
+    known = {step.tool: step.args_schema for step in origin.recipe}
+    steps = recipe_of(tuple(tools), {}, max_arguments=1)
+    return tuple(replace(step, args_schema=known.get(step.tool, {})) for step in steps)
+
+
+def _tools_of(recipe: Iterable[Step]) -> tuple[str, ...]:
+    return tuple(sorted({step.tool for step in recipe}))
+
+
+def _joined(parts: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for part in parts for text in part))
+
+
+def _with(relations: tuple[Relation, ...], relation: Relation) -> tuple[Relation, ...]:
+    return relations if relation in relations else (*relations, relation)
+
+
+def _given(value: Any, otherwise: Any) -> Any:  # noqa: ANN401 - of any type, the same for both
+    return otherwise if value is None else value
+
+
+def _next(record: Competence, now: float, **changes: Any) -> Competence:  # noqa: ANN401 - fields
+    return replace(record, version=record.version + 1, updated_at=now, **changes)

@@ -1,0 +1,114 @@
+"""Competence: the numbers of its rules, and how salient a record is at a moment."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..numbers.checks import require, require_positive, require_ratio
+from ..numbers.decay import decayed
+
+MOST_SALIENT = 1.0
+
+
+class Status(StrEnum):
+    """Where a competence record stands."""
+
+    ACTIVE = "active"
+    CONTESTED = "contested"
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+
+    @property
+    def is_selectable(self) -> bool:
+        """Whether a record that stands here is a candidate of selection."""
+        return self in (Status.ACTIVE, Status.CONTESTED)
+
+
+@dataclass(frozen=True)
+class CompetenceRules:
+    """When a procedure becomes a record, what a record starts with, and how it ages.
+
+    Attributes:
+        min_successes: successful episodes of one signature from which on it becomes a record.
+        keep_repeats: whether a tool used twice stands twice in the signature and the recipe.
+        max_tools: an episode with more tools (with `keep_repeats`: calls) is no procedure.
+        max_tool_chars: an episode with a longer tool name is no procedure.
+        confidence: a new record's confidence.
+        salience: a new record's salience.
+        half_life_days: days without reinforcement after which a new record's salience is half.
+        reinforcement_gain: what new successes add to a new record's salience.
+        min_salience: what a new record's salience never falls below.
+        max_triggers: the most frequent triggers that a record keeps.
+        max_failure_modes: the most frequent failure modes that a record keeps.
+        max_arguments: the most frequent arguments that a recipe keeps for one tool.
+        max_fallbacks: the best fallbacks that a record names.
+        needs_more_below: a choice whose confidence is below this needs more information.
+    """
+
+    min_successes: int = 2
+    keep_repeats: bool = False
+    max_tools: int = 64
+    max_tool_chars: int = 256
+    confidence: float = 0.8
+    salience: float = 1.0
+    half_life_days: float = 30.0
+    reinforcement_gain: float = 0.1
+    min_salience: float = 0.0
+    max_triggers: int = 20
+    max_failure_modes: int = 10
+    max_arguments: int = 32
+    max_fallbacks: int = 5
+    needs_more_below: float = 0.7
+
+    def __post_init__(self) -> None:
+        for name in (
+            "min_successes", "max_tools", "max_tool_chars", "max_triggers", "max_failure_modes",
+            "max_arguments", "max_fallbacks",
+        ):  # fmt: skip
+            require(getattr(self, name) >= 1, f"{name} must be at least 1")
+        for name in (
+            "confidence", "salience", "reinforcement_gain", "min_salience", "needs_more_below",
+        ):  # fmt: skip
+            require_ratio(name, getattr(self, name))
+        require_positive("half_life_days", self.half_life_days)
+        require(self.min_salience <= self.salience, "min_salience must not lie above salience")
+
+
+@dataclass(frozen=True)
+class Lifecycle:
+    """How one record's salience ages and rises.
+
+    Attributes:
+        half_life_days: days without reinforcement after which its salience is half.
+        reinforcement_gain: what one reinforcement adds.
+        min_salience: what its salience never falls below.
+        last_reinforced_at: when it was last reinforced, seconds since the epoch.
+        pinned: whether it is kept from decaying.
+    """
+
+    half_life_days: float
+    reinforcement_gain: float
+    min_salience: float
+    last_reinforced_at: float | None = None
+    pinned: bool = False
+
+
+def salience_now(salience: float, lifecycle: Lifecycle, now: float) -> float:
+    """max(min_salience, salience·0.5^(days since last_reinforced_at / half-life)).
+
+    A pinned record, and one that was never reinforced, does not decay; the future counts as now.
+    """
+    if not lifecycle.pinned and lifecycle.last_reinforced_at is not None:
+        age = now - lifecycle.last_reinforced_at
+        salience = decayed(salience, age, lifecycle.half_life_days)
+    return max(lifecycle.min_salience, salience)
+
+
+def reinforced(salience: float, lifecycle: Lifecycle) -> float:
+    """The salience to store for a record that is reinforced: plus the gain, at most 1.
+
+    It starts from the stored salience, not from what is left of it now: decay is computed when
+    salience is read and never written back, else a penalty and a later read would apply it twice.
+    What reinforcement undoes is the ageing, since it sets last_reinforced_at; only penalties take
+    from the stored salience, and reinforcement wins that back by steps of the gain.
+    """
+    return min(MOST_SALIENT, salience + lifecycle.reinforcement_gain)

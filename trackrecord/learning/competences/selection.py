@@ -1,0 +1,80 @@
+"""Selection: which competence fits a task best, and how sure that choice is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..numbers.decay import decayed
+from ..numbers.tolerance import ratio_below
+from .rules import CompetenceRules
+
+UNKNOWN = 0.5
+
+
+def success_rate(success_count: int, failure_count: int) -> float:
+    """Successes ÷ episodes, 0.5 without data."""
+    total = success_count + failure_count
+    return success_count / total if total else UNKNOWN
+
+
+def recency(last_reinforced_at: float | None, half_life_days: float, now: float) -> float:
+    """0.5^(days since last_reinforced_at / half-life): the future counts as now, never as 0.5."""
+    if last_reinforced_at is None:
+        return UNKNOWN
+    return decayed(1.0, now - last_reinforced_at, half_life_days)
+
+
+def selection_score(*, applicability: float, success: float, recency: float) -> float:
+    """(applicability + success + recency)/3, each of them 0..1."""
+    return (applicability + success + recency) / 3
+
+
+@dataclass(frozen=True)
+class Signals:
+    """The three parts of a score, each 0..1.
+
+    Attributes:
+        applicability: how well the task fits; the record's confidence where that is not known.
+        success: successes ÷ episodes.
+        recency: how lately it was reinforced.
+    """
+
+    applicability: float
+    success: float
+    recency: float
+
+    @property
+    def score(self) -> float:
+        """Their mean."""
+        return selection_score(
+            applicability=self.applicability, success=self.success, recency=self.recency
+        )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The candidates of one selection, ranked.
+
+    Attributes:
+        ranked: (record id, score), the best first, ties by id.
+        confidence: 0..1, how far the best stands out.
+        needs_more: whether that is too little to act on.
+    """
+
+    ranked: tuple[tuple[str, float], ...]
+    confidence: float
+    needs_more: bool
+
+
+def choose(rules: CompetenceRules, scores: dict[str, float]) -> Choice:
+    """Rank the candidates by score and say how sure the choice of the first is."""
+    ranked = tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    confidence = _confidence([score for _, score in ranked])
+    return Choice(ranked, confidence, ratio_below(confidence, rules.needs_more_below))
+
+
+def _confidence(descending: Sequence[float]) -> float:
+    if not descending or descending[0] <= 0:
+        return 0.0
+    if len(descending) == 1:
+        return min(1.0, descending[0])
+    return (descending[0] - descending[1]) / descending[0]

@@ -1,0 +1,195 @@
+"""Following: what a record becomes when there are new episodes of its signature."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from .recipe import Step, recipe_of, typical_order
+from .record import Competence, Performance, Trigger, competence_id, skill_name
+from .rules import CompetenceRules, Lifecycle, reinforced
+from .tally import Tally
+
+
+class Action(StrEnum):
+    """What consolidation does to a record."""
+
+    CREATED = "created"
+    REINFORCED = "reinforced"
+    UPDATED = "updated"
+    # Evidence for a record that is retracted or superseded: counted, and nothing else.
+    COUNTED = "counted"
+    # A rebuild found less evidence than a record needs.
+    REMOVED = "removed"
+
+
+class NoChange(StrEnum):
+    """Why a signature that was looked at changed no record."""
+
+    TOO_FEW = "too few successes"
+    SAME = "nothing new"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of one record.
+
+    Attributes:
+        action: what is done.
+        record: the record as it is from now on; for a removal, as it was.
+        rationale: why, in one line, for its history.
+    """
+
+    action: Action
+    record: Competence
+    rationale: str
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One procedure of one project, and everything its episodes add up to."""
+
+    project: str
+    name: str
+    tally: Tally
+
+
+def follow(
+    rules: CompetenceRules, signature: Signature, record: Competence | None, now: float
+) -> Change | NoChange:
+    """What new episodes of a signature do to its record, or that there is none yet.
+
+    However many successes are new, salience rises once.
+    """
+    if record is None:
+        return _created(rules, signature, now)
+    followed = _followed(rules, signature.tally, record)
+    if followed == record:
+        return NoChange.SAME
+    successes = signature.tally.successes - record.performance.success_count
+    standing = f"{_news(signature.tally, record.performance)}; {_standing(signature.tally)}"
+    if not record.status.is_selectable:
+        rationale = f"{standing}; it stays {record.status}"
+        return Change(Action.COUNTED, _next_version(followed, now), rationale)
+    if successes <= 0:
+        return Change(Action.UPDATED, _next_version(followed, now), standing)
+    salience = reinforced(record.salience, record.lifecycle)
+    lifecycle = replace(record.lifecycle, last_reinforced_at=now)
+    rationale = f"{standing}; salience {record.salience:.4g} to {salience:.4g}"
+    stronger = replace(followed, salience=salience, lifecycle=lifecycle)
+    return Change(Action.REINFORCED, _next_version(stronger, now), rationale)
+
+
+def follow_rebuilt(
+    rules: CompetenceRules, signature: Signature, record: Competence | None, now: float
+) -> Change | NoChange:
+    """What a rebuild of a signature's sums does to its record: no success counts as a new one.
+
+    A record that its episodes carry no longer is removed, unless it is retracted or superseded:
+    that decision outlives the evidence.
+    """
+    if record is None:
+        return _created(rules, signature, now)
+    tally = signature.tally
+    if tally.successes < rules.min_successes and record.status.is_selectable:
+        rationale = f"rebuilt: {_standing(tally)}, a record needs {rules.min_successes} successes"
+        return Change(Action.REMOVED, record, rationale)
+    followed = _followed(rules, tally, record)
+    if followed == record:
+        return NoChange.SAME
+    return Change(Action.UPDATED, _next_version(followed, now), f"rebuilt: {_standing(tally)}")
+
+
+def _created(rules: CompetenceRules, signature: Signature, now: float) -> Change | NoChange:
+    tally = signature.tally
+    if tally.successes < rules.min_successes:
+        return NoChange.TOO_FEW
+    blank = Competence(
+        id=competence_id(signature.project, signature.name),
+        project=signature.project,
+        skill_name=skill_name(signature.name),
+        signature=signature.name,
+        triggers=(),
+        recipe=(),
+        required_tools=(),
+        failure_modes=(),
+        performance=Performance(),
+        confidence=rules.confidence,
+        salience=rules.salience,
+        lifecycle=Lifecycle(
+            half_life_days=rules.half_life_days,
+            reinforcement_gain=rules.reinforcement_gain,
+            min_salience=rules.min_salience,
+            last_reinforced_at=now,
+        ),
+        created_at=now,
+        updated_at=now,
+    )
+    return Change(Action.CREATED, _followed(rules, tally, blank), _standing(tally))
+
+
+def _next_version(record: Competence, now: float) -> Competence:
+    return replace(record, version=record.version + 1, updated_at=now)
+
+
+def _followed(rules: CompetenceRules, tally: Tally, record: Competence) -> Competence:
+    """The record with everything that follows from the tally."""
+    recipe = _recipe(rules, tally) if tally.orders else record.recipe
+    return replace(
+        record,
+        triggers=_triggers(rules, tally, record.signature),
+        recipe=recipe,
+        required_tools=tuple(sorted({step.tool for step in recipe})),
+        failure_modes=_by_frequency(tally.failure_modes, rules.max_failure_modes),
+        performance=Performance(
+            success_count=tally.successes,
+            failure_count=tally.failures,
+            latency_sum_ms=tally.latency_sum_ms,
+            latency_count=tally.latency_count,
+            last_used_at=tally.last_used_at,
+        ),
+    )
+
+
+def _recipe(rules: CompetenceRules, tally: Tally) -> tuple[Step, ...]:
+    order = typical_order(tally.orders)
+    return recipe_of(order, tally.arguments, max_arguments=rules.max_arguments)
+
+
+def _triggers(rules: CompetenceRules, tally: Tally, signature: str) -> tuple[Trigger, ...]:
+    counts = tally.trigger_successes + tally.trigger_failures
+    if not counts:
+        return (Trigger(signature, None, tally.successes, tally.failures),)
+    return tuple(
+        Trigger(
+            signal,
+            _conditions(tally, signal),
+            tally.trigger_successes[signal],
+            tally.trigger_failures[signal],
+        )
+        for signal in _by_frequency(counts, rules.max_triggers)
+    )
+
+
+def _conditions(tally: Tally, signal: str) -> Any:  # noqa: ANN401 - whatever JSON the agents gave
+    own = {text: count for (of, text), count in tally.conditions.items() if of == signal}
+    return msgspec.json.decode(_by_frequency(own, 1)[0]) if own else None
+
+
+def _by_frequency(counts: dict[str, int], most: int) -> tuple[str, ...]:
+    return tuple(sorted(counts, key=lambda text: (-counts[text], text))[:most])
+
+
+def _news(tally: Tally, known: Performance) -> str:
+    successes = _counted(tally.successes - known.success_count, "new success", "new successes")
+    failures = _counted(tally.failures - known.failure_count, "new failure")
+    return f"{successes}, {failures}"
+
+
+def _counted(count: int, one: str, several: str = "") -> str:
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
+def _standing(tally: Tally) -> str:
+    return f"{tally.successes} of {_counted(tally.episodes, 'episode')} succeeded"

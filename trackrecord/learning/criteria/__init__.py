@@ -1,0 +1,1 @@
+"""Criteria: the weight of each, and its explanation."""

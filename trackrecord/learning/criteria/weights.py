@@ -1,0 +1,164 @@
+"""Criteria: what outcomes say about single aspects, and how far each can be relied on."""
+
+from dataclasses import dataclass
+
+from ..numbers.checks import require, require_positive, require_ratio
+from ..numbers.tolerance import (
+    COUNT,
+    RATIO,
+    count_at_least,
+    ratio_above,
+    require_count_tolerance,
+    require_ratio_tolerance,
+)
+from ..outcomes.scoring import Verdict
+
+MAX_NAME = 128
+
+
+@dataclass(frozen=True)
+class CriteriaRules:
+    """What feedback a criterion gets, and what its weight is made of.
+
+    Attributes:
+        defaults: criteria that get each outcome's own verdict unless the outcome names them.
+        named_value: the raw value of a verdict on a criterion that an outcome names.
+        floor: no weight is below this, except that of a deprecated criterion.
+        weight_without_feedback: the weight of a criterion without helpful or harmful feedback.
+        min_feedback: helpful and harmful feedback, undecayed, that deprecating needs.
+        deprecated_above: an undecayed harmful share above this deprecates.
+        little_evidence_below: decayed evidence below this is marked as little.
+        share_tolerance: a harmful share must pass the threshold by more than this.
+        count_tolerance: evidence that misses the threshold by no more than this is not little.
+        feedback_shown: the newest feedback that a criterion is shown with.
+    """
+
+    defaults: tuple[str, ...] = ("type_safe", "no_bugs", "patterns", "readable")
+    named_value: float = 1.0
+    floor: float = 0.1
+    weight_without_feedback: float = 1.0
+    min_feedback: int = 3
+    deprecated_above: float = 0.3
+    little_evidence_below: float = 3.0
+    share_tolerance: float = RATIO
+    count_tolerance: float = COUNT
+    feedback_shown: int = 10
+
+    def __post_init__(self) -> None:
+        require(
+            all(name == name.strip() and 1 <= len(name) <= MAX_NAME for name in self.defaults),
+            f"defaults must be names of 1 to {MAX_NAME} characters without spaces around them",
+        )
+        require(len(set(self.defaults)) == len(self.defaults), "defaults must not repeat a name")
+        for name in ("named_value", "floor", "weight_without_feedback", "deprecated_above"):
+            require_ratio(name, getattr(self, name))
+        require(self.named_value > 0, "named_value must be above 0")
+        require(
+            self.floor <= self.weight_without_feedback,
+            "floor must not lie above weight_without_feedback",
+        )
+        require(self.min_feedback >= 1, "min_feedback must be at least 1")
+        require_positive("little_evidence_below", self.little_evidence_below)
+        require_ratio_tolerance("share_tolerance", self.share_tolerance)
+        require_count_tolerance("count_tolerance", self.count_tolerance)
+        require(self.feedback_shown >= 1, "feedback_shown must be at least 1")
+
+
+@dataclass(frozen=True)
+class CriterionEvidence:
+    """What is on record for one criterion, as of one moment.
+
+    Attributes:
+        helpful: helpful feedback, a raw count.
+        neutral: neutral feedback, a raw count; it weighs nothing.
+        harmful: harmful feedback, a raw count.
+        decayed_helpful: the raw values of the helpful feedback, each weighed by its age.
+        decayed_harmful: the raw values of the harmful feedback, each weighed by its age.
+        last_validated: when the last feedback of any kind came, seconds since the epoch.
+    """
+
+    helpful: int = 0
+    neutral: int = 0
+    harmful: int = 0
+    decayed_helpful: float = 0.0
+    decayed_harmful: float = 0.0
+    last_validated: float | None = None
+
+    @property
+    def mass(self) -> float:
+        """The decayed mass of evidence: it ages although the ratio does not."""
+        return self.decayed_helpful + self.decayed_harmful
+
+    @property
+    def helpful_share(self) -> float | None:
+        """Decayed helpful ÷ decayed mass; None without helpful or harmful feedback."""
+        counted = self.helpful + self.harmful
+        if not counted:
+            return None
+        # Feedback so old that a float holds nothing of it any more still has its counts.
+        return self.decayed_helpful / self.mass if self.mass > 0 else self.helpful / counted
+
+    @property
+    def harmful_share(self) -> float:
+        """Harmful ÷ helpful and harmful, undecayed; 0 without either."""
+        counted = self.helpful + self.harmful
+        return self.harmful / counted if counted else 0.0
+
+
+@dataclass(frozen=True)
+class CriterionStanding:
+    """Everything that evidence and rules say about a criterion at one moment.
+
+    Attributes:
+        criterion: its name.
+        evidence: its counts and sums.
+        weight: what it counts for; 0 once it is deprecated.
+        formula_weight: the weight before deprecation is looked at.
+        deprecated: whether too much of its feedback was harmful.
+        has_little_evidence: whether the decayed evidence is too little to rely on.
+    """
+
+    criterion: str
+    evidence: CriterionEvidence
+    weight: float
+    formula_weight: float
+    deprecated: bool
+    has_little_evidence: bool
+
+
+def criterion_standing(
+    rules: CriteriaRules, criterion: str, evidence: CriterionEvidence
+) -> CriterionStanding:
+    """Derive a criterion's standing; nothing of it is ever stored."""
+    formula = formula_weight(rules, evidence)
+    deprecated = is_criterion_deprecated(rules, evidence)
+    return CriterionStanding(
+        criterion=criterion,
+        evidence=evidence,
+        weight=0.0 if deprecated else formula,
+        formula_weight=formula,
+        deprecated=deprecated,
+        has_little_evidence=not count_at_least(
+            evidence.mass, rules.little_evidence_below, rules.count_tolerance
+        ),
+    )
+
+
+def formula_weight(rules: CriteriaRules, evidence: CriterionEvidence) -> float:
+    """max(floor, H/(H+X)) over the decayed sums of raw values; without any, the weight of none."""
+    share = evidence.helpful_share
+    return rules.weight_without_feedback if share is None else max(rules.floor, share)
+
+
+def is_criterion_deprecated(rules: CriteriaRules, evidence: CriterionEvidence) -> bool:
+    """Whether a criterion's impact is 0: the undecayed counts decide."""
+    if evidence.helpful + evidence.harmful < rules.min_feedback:
+        return False
+    return ratio_above(evidence.harmful_share, rules.deprecated_above, rules.share_tolerance)
+
+
+def feedback_value(verdict: Verdict, raw_score: float) -> float:
+    """The raw value of an outcome's own verdict: how far its score lies on that side."""
+    if verdict is Verdict.HELPFUL:
+        return raw_score
+    return 1.0 - raw_score if verdict is Verdict.HARMFUL else 0.0

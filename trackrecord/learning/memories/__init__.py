@@ -1,0 +1,1 @@
+"""Memories: rules, similarity, texts."""

@@ -1,0 +1,87 @@
+"""Explaining where a memory stands: its numbers, the rule that decided, what would change it."""
+
+from collections.abc import Callable, Iterator
+
+from ..numbers.counterfactual import smallest_count
+from ..numbers.decay import DAY
+from ..patterns.explanation import Explanation
+from .rules import (
+    MemoryRules,
+    MemoryState,
+    MemoryType,
+    confirmed,
+    effective_confidence,
+    rejected,
+)
+
+
+def explain_memory(rules: MemoryRules, state: MemoryState, *, now: float) -> Explanation:
+    """Explain why a memory is what it is, and how far it is trusted now."""
+    return Explanation(
+        because=(
+            _why_type(rules, state),
+            *_why_superseded(rules, state),
+            _why_now(rules, state, now),
+        ),
+        to_change=tuple(_ways_out(rules, state)),
+    )
+
+
+def _why_type(rules: MemoryRules, state: MemoryState) -> str:
+    stored = f"stored confidence {state.confidence:g}"
+    if state.type is MemoryType.ANTI_PATTERN:
+        return (
+            f"known pitfall: a rejection took it below {rules.pitfall_below:g}; "
+            f"{stored}, and it never inverts again"
+        )
+    return (
+        f"memory: {stored}; a confirmation adds {rules.confirm_gain:g} (to 1 at most), "
+        f"a rejection takes {rules.reject_loss:g} (to {rules.min_confidence:g} at least)"
+    )
+
+
+def _why_superseded(rules: MemoryRules, state: MemoryState) -> Iterator[str]:
+    if state.is_superseded:
+        yield (
+            f"superseded by a newer memory that is at least {rules.conflict_from:g} and less than "
+            f"{rules.same_from:g} alike: its confidence was multiplied by "
+            f"{rules.superseded_factor:g}, and rejections do not invert it"
+        )
+
+
+def _why_now(rules: MemoryRules, state: MemoryState, now: float) -> str:
+    days = max(0.0, now - state.clock) / DAY
+    return (
+        f"effective confidence {effective_confidence(rules, state, now):.4f} now: {days:.1f} days "
+        f"without a recall, halved every {rules.half_life_days:g}"
+    )
+
+
+def _ways_out(rules: MemoryRules, state: MemoryState) -> Iterator[str]:
+    if not state.is_superseded and state.type is MemoryType.MEMORY:
+        count = smallest_count(
+            lambda more: _after(rejected, rules, state, more).type is not state.type
+        )
+        if count is not None:
+            yield f"{_times(count, 'rejection')} would make it a known pitfall"
+    if state.confidence < 1.0:
+        yield (
+            "1 more confirmation would raise its confidence to "
+            f"{confirmed(rules, state).confidence:g}"
+        )
+    yield "being recalled lets its confidence count in full again"
+
+
+def _after(
+    judge: Callable[[MemoryRules, MemoryState], MemoryState],
+    rules: MemoryRules,
+    state: MemoryState,
+    count: int,
+) -> MemoryState:
+    for _ in range(min(count, 1000)):  # no confidence needs more
+        state = judge(rules, state)
+    return state
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} more {what}{'' if count == 1 else 's'}"

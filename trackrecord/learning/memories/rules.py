@@ -1,0 +1,166 @@
+"""Memories: short facts that agents store, and how far each can be relied on.
+
+Confidence changes only by what is said about a memory, never by age: age is applied once, when a
+memory is recalled.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import log2
+from typing import Final
+
+from ..numbers.checks import require, require_positive
+from ..numbers.decay import DAY, decayed
+
+# How it is said that a memory turned out to be wrong.
+PITFALL_PREFIX: Final = "KNOWN PITFALL: "
+
+_PLACES = 3
+
+
+class MemoryType(StrEnum):
+    """What a memory is."""
+
+    MEMORY = "memory"
+    ANTI_PATTERN = "anti-pattern"
+
+
+@dataclass(frozen=True)
+class MemoryRules:
+    """What decides how memories are compared, trusted and recalled.
+
+    Attributes:
+        confidence: what a new memory, and one that was inverted, begins with.
+        same_from: similarity from which on a text is the memory that is there already.
+        conflict_from: similarity from which on the newer text supersedes the older one.
+        superseded_factor: what the confidence of a superseded memory is multiplied by.
+        confirm_gain: what a confirmation adds to the confidence.
+        reject_loss: what a rejection takes from it.
+        min_confidence: the confidence never falls below.
+        pitfall_below: a rejection that takes the confidence below makes a memory a known pitfall.
+        half_life_days: days without recall after which a memory's confidence counts half.
+        relevance_weight: share of the relevance in what is recalled first; the decayed confidence
+            has the rest.
+        max_text_chars: longer texts are refused.
+        max_candidates: memories with words of a question that are looked at; words that more hold
+            are left out where rarer ones are found.
+        max_ranked: memories in the cached rankings of a project.
+        max_past_tasks: past tasks in the cached rankings of a project.
+    """
+
+    confidence: float = 0.5
+    same_from: float = 0.85
+    conflict_from: float = 0.5
+    superseded_factor: float = 0.3
+    confirm_gain: float = 0.1
+    reject_loss: float = 0.15
+    min_confidence: float = 0.01
+    pitfall_below: float = 0.15
+    half_life_days: float = 90.0
+    relevance_weight: float = 0.7
+    max_text_chars: int = 2000
+    max_candidates: int = 500
+    max_ranked: int = 100
+    max_past_tasks: int = 100
+
+    def __post_init__(self) -> None:
+        require(0 < self.min_confidence < 1, "min_confidence must lie between 0 and 1")
+        require(
+            self.min_confidence <= self.confidence <= 1,
+            "confidence must lie in min_confidence..1",
+        )
+        require(
+            0.1 <= self.conflict_from < self.same_from <= 1,
+            "conflict_from must lie in 0.1..1, below same_from, which is at most 1",
+        )
+        for name in ("superseded_factor", "relevance_weight"):
+            require(0 <= getattr(self, name) <= 1, f"{name} must lie in 0..1")
+        for name in ("confirm_gain", "reject_loss"):
+            require(0 < getattr(self, name) <= 1, f"{name} must lie above 0 and at most at 1")
+        require(0 <= self.pitfall_below < 1, "pitfall_below must lie in 0..1")
+        require_positive("half_life_days", self.half_life_days)
+        require(1 <= self.max_text_chars <= 100_000, "max_text_chars must lie in 1..100000")
+        require(1 <= self.max_candidates <= 10_000, "max_candidates must lie in 1..10000")
+        require(0 <= self.max_ranked <= 1000, "max_ranked must lie in 0..1000")
+        require(0 <= self.max_past_tasks <= 1000, "max_past_tasks must lie in 0..1000")
+
+
+@dataclass(frozen=True)
+class MemoryState:
+    """Where a memory stands.
+
+    Attributes:
+        type: a memory, or the known pitfall that it became.
+        confidence: as stored, never decayed.
+        clock: when it was last recalled, or stored if it never was; seconds since the epoch.
+        is_superseded: whether a newer memory contradicts it.
+    """
+
+    type: MemoryType
+    confidence: float
+    clock: float
+    is_superseded: bool = False
+
+
+def confirmed(rules: MemoryRules, state: MemoryState) -> MemoryState:
+    """After somebody confirmed it."""
+    return replace(state, confidence=_within(rules, state.confidence + rules.confirm_gain))
+
+
+def rejected(rules: MemoryRules, state: MemoryState) -> MemoryState:
+    """After somebody rejected it: below the bound a memory becomes a known pitfall, once."""
+    confidence = _within(rules, state.confidence - rules.reject_loss)
+    if inverts(rules, state, confidence):
+        return replace(state, type=MemoryType.ANTI_PATTERN, confidence=rules.confidence)
+    return replace(state, confidence=confidence)
+
+
+def inverts(rules: MemoryRules, state: MemoryState, confidence: float) -> bool:
+    """Whether a rejection that leads to that confidence makes it a known pitfall."""
+    is_plain = state.type is MemoryType.MEMORY and not state.is_superseded
+    return is_plain and confidence < rules.pitfall_below
+
+
+def superseded(rules: MemoryRules, state: MemoryState) -> MemoryState:
+    """After a newer memory contradicted it."""
+    confidence = _within(rules, state.confidence * rules.superseded_factor)
+    return replace(state, confidence=confidence, is_superseded=True)
+
+
+def _within(rules: MemoryRules, confidence: float) -> float:
+    return round(min(1.0, max(rules.min_confidence, confidence)), _PLACES)
+
+
+def effective_confidence(rules: MemoryRules, state: MemoryState, now: float) -> float:
+    """The confidence as it counts at a moment: halved with each half-life without a recall."""
+    return faded(rules, state.confidence, state.clock, now)
+
+
+def faded(rules: MemoryRules, confidence: float, clock: float, now: float) -> float:
+    """As `effective_confidence`, of the two numbers that it depends on."""
+    return decayed(confidence, now - clock, rules.half_life_days)
+
+
+def recall_rank(rules: MemoryRules, relevance: float, effective: float) -> float:
+    """What is recalled first: 0.7·relevance + 0.3·effective confidence, with the usual settings."""
+    return rules.relevance_weight * relevance + (1 - rules.relevance_weight) * effective
+
+
+def standing_at_any_time(rules: MemoryRules, state: MemoryState) -> float:
+    """A number in whose order memories stand by effective confidence, whatever the moment.
+
+    The logarithm of confidence·2^(clock/half-life): all age alike, so their order does not change.
+    """
+    return log2(state.confidence) + state.clock / (rules.half_life_days * DAY)
+
+
+def without_prefix(text: str) -> str:
+    """A memory's text as it was before it became a known pitfall."""
+    while text.startswith(PITFALL_PREFIX):
+        text = text.removeprefix(PITFALL_PREFIX)
+    return text
+
+
+def shown_text(kind: MemoryType, text: str) -> str:
+    """A memory's text as it is shown: that of a known pitfall says so, once."""
+    return PITFALL_PREFIX + without_prefix(text) if kind is MemoryType.ANTI_PATTERN else text

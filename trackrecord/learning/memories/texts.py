@@ -1,0 +1,44 @@
+"""The texts about memories and past tasks that stand in a prompt, in English and in Chinese."""
+
+from typing import Final
+
+from ..text.inert import as_data
+from ..text.language import Language
+from .rules import PITFALL_PREFIX, MemoryType, without_prefix
+
+MEMORIES_HEADING: Final[dict[Language, str]] = {"en": "## Memories", "zh": "## 记忆"}
+PAST_TASKS_HEADING: Final[dict[Language, str]] = {
+    "en": "## Similar Past Tasks and How They Ended",
+    "zh": "## 类似的过往任务及其结果",
+}
+_PITFALL: Final[dict[Language, str]] = {"en": PITFALL_PREFIX, "zh": "已知陷阱: "}
+
+_MEMORY_LIMIT = 300
+_TASK_LIMIT = 160
+
+
+def memory_line(
+    text: str, kind: MemoryType, *, confidence: float, language: Language = "en"
+) -> str:
+    """The line of one memory.
+
+    Args:
+        text: what it says, as an agent wrote it.
+        kind: whether it is a known pitfall.
+        confidence: as stored; the decayed one would change the text by the minute.
+        language: of what is ours in it.
+    """
+    if kind is MemoryType.ANTI_PATTERN:
+        said = _PITFALL[language] + as_data(without_prefix(text), _MEMORY_LIMIT)
+    else:
+        said = as_data(text, _MEMORY_LIMIT)
+    label = "置信度" if language == "zh" else "confidence"
+    return f"- {said} [{label} {confidence:g}]"
+
+
+def past_task_line(instruction: str, *, success: bool, language: Language = "en") -> str:
+    """The line of one past task: its instruction, and how it ended."""
+    said = as_data(instruction, _TASK_LIMIT)
+    if language == "zh":
+        return f"- {said} [{'成功' if success else '失败'}]"
+    return f"- {said} [{'succeeded' if success else 'failed'}]"

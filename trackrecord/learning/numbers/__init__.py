@@ -1,0 +1,1 @@
+"""Arithmetic that every subject shares: decay, checks, shares, counterfactuals."""

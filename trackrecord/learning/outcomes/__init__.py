@@ -1,0 +1,1 @@
+"""How one outcome is scored, and under which recorded rules."""

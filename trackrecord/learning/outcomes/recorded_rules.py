@@ -1,0 +1,117 @@
+"""The rules that recorded numbers were computed by, and when they must be computed anew.
+
+Maturity, inversion and weights are derived when they are read: their thresholds take effect at
+once. Scores, touches and sums are recorded: a change of what they depend on needs a rebuild.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..competences.rules import CompetenceRules
+from ..criteria.weights import CriteriaRules
+from ..strategies.catalogue import Strategy
+from ..strategies.recogniser import MAX_CHARS
+from .scoring import ScoringRules
+
+_OF_CRITERIA = ("defaults", "named_value")
+_OF_COMPETENCE = ("keep_repeats", "max_tools", "max_tool_chars")
+
+
+@dataclass(frozen=True)
+class RecordedRules:
+    """What recorded numbers depend on.
+
+    Attributes:
+        scoring: what scores and verdicts are made of.
+        criteria: which criteria get feedback, and of which value.
+        competence: which episodes are of one procedure.
+        strategies: a project's own strategies.
+        description_max_chars: how much of a description they are looked for in.
+    """
+
+    scoring: ScoringRules = field(default_factory=ScoringRules)
+    criteria: CriteriaRules = field(default_factory=CriteriaRules)
+    competence: CompetenceRules = field(default_factory=CompetenceRules)
+    strategies: tuple[Strategy, ...] = ()
+    description_max_chars: int = MAX_CHARS
+
+    def as_json(self) -> str:
+        """The numbers as one JSON object; the same rules give the same text."""
+        return json.dumps(dict(self._numbers()), sort_keys=True, ensure_ascii=False)
+
+    def gave(self, recorded: str) -> bool:
+        """Whether numbers recorded by those rules are what these would give."""
+        if recorded == self.as_json():
+            return True
+        then = _completed(recorded)
+        return bool(then) and then == json.loads(self.as_json())
+
+    def _numbers(self) -> Iterator[tuple[str, Any]]:
+        for name, value in asdict(self.scoring).items():
+            yield f"scoring.{name}", value
+        for name in _OF_CRITERIA:
+            yield f"criteria.{name}", getattr(self.criteria, name)
+        for name in _OF_COMPETENCE:
+            yield f"competence.{name}", getattr(self.competence, name)
+        yield "description_max_chars", self.description_max_chars
+        yield "strategies", [asdict(strategy) for strategy in self.strategies]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is known of the rules behind one project's recorded numbers.
+
+    Attributes:
+        rules: as `RecordedRules.as_json` gives them; "{}" when they are not known.
+        mixed: whether some outcomes were learnt by other rules.
+        half_life_days: the half-life of the stored sums.
+    """
+
+    rules: str
+    mixed: bool
+    half_life_days: float
+
+
+def why_rebuild(recorded: Recorded, rules: RecordedRules, half_life_days: float) -> tuple[str, ...]:
+    """Why a rebuild is due, a line for each reason; empty when none is.
+
+    Args:
+        recorded: what is known of the project.
+        rules: those of the settings.
+        half_life_days: that of the settings.
+    """
+    return tuple(_reasons(recorded, rules, half_life_days))
+
+
+def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) -> Iterator[str]:
+    if recorded.half_life_days != half_life_days:
+        yield (
+            f"decay.half_life_days: sums were computed with {recorded.half_life_days:g}, "
+            f"the setting is {half_life_days:g}"
+        )
+    then = _completed(recorded.rules)
+    now: Mapping[str, Any] = json.loads(rules.as_json())
+    if not then:
+        yield "what is recorded was learnt by an earlier version"
+        return
+    differing = [name for name in now if then[name] != now[name]]
+    for name in differing:
+        yield (
+            "strategies: others were recognised"
+            if name == "strategies"
+            else f"{name}: recorded with {_shown(then[name])}, the setting is {_shown(now[name])}"
+        )
+    if recorded.mixed and not differing:
+        yield "some outcomes were learnt by other rules than the settings of today"
+
+
+def _completed(recorded: str) -> Mapping[str, Any]:
+    """The numbers by name, empty when not known; what became a setting later was its default."""
+    then: dict[str, Any] = json.loads(recorded)
+    return json.loads(RecordedRules().as_json()) | then if then else then
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,153 @@
+"""Scoring: from the signals of one outcome to one number and a verdict."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..numbers.checks import require, require_ratio
+from ..numbers.tolerance import RATIO, ratio_at_least, ratio_at_most, require_ratio_tolerance
+
+
+class Verdict(StrEnum):
+    """What an outcome says about whatever was used for it."""
+
+    HELPFUL = "helpful"
+    NEUTRAL = "neutral"
+    HARMFUL = "harmful"
+
+
+@dataclass(frozen=True)
+class ScoringRules:
+    """The weights and thresholds of scoring.
+
+    Attributes:
+        success_weight: weight of the task's success.
+        duration_weight: weight of its duration.
+        errors_weight: weight of its errors.
+        retries_weight: weight of its retries.
+        fast_ms: a duration below this is fast (1.0).
+        slow_ms: a duration above this is slow; up to and including it, middling.
+        duration_middle: the signal of a middling duration.
+        duration_low: the signal of a slow one.
+        few_errors: up to this many errors are few.
+        errors_middle: the signal of few errors.
+        errors_low: the signal of more.
+        few_retries: up to this many retries are few.
+        retries_middle: the signal of few retries.
+        retries_low: the signal of more.
+        helpful_from: a raw score from here on is helpful.
+        harmful_to: a raw score up to here is harmful.
+        tolerance: a raw score that misses either threshold by no more than this reaches it.
+    """
+
+    success_weight: float = 0.4
+    duration_weight: float = 0.2
+    errors_weight: float = 0.2
+    retries_weight: float = 0.2
+    fast_ms: int = 300_000
+    slow_ms: int = 1_800_000
+    duration_middle: float = 0.6
+    duration_low: float = 0.2
+    few_errors: int = 2
+    errors_middle: float = 0.6
+    errors_low: float = 0.2
+    few_retries: int = 1
+    retries_middle: float = 0.7
+    retries_low: float = 0.3
+    helpful_from: float = 0.7
+    harmful_to: float = 0.4
+    tolerance: float = RATIO
+
+    def __post_init__(self) -> None:
+        for name in (
+            "success_weight", "duration_weight", "errors_weight", "retries_weight",
+            "duration_middle", "duration_low", "errors_middle", "errors_low",
+            "retries_middle", "retries_low", "helpful_from", "harmful_to",
+        ):  # fmt: skip
+            require_ratio(name, getattr(self, name))
+        total = (
+            self.success_weight + self.duration_weight + self.errors_weight + self.retries_weight
+        )
+        require(
+            abs(total - 1.0) <= RATIO,
+            "success_weight, duration_weight, errors_weight and retries_weight must sum to 1, "
+            f"not {total:g}",
+        )
+        require(self.success_weight > 0, "success_weight must be above 0: success is always known")
+        require(0 <= self.fast_ms < self.slow_ms, "fast_ms must lie below slow_ms")
+        require(self.few_errors >= 1, "few_errors must be at least 1")
+        require(self.few_retries >= 1, "few_retries must be at least 1")
+        require_ratio_tolerance("tolerance", self.tolerance)
+        require(
+            self.harmful_to + self.tolerance < self.helpful_from - self.tolerance,
+            "harmful_to must lie below helpful_from, by more than twice the tolerance",
+        )
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of one outcome, undecayed.
+
+    Attributes:
+        raw_score: 0..1, the weighted mean of the signals that were observed.
+        verdict: helpful, neutral or harmful.
+        components: each observed signal's value, 0..1, by name.
+    """
+
+    raw_score: float
+    verdict: Verdict
+    components: dict[str, float]
+
+
+def _graded(value: int, few: int, middle: float, low: float) -> float:
+    if value == 0:
+        return 1.0
+    return middle if value <= few else low
+
+
+def score_outcome(
+    rules: ScoringRules,
+    *,
+    success: bool,
+    duration_ms: int | None = None,
+    error_count: int | None = None,
+    retry_count: int | None = None,
+) -> Score:
+    """Score one outcome; a signal that was not observed (None) takes no part."""
+    components = {"success": 1.0 if success else 0.0}
+    weights = rules.success_weight
+    total = rules.success_weight * components["success"]
+    if duration_ms is not None:
+        if duration_ms < rules.fast_ms:
+            signal = 1.0
+        else:
+            signal = rules.duration_middle if duration_ms <= rules.slow_ms else rules.duration_low
+        components["duration"] = signal
+        weights += rules.duration_weight
+        total += rules.duration_weight * signal
+    if error_count is not None:
+        signal = _graded(error_count, rules.few_errors, rules.errors_middle, rules.errors_low)
+        components["errors"] = signal
+        weights += rules.errors_weight
+        total += rules.errors_weight * signal
+    if retry_count is not None:
+        signal = _graded(retry_count, rules.few_retries, rules.retries_middle, rules.retries_low)
+        components["retries"] = signal
+        weights += rules.retries_weight
+        total += rules.retries_weight * signal
+    raw_score = total / weights
+    return Score(raw_score, verdict_of(rules, raw_score), components)
+
+
+def verdict_of(rules: ScoringRules, raw_score: float) -> Verdict:
+    """The verdict that a raw score stands for; decay never changes it."""
+    if ratio_at_least(raw_score, rules.helpful_from, rules.tolerance):
+        return Verdict.HELPFUL
+    if ratio_at_most(raw_score, rules.harmful_to, rules.tolerance):
+        return Verdict.HARMFUL
+    return Verdict.NEUTRAL
+
+
+def reasoning(score: Score) -> str:
+    """One line that says which signals the score rests on and how each stood."""
+    parts = ", ".join(f"{name} {value:.1f}" for name, value in score.components.items())
+    return f"{score.verdict} at {score.raw_score:.2f} from {parts}"

@@ -1,0 +1,1 @@
+"""Patterns: evidence, maturity, anti-patterns, decisions by hand."""

@@ -1,0 +1,160 @@
+"""Explaining a pattern's standing: its numbers, the rule that decided, and what would change it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from ..numbers.counterfactual import smallest_count
+from ..numbers.percent import percent
+from ..text.inert import as_data
+from .antipatterns import AntiPatternRules, is_inverted
+from .decisions import Action, Decision
+from .evidence import Evidence
+from .maturity import Maturity, MaturityRules, maturity_of
+from .standing import Standing
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why something stands where it stands.
+
+    Attributes:
+        because: the rules that decided, each with the numbers it saw.
+        to_change: what it would take to stand elsewhere.
+    """
+
+    because: tuple[str, ...]
+    to_change: tuple[str, ...]
+
+
+def explain_pattern(
+    maturity: MaturityRules, antipatterns: AntiPatternRules, standing: Standing
+) -> Explanation:
+    """Explain a pattern's state and whether it is inverted."""
+    return Explanation(
+        because=(
+            *_why_in_state(maturity, standing),
+            _why_score(standing),
+            _why_inverted(antipatterns, standing),
+        ),
+        to_change=tuple(_ways_out(maturity, antipatterns, standing)),
+    )
+
+
+def _why_in_state(rules: MaturityRules, standing: Standing) -> Iterator[str]:
+    evidence, decision = standing.evidence, standing.decision
+    if decision is None:
+        yield _why_state(rules, evidence, standing.state)
+        return
+    yield f"{standing.state} by hand: {_who_and_why(decision)}"
+    yield f"by its evidence it would be {_why_state(rules, evidence, maturity_of(rules, evidence))}"
+
+
+def _who_and_why(decision: Decision) -> str:
+    done = "promoted" if decision.action is Action.PROMOTE else "deprecated"
+    at = datetime.fromtimestamp(decision.at, UTC).isoformat(timespec="seconds")
+    why = f": {as_data(decision.reason)}" if decision.reason else ""
+    return f"{done} by {as_data(decision.actor)} at {at.replace('+00:00', 'Z')}{why}"
+
+
+def _why_state(rules: MaturityRules, evidence: Evidence, state: Maturity) -> str:
+    helpful, harmful = evidence.decayed_helpful, evidence.decayed_harmful
+    total, share = evidence.decayed_total, percent(evidence.harmful_share, 1.0)
+    numbers = f"{helpful:.2f} helpful and {harmful:.2f} harmful after decay ({share}% harmful)"
+    proven = f"{rules.proven_from:g} helpful and below {percent(rules.proven_below, 1.0)}% harmful"
+    match state:
+        case Maturity.PROVEN:
+            return f"proven: {numbers}; at least {proven}"
+        case Maturity.ESTABLISHED:
+            decided = f"established: {numbers}"
+        case Maturity.CANDIDATE:
+            few = f"fewer than {rules.min_evidence:g}"
+            decided = f"candidate: {total:.2f} reports after decay, {few}"
+        case Maturity.DEPRECATED:
+            decided = f"deprecated: {numbers}, above {percent(rules.deprecated_above, 1.0)}%"
+    return f"{decided}; proven needs {proven}"
+
+
+def _why_score(standing: Standing) -> str:
+    base = standing.score / standing.multiplier if standing.multiplier else 0.0
+    if not standing.multiplier:
+        return f"score 0: {standing.state} multiplies by 0"
+    return (
+        f"score {standing.score:.3f}: cautious success rate {base:.3f} "
+        f"(lower end of Wilson's 95% interval) times {standing.multiplier:g} for {standing.state}"
+    )
+
+
+def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
+    failures = standing.failure_count
+    total = failures + standing.success_count
+    neutral = "neutral counts as failure" if rules.neutral_is_failure else "neutral is ignored"
+    seen = f"failed {failures} of {total} times, undecayed ({neutral})"
+    threshold = f"{percent(rules.failure_share, 1.0)}% of at least {rules.min_observations}"
+    return (
+        f"anti-pattern: {seen}, which reaches {threshold}"
+        if standing.is_inverted
+        else f"no anti-pattern: {seen}; inverted from {threshold}"
+    )
+
+
+def _ways_out(
+    maturity: MaturityRules, antipatterns: AntiPatternRules, standing: Standing
+) -> Iterator[str]:
+    if standing.decision is not None:
+        by_evidence = maturity_of(maturity, standing.evidence)
+        yield f"a reset would make it {by_evidence}; no outcome does, until then"
+    for verdict, add in (("helpful", _plus_helpful), ("harmful", _plus_harmful)):
+        if standing.decision is None:
+            yield from _ways_to_states(maturity, standing, verdict, add)
+        yield from _way_to_inversion(antipatterns, standing, verdict, add)
+
+
+_Add = Callable[[Evidence, int], Evidence]
+
+
+def _ways_to_states(
+    rules: MaturityRules, standing: Standing, verdict: str, add: _Add
+) -> Iterator[str]:
+    def state_after(count: int) -> Maturity:
+        return maturity_of(rules, add(standing.evidence, count))
+
+    count = smallest_count(lambda more: state_after(more) is not standing.state)
+    if count is None:
+        return
+    yield f"{_outcomes(count, verdict)} would make it {state_after(count)}"
+    if verdict == "helpful" and state_after(count) is not Maturity.PROVEN:
+        count = smallest_count(lambda more: state_after(more) is Maturity.PROVEN)
+        if count is not None:
+            yield f"{_outcomes(count, verdict)} would make it proven"
+
+
+def _way_to_inversion(
+    rules: AntiPatternRules, standing: Standing, verdict: str, add: _Add
+) -> Iterator[str]:
+    count = smallest_count(
+        lambda more: is_inverted(rules, add(standing.evidence, more)) != standing.is_inverted
+    )
+    if count is not None:
+        what = "lift the" if standing.is_inverted else "make it an"
+        yield f"{_outcomes(count, verdict)} would {what} anti-pattern"
+
+
+def _plus_helpful(evidence: Evidence, count: int) -> Evidence:
+    return replace(
+        evidence,
+        helpful=evidence.helpful + count,
+        decayed_helpful=evidence.decayed_helpful + count,
+    )
+
+
+def _plus_harmful(evidence: Evidence, count: int) -> Evidence:
+    return replace(
+        evidence,
+        harmful=evidence.harmful + count,
+        decayed_harmful=evidence.decayed_harmful + count,
+    )
+
+
+def _outcomes(count: int, verdict: str) -> str:
+    return f"{count} more {verdict} outcome{'' if count == 1 else 's'} now"

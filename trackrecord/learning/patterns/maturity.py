@@ -1,0 +1,131 @@
+"""Maturity: how far a pattern can be trusted, derived from its evidence when it is read."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf, sqrt
+
+from ..numbers.checks import require, require_positive, require_ratio
+from ..numbers.tolerance import (
+    COUNT,
+    RATIO,
+    count_at_least,
+    ratio_above,
+    ratio_below,
+    require_count_tolerance,
+    require_ratio_tolerance,
+)
+from .evidence import Evidence
+
+
+class Maturity(StrEnum):
+    """The states a pattern can be in, most trusted first."""
+
+    PROVEN = "proven"
+    ESTABLISHED = "established"
+    CANDIDATE = "candidate"
+    DEPRECATED = "deprecated"
+
+
+@dataclass(frozen=True)
+class MaturityRules:
+    """The thresholds of maturity and what each state multiplies a score by.
+
+    Attributes:
+        min_evidence: decayed reports below which a pattern stays a candidate.
+        deprecated_above: a decayed harmful share above this deprecates.
+        proven_from: decayed helpful reports that a proven pattern needs.
+        proven_below: the decayed harmful share that a proven pattern stays below.
+        proven_multiplier: of a proven pattern's score.
+        established_multiplier: of an established pattern's score.
+        candidate_multiplier: of a candidate's score.
+        deprecated_multiplier: of a deprecated pattern's score.
+        share_tolerance: a share must pass a threshold by more than this.
+        count_tolerance: a decayed count that misses a threshold by no more than this reaches it.
+    """
+
+    min_evidence: float = 3.0
+    deprecated_above: float = 0.3
+    proven_from: float = 5.0
+    proven_below: float = 0.15
+    proven_multiplier: float = 1.5
+    established_multiplier: float = 1.0
+    candidate_multiplier: float = 0.5
+    deprecated_multiplier: float = 0.0
+    share_tolerance: float = RATIO
+    count_tolerance: float = COUNT
+
+    def __post_init__(self) -> None:
+        require_positive("min_evidence", self.min_evidence)
+        require_positive("proven_from", self.proven_from)
+        require_ratio("deprecated_above", self.deprecated_above)
+        require_ratio("proven_below", self.proven_below)
+        require(
+            self.proven_below <= self.deprecated_above,
+            "proven_below must not lie above deprecated_above",
+        )
+        require(
+            0 <= self.deprecated_multiplier
+            <= self.candidate_multiplier
+            <= self.established_multiplier
+            <= self.proven_multiplier
+            < inf,
+            "deprecated_multiplier, candidate_multiplier, established_multiplier and "
+            "proven_multiplier must be finite and rise in this order",
+        )  # fmt: skip
+        require_ratio_tolerance("share_tolerance", self.share_tolerance)
+        require_count_tolerance("count_tolerance", self.count_tolerance)
+        require(
+            self.count_tolerance < self.min_evidence,
+            "min_evidence must lie above count_tolerance: no evidence is not enough",
+        )
+
+    def multiplier(self, state: Maturity) -> float:
+        """What the state multiplies a score by."""
+        return {
+            Maturity.PROVEN: self.proven_multiplier,
+            Maturity.ESTABLISHED: self.established_multiplier,
+            Maturity.CANDIDATE: self.candidate_multiplier,
+            Maturity.DEPRECATED: self.deprecated_multiplier,
+        }[state]
+
+
+def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
+    """The state that the evidence puts a pattern in."""
+    enough = count_at_least(evidence.decayed_total, rules.min_evidence, rules.count_tolerance)
+    share, tolerance = evidence.harmful_share, rules.share_tolerance
+    if enough and ratio_above(share, rules.deprecated_above, tolerance):
+        return Maturity.DEPRECATED
+    if not enough:
+        return Maturity.CANDIDATE
+    helped_enough = count_at_least(
+        evidence.decayed_helpful, rules.proven_from, rules.count_tolerance
+    )
+    if helped_enough and ratio_below(share, rules.proven_below, tolerance):
+        return Maturity.PROVEN
+    return Maturity.ESTABLISHED
+
+
+# The two-sided 95% quantile of the normal distribution.
+_Z = 1.959963984540054
+
+
+def base_score(evidence: Evidence) -> float:
+    """A cautious estimate of the success rate, 0..1: the lower end of Wilson's 95% interval.
+
+    Wilson (1927), "Probable inference, the law of succession, and statistical inference". It is
+    used because a plain rate lets one lucky run (1 of 1) beat a hundred good ones (95 of 100),
+    and so does Laplace's (s+1)/(n+2) against 60 of 100; here they stand at 0.21, 0.89 and 0.50.
+    """
+    total = evidence.decayed_total
+    if total <= 0:
+        return 0.0
+    # Multiplied out by the total, which may be as small as floats get.
+    z2 = _Z * _Z
+    centre = evidence.decayed_helpful + z2 / 2
+    margin = _Z * sqrt(evidence.decayed_helpful * evidence.harmful_share + z2 / 4)
+    return max(0.0, (centre - margin) / (total + z2))
+
+
+def pattern_score(rules: MaturityRules, evidence: Evidence, state: Maturity) -> float:
+    """What patterns are ranked by: the cautious success rate times the state's multiplier."""
+    return base_score(evidence) * rules.multiplier(state)

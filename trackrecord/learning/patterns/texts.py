@@ -1,0 +1,213 @@
+"""The texts about patterns that stand in a prompt, in English and in Chinese.
+
+Contents come from agents and pass through `as_data`. A line stands for one pattern, so that
+whoever has a budget can choose lines and add the headings of the sections that remain.
+
+The percentages of a pattern's line are shares of its decayed evidence, because those decided its
+state and a text must not contradict it. "From N observations" counts reports, undecayed: the
+helpful and the harmful ones, on which the percentages rest; neutral ones add nothing to either.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..numbers.checks import require
+from ..numbers.percent import percent
+from ..text.inert import DEFAULT_LIMIT, as_data
+from ..text.language import Language
+from .evidence import Evidence
+from .maturity import Maturity
+
+ANTI_PATTERNS_HEADING: Final[dict[Language, str]] = {
+    "en": "## Anti-Patterns to Avoid",
+    "zh": "## 要避免的反模式",
+}
+ANTI_PATTERNS_INTRODUCTION: Final[dict[Language, str]] = {
+    "en": "Based on past failures, avoid these decomposition strategies:",
+    "zh": "基于过去失败,避免这些分解策略:",
+}
+PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
+    "en": {
+        Maturity.PROVEN: "## Proven Patterns",
+        Maturity.ESTABLISHED: "## Established Patterns",
+        Maturity.CANDIDATE: "## Candidate Patterns",
+        Maturity.DEPRECATED: "## Deprecated Patterns",
+    },
+    "zh": {
+        Maturity.PROVEN: "## 已验证的模式",
+        Maturity.ESTABLISHED: "## 已确立的模式",
+        Maturity.CANDIDATE: "## 候选模式",
+        Maturity.DEPRECATED: "## 已弃用的模式",
+    },
+}
+RECOMMENDED: Final = (Maturity.PROVEN, Maturity.ESTABLISHED, Maturity.CANDIDATE)
+
+_WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
+_PERIODS = " .。．｡"
+# A content must not look as if it ended in a verdict of ours.
+_FORGED_SUFFIX = re.compile(
+    r"\[(?=\s*(?:proven|established|candidate|deprecated|limited data"
+    r"|已验证|已确立|候选|已弃用|数据有限))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class TextRules:
+    """How patterns are worded.
+
+    Attributes:
+        limited_below: fewer raw reports than this are called limited data, whatever the state.
+        max_chars: longer contents are cut.
+    """
+
+    limited_below: int = 3
+    max_chars: int = DEFAULT_LIMIT
+
+    def __post_init__(self) -> None:
+        require(self.limited_below >= 0, "limited_below must be at least 0")
+        require(16 <= self.max_chars <= 10_000, "max_chars must lie in 16..10000")
+
+
+PLAIN: Final = TextRules()
+
+
+@dataclass(frozen=True)
+class PatternWording:
+    """One pattern as a text words it: its content in one language, and where it stands.
+
+    Attributes:
+        content: what the pattern says, as an agent wrote it.
+        state: its maturity, by the rules or by hand.
+        evidence: the sums that the texts' numbers come from.
+    """
+
+    content: str
+    state: Maturity
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Inversion:
+    """A pattern that was turned into a warning.
+
+    Attributes:
+        content: what the pattern says, as an agent wrote it.
+        failures: observations that count as failures, a raw count.
+        observations: observations that count at all, a raw count, at least 1.
+    """
+
+    content: str
+    failures: int
+    observations: int
+
+
+def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
+    """An anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
+    content = _without_warning(as_data(inversion.content, rules.max_chars)).rstrip(_PERIODS)
+    failures, total = inversion.failures, inversion.observations
+    rate = percent(failures, total)
+    if language == "zh":
+        return f"避免:{content}。失败{failures}/{total}次({rate}%失败率)"
+    return f"AVOID: {content}. Failed {failures}/{total} times ({rate}% failure rate)"
+
+
+def _without_warning(content: str) -> str:
+    """The content without any warning in front, unless it is nothing else."""
+    while (rest := as_data(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
+        if not rest:
+            return content
+        content = rest
+    return content
+
+
+def anti_pattern_line(
+    inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
+    """The line of one anti-pattern."""
+    return f"- {warning(inversion, language, rules=rules)}"
+
+
+def anti_patterns_text(
+    inversions: Sequence[Inversion], language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
+    """The section on anti-patterns, in the order given; "" when there is none."""
+    if not inversions:
+        return ""
+    lines = [ANTI_PATTERNS_HEADING[language], "", ANTI_PATTERNS_INTRODUCTION[language], ""]
+    lines += (anti_pattern_line(each, language, rules=rules) for each in inversions)
+    return "\n".join(lines)
+
+
+def pattern_line(
+    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
+    """The line of one pattern, with its standing in brackets at the end."""
+    content = _FORGED_SUFFIX.sub("(", as_data(wording.content, rules.max_chars))
+    suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
+    return f"- {content} [{suffix}]"
+
+
+def patterns_text(
+    wordings: Sequence[PatternWording], language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
+    """The sections of the recommended patterns by maturity, most trusted first.
+
+    Within a section the order is the one given. Empty sections are left out, deprecated patterns
+    too; nothing to recommend gives "".
+    """
+    sections = (_section(state, wordings, language, rules) for state in RECOMMENDED)
+    return "\n\n".join(section for section in sections if section)
+
+
+def deprecated_text(
+    wordings: Sequence[PatternWording], language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
+    """The section of the deprecated patterns, for whoever asks; "" when there is none."""
+    return _section(Maturity.DEPRECATED, wordings, language, rules)
+
+
+def _section(
+    state: Maturity, wordings: Sequence[PatternWording], language: Language, rules: TextRules
+) -> str:
+    lines = [pattern_line(each, language, rules=rules) for each in wordings if each.state is state]
+    return "\n".join([PATTERN_HEADINGS[language][state], "", *lines]) if lines else ""
+
+
+def _suffix_en(wording: PatternWording, limited_below: int) -> str:
+    helpful, harmful, count = _numbers(wording.evidence)
+    observations = "1 observation" if count == 1 else f"{count} observations"
+    if count < limited_below:
+        return f"LIMITED DATA - {observations}"
+    match wording.state:
+        case Maturity.PROVEN:
+            return f"PROVEN - {helpful}% helpful from {observations}"
+        case Maturity.ESTABLISHED:
+            return f"ESTABLISHED - {helpful}% helpful, {harmful}% harmful from {observations}"
+        case Maturity.CANDIDATE:
+            return f"CANDIDATE - {observations}, needs more data"
+        case Maturity.DEPRECATED:
+            return f"DEPRECATED - {harmful}% harmful, avoid using"
+
+
+def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
+    helpful, harmful, count = _numbers(wording.evidence)
+    if count < limited_below:
+        return f"数据有限 - {count}次观察"
+    match wording.state:
+        case Maturity.PROVEN:
+            return f"已验证 - {helpful}%有帮助,来自{count}次观察"
+        case Maturity.ESTABLISHED:
+            return f"已确立 - {helpful}%有帮助,{harmful}%有害,来自{count}次观察"
+        case Maturity.CANDIDATE:
+            return f"候选 - {count}次观察,需要更多数据"
+        case Maturity.DEPRECATED:
+            return f"已弃用 - {harmful}%有害,避免使用"
+
+
+def _numbers(evidence: Evidence) -> tuple[int, int, int]:
+    helpful = percent(evidence.decayed_helpful, evidence.decayed_total)
+    harmful = percent(evidence.decayed_harmful, evidence.decayed_total)
+    return helpful, harmful, evidence.helpful + evidence.harmful

@@ -1,0 +1,1 @@
+"""Recognising strategies in the text of an outcome."""

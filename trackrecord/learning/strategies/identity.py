@@ -1,0 +1,56 @@
+"""Identity: the id that a pattern is known by, whatever language and letter case it came in.
+
+Exactly one kind of id begins with `anti-`: that of an anti-pattern. A pattern that an agent itself
+named "anti-foo" is known as `anti_foo`. An underscore occurs nowhere else in a slug, so
+`anti_foo` (a pattern), `anti-foo` (the anti-pattern of `foo`) and `anti-anti_foo` (the
+anti-pattern of `anti_foo`) are three things and stay three things.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from ..text.slug import ANTI_PREFIX as ANTI_PREFIX  # part of this module's vocabulary
+from ..text.slug import slug_of_words
+from .catalogue import STRATEGIES, Strategy
+
+
+def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
+    """Each strategy under the slugs of all its names, its own slug included; the first one wins."""
+    known: dict[str, Strategy] = {}
+    for strategy in strategies:
+        for name in (strategy.slug, *strategy.names):
+            slug = slug_of_words(name)
+            if slug is not None:
+                known.setdefault(slug, strategy)
+    return known
+
+
+_CANONICAL: Final = strategies_by_slug(STRATEGIES)
+
+
+def slug_of(name: str) -> str | None:
+    """The slug of a pattern's name, or None when it holds neither a letter nor a digit.
+
+    The names of the twelve strategies lead to one slug in either language; `Recogniser.slug_of`
+    knows a project's own strategies as well.
+    """
+    slug = slug_of_words(name)
+    if slug is None:
+        return None
+    known = _CANONICAL.get(slug)
+    return known.slug if known else slug
+
+
+def anti_id(pattern_id: str) -> str:
+    """The id of a pattern's anti-pattern."""
+    return ANTI_PREFIX + pattern_id
+
+
+def is_anti_id(some_id: str) -> bool:
+    """Whether an id is an anti-pattern's; no slug of a name ever is."""
+    return some_id.startswith(ANTI_PREFIX)
+
+
+def pattern_id_of(some_id: str) -> str:
+    """The pattern that an id is about: what an anti-pattern warns of, else the id itself."""
+    return some_id.removeprefix(ANTI_PREFIX)

@@ -1,0 +1,1 @@
+"""Words, languages and texts that every subject shares."""

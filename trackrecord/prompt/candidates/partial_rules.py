@@ -1,0 +1,77 @@
+"""Rules from what a caller says of them: what is not said stays as it is."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any, Final
+
+from trackrecord.errors import SettingsError
+
+from .rules import ContextRules
+from .spelling import snake_case
+
+Given = ContextRules | Mapping[str, Any] | None
+
+DEFAULT_RULES: Final = ContextRules()
+
+# {"weights": {"phase": 2}} means phase_weight, {"tokenRatios": {"code": 0.5}} means code_ratio.
+_GROUPS: Final = {"weights": "_weight", "token_ratios": "_ratio"}
+_NAMES: Final = frozenset(field.name for field in fields(ContextRules))
+
+
+def rules_from(given: Given, usual: ContextRules = DEFAULT_RULES) -> ContextRules:
+    """The rules that are meant.
+
+    Args:
+        given: rules, or some of their numbers by name, in snake_case or camelCase; the weights may
+            stand together under `weights`, the ratios under `token_ratios`.
+        usual: what holds where nothing is given.
+
+    Raises:
+        SettingsError: a name is unknown, or a value is none.
+    """
+    if given is None:
+        return usual
+    if isinstance(given, ContextRules):
+        return given
+    if not isinstance(given, Mapping):
+        message = f"the rules of a ranking are an object, not {type(given).__name__}"
+        raise SettingsError(message)
+    said = dict(_flat(given))
+    try:
+        return replace(usual, **said)
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _flat(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in given.items():
+        name = snake_case(key)
+        if value is None:
+            continue
+        if name not in _GROUPS:
+            yield name, _checked(name, value)
+            continue
+        if not isinstance(value, Mapping):
+            message = f"{key} must be an object of names and numbers"
+            raise SettingsError(message)
+        for inner, number in value.items():
+            if number is not None:
+                full = snake_case(inner) + _GROUPS[name]
+                yield full, _checked(full, number)
+
+
+def _checked(name: str, value: object) -> object:
+    """A value of the right type; whether it lies where it may, the rules say themselves."""
+    if name not in _NAMES:
+        message = f"there is no {name!r} among the rules of a ranking"
+        raise SettingsError(message)
+    wanted = type(getattr(DEFAULT_RULES, name))
+    if wanted is bool and not isinstance(value, bool):
+        message = f"{name} must be true or false"
+        raise SettingsError(message)
+    if wanted in (int, float, type(None)) and (
+        isinstance(value, bool) or not isinstance(value, int if wanted is int else (int, float))
+    ):
+        message = f"{name} must be a {'whole ' if wanted is int else ''}number, not {value!r}"
+        raise SettingsError(message)
+    return value

@@ -1,0 +1,133 @@
+"""What an agent calls while it writes a prompt. It never breaks the agent, and it never waits long.
+
+Redis is asked whether anything changed, and for all of it only then. When Redis is away, the last
+answer that this process saw is given again, marked stale; when there was none, the answer is empty
+and says so.
+"""
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+
+import msgspec
+import redis
+
+from trackrecord.errors import SettingsError
+from trackrecord.learning.text.language import Language, known_language
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import Settings, load_settings
+from trackrecord.wire.outcome import DEFAULT_PROJECT
+
+from .answer import Rankings, answer_from
+from .cache import read_document, read_stamp
+from .document import RankingsDocument, decode_document
+
+DEFAULT_BUDGET = 2000
+
+
+@dataclass
+class RankingsReader:
+    """Reads rankings for one process.
+
+    Attributes:
+        settings: where Redis is, and how long to wait for it.
+    """
+
+    settings: Settings
+    _client: redis.Redis | None = None
+    # By project: the stamp in the cache, and what was decoded. Most prompts are written while
+    # nothing has changed, and then a few bytes are read instead of some hundred thousand.
+    _last: dict[str, tuple[bytes, RankingsDocument]] = field(default_factory=dict)
+    _retry_at: float = 0.0
+
+    def read(
+        self,
+        *,
+        project: str | None = None,
+        task: str | None = None,
+        budget: int | None = DEFAULT_BUDGET,
+        limit: int | None = None,
+        lang: Language = "en",
+    ) -> Rankings:
+        """See `rankings`."""
+        name = project or self.settings.project
+        document, problem = self.document(name)
+        return answer_from(
+            document,
+            project=name,
+            problem=problem,
+            task=task,
+            budget=budget,
+            limit=limit,
+            language=known_language(lang),
+            now=time.time(),
+            memory_rules=self.settings.memories,
+        )
+
+    def document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
+        """The newest document there is, and what kept us from a fresh one; never raises."""
+        seen_stamp, seen = self._last.get(project, (None, None))
+        if time.monotonic() < self._retry_at:
+            return seen, "redis is unavailable"
+        try:
+            if self._client is None:
+                self._client = agent_client(self.settings)
+            if seen and read_stamp(self._client, self.settings, project) == seen_stamp:
+                return seen, None
+            stamp, data = read_document(self._client, self.settings, project)
+        except (redis.RedisError, OSError, ValueError) as error:
+            self._retry_at = time.monotonic() + self.settings.retry_after_s
+            return seen, f"redis is unavailable ({type(error).__name__})"
+        if data is None:
+            return None, "nothing is learnt yet"
+        try:
+            document = decode_document(data)
+        except msgspec.DecodeError:
+            return seen, "the cache was written by another version"
+        self._last[project] = (stamp or b"", document)
+        return document, None
+
+
+_lock = threading.Lock()
+_readers: dict[int, RankingsReader] = {}
+
+
+def rankings(
+    *,
+    project: str | None = None,
+    task: str | None = None,
+    budget: int | None = DEFAULT_BUDGET,
+    limit: int | None = None,
+    lang: Language = "en",
+) -> Rankings:
+    """What the fleet has learnt, ranked, within a token budget.
+
+    Never raises for what goes wrong behind it: see `Rankings.problem` and `Rankings.is_stale`.
+
+    Args:
+        project: whose experience; the settings' project when not given.
+        task: the text of the task at hand: competences are ranked by how well they fit it, and
+            memories and past tasks are those that have to do with it.
+        budget: tokens that the prompt text may take; None for no limit.
+        limit: how many patterns, warnings, competences, memories and past tasks at most, of each.
+        lang: language of the text, "en" or "zh".
+    """
+    try:
+        reader = process_reader()
+    except SettingsError as error:
+        return Rankings.empty(project or DEFAULT_PROJECT, problem=str(error))
+    return reader.read(project=project, task=task, budget=budget, limit=limit, lang=lang)
+
+
+def process_reader() -> RankingsReader:
+    """The reader of this process, which remembers what it saw last.
+
+    Raises:
+        SettingsError: a setting is wrong.
+    """
+    reader = _readers.get(os.getpid())
+    if reader is None:
+        with _lock:
+            reader = _readers.setdefault(os.getpid(), RankingsReader(load_settings()))
+    return reader

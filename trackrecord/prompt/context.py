@@ -1,0 +1,74 @@
+"""The one call that a prompt needs: an agent's own candidates and what is learnt, in one text."""
+
+import time
+from collections.abc import Iterable
+
+from trackrecord.errors import SettingsError
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.text.language import Language, known_language
+from trackrecord.wire.outcome import DEFAULT_PROJECT
+
+from .candidates import partial_rules
+from .candidates.partial_rules import DEFAULT_RULES, rules_from
+from .candidates.reading import Given, read_candidates
+from .candidates.tokenizing import Tokenizer
+from .client import DEFAULT_BUDGET, process_reader
+from .composing import Context, compose
+
+
+def context(
+    project: str | None = None,
+    task: str | None = None,
+    candidates: Iterable[Given] = (),
+    budget: int | None = DEFAULT_BUDGET,
+    *,
+    lang: Language = "en",
+    tokenizer: Tokenizer | None = None,
+    config: partial_rules.Given = None,
+) -> Context:
+    """Rank an agent's own candidates and what the fleet has learnt, and write what fits.
+
+    What goes wrong behind it never raises: the agent's own candidates are ranked all the same, see
+    `Context.problem` and `Context.is_stale`. What the caller hands in wrongly does.
+
+    Args:
+        project: whose experience; the settings' project when not given.
+        task: the text of the task at hand: competences and memories are ranked by how well they fit
+            it, and similar past tasks compete, too.
+        candidates: the agent's own; objects, or mappings as JSON has them.
+        budget: tokens that the text may take; None for no limit.
+        lang: language of the headings and of what is learnt, "en" or "zh".
+        tokenizer: counts the tokens of a text, or gives them as a list; without one they are
+            estimated by characters.
+        config: rules that differ from those of the settings.
+
+    Raises:
+        InvalidCandidate: a candidate is none, or two have one id; the message names it.
+        SettingsError: the config has no such rule, or not such a value; the message names it.
+    """
+    own = read_candidates(candidates)
+    document, name, problem = None, project or DEFAULT_PROJECT, None
+    usual, memory_rules = DEFAULT_RULES, MemoryRules()
+    try:
+        reader = process_reader()
+    except SettingsError as error:
+        problem = str(error)
+    else:
+        usual, memory_rules = reader.settings.context, reader.settings.memories
+        name = project or reader.settings.project
+    rules = rules_from(config, usual)
+    if problem is None:
+        document, problem = reader.document(name)
+    return compose(
+        document,
+        own,
+        rules,
+        project=name,
+        problem=problem,
+        task=task,
+        budget=budget,
+        language=known_language(lang),
+        tokenizer=tokenizer,
+        memory_rules=memory_rules,
+        now=time.time(),
+    )

@@ -1,0 +1,1 @@
+"""What a reader may ask of what is learnt."""

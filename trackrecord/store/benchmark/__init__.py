@@ -1,0 +1,1 @@
+"""The benchmark's rates on record."""

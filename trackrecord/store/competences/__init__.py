@@ -1,0 +1,1 @@
+"""Signatures, episodes and competence records."""

@@ -1,0 +1,144 @@
+"""Episodes: those that wait for consolidation, and those that it has read."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Select, delete, exists, func, select, update
+
+from ..database.bulk_insert import insert_rows
+from ..database.row_locks import held
+from ..outcomes.tables import outcomes, waiting_episodes
+from .tables import episodes
+
+# Bodies may have a megabyte each: no more than this many are in memory at once.
+_BODIES = 200
+
+
+class EpisodeRow(msgspec.Struct, frozen=True, gc=False):
+    """A recorded outcome as consolidation reads it.
+
+    Attributes:
+        outcome: its row.
+        success: whether the task reached its goal.
+        ended_at: when it ended, seconds since the epoch.
+        body: the outcome as it came.
+    """
+
+    outcome: int
+    success: bool
+    ended_at: float
+    body: bytes
+
+
+class ReadEpisode(msgspec.Struct, frozen=True, gc=False):
+    """What consolidation made of one episode.
+
+    Attributes:
+        outcome: the outcome's row.
+        signature: its signature; None when it is no procedure.
+        success: whether the task reached its goal.
+    """
+
+    outcome: int
+    signature: str | None
+    success: bool
+
+
+def last_waiting(connection: Connection, project_id: int) -> int | None:
+    """The row of the last outcome of a project that waits, None when none does."""
+    query = select(func.max(waiting_episodes.c.outcome))
+    return connection.execute(query.where(waiting_episodes.c.project_id == project_id)).scalar()
+
+
+def waiting(
+    connection: Connection, project_id: int, *, after: int, upto: int, limit: int
+) -> Iterator[EpisodeRow]:
+    """Episodes that wait, in the order of their rows, beyond `after` and up to `upto`.
+
+    In a writing transaction they are held until it ends; what another one holds is left out.
+    """
+    table = waiting_episodes.c
+    query = (
+        _bodies()
+        .join(waiting_episodes, table.outcome == outcomes.c.id)
+        .where(table.project_id == project_id, table.outcome > after, table.outcome <= upto)
+        .order_by(table.outcome)
+        .limit(limit)
+    )
+    return _stream(connection, held(connection, query, waiting_episodes, skip_held=True))
+
+
+def mark_read(
+    connection: Connection,
+    project_id: int,
+    read: Sequence[ReadEpisode],
+    signature_ids: dict[str, int],
+    now: float,
+) -> None:
+    """Put episodes, in the order of their rows, on record as read; they wait no longer."""
+    rows = [
+        (
+            project_id,
+            each.outcome,
+            None if each.signature is None else signature_ids[each.signature],
+            each.success,
+            now,
+        )
+        for each in read
+    ]
+    insert_rows(connection, episodes, tuple(episodes.c), rows)
+    waits = waiting_episodes.c
+    is_read = exists().where(
+        episodes.c.project_id == waits.project_id, episodes.c.outcome == waits.outcome
+    )
+    among_these = waits.outcome.between(read[0].outcome, read[-1].outcome)
+    connection.execute(
+        delete(waiting_episodes).where(waits.project_id == project_id, among_these, is_read)
+    )
+
+
+def read_before(
+    connection: Connection, project_id: int, *, after: int, limit: int
+) -> Iterator[EpisodeRow]:
+    """Episodes that were read already, in the order of their rows, beyond `after`."""
+    query = (
+        _bodies()
+        .join(episodes, episodes.c.outcome == outcomes.c.id)
+        .where(episodes.c.project_id == project_id, episodes.c.outcome > after)
+        .order_by(episodes.c.outcome)
+        .limit(limit)
+    )
+    return _stream(connection, query)
+
+
+def reassign(
+    connection: Connection,
+    project_id: int,
+    read: Iterable[ReadEpisode],
+    signature_ids: dict[str, int],
+) -> None:
+    """Note the signatures of episodes that were read again."""
+    by_signature: dict[str | None, list[int]] = {}
+    for each in read:
+        by_signature.setdefault(each.signature, []).append(each.outcome)
+    for signature, rows in by_signature.items():
+        signature_id = None if signature is None else signature_ids[signature]
+        connection.execute(
+            update(episodes)
+            .where(
+                episodes.c.project_id == project_id,
+                episodes.c.outcome.in_(rows),
+                episodes.c.signature_id.is_distinct_from(signature_id),
+            )
+            .values(signature_id=signature_id)
+        )
+
+
+def _bodies() -> Select[Any]:
+    return select(outcomes.c.id, outcomes.c.success, outcomes.c.ended_at, outcomes.c.body)
+
+
+def _stream(connection: Connection, query: Select[Any]) -> Iterator[EpisodeRow]:
+    rows = connection.execute(query.execution_options(yield_per=_BODIES))
+    return (EpisodeRow(*row) for row in rows)

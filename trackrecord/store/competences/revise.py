@@ -1,0 +1,183 @@
+"""Revising: changes of competence records by hand, each in the caller's one transaction.
+
+Whatever is wrong raises, so that the transaction is rolled back: nothing is ever half done.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+from sqlalchemy import Connection
+
+from trackrecord.errors import InvalidRevision, RevisionRefused
+from trackrecord.learning.competences import revision
+from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.competences.revision import (
+    ForkChanges,
+    Malformed,
+    Refused,
+    Revised,
+    RevisionAction,
+)
+from trackrecord.learning.competences.rules import CompetenceRules
+
+from ..outcomes.decay_basis import hold_basis
+from .read import held_for_revision, read_named
+from .write import SignedChange, write_changes
+
+
+@dataclass(frozen=True)
+class Signed:
+    """Who revises records, when, and why.
+
+    Attributes:
+        actor: who.
+        rationale: why; for the history, which outlives the records.
+        now: when, seconds since the epoch.
+    """
+
+    actor: str
+    rationale: str
+    now: float
+
+    def __post_init__(self) -> None:
+        for name in ("actor", "rationale"):
+            if not getattr(self, name).strip():
+                message = f"a revision needs its {name}"
+                raise InvalidRevision(message)
+
+
+class Reviser:
+    """Revises records of one project within one writing transaction.
+
+    Every method raises UnknownId for an id that the project does not know, RevisionRefused for a
+    record that is retracted or superseded, InvalidRevision for what makes no sense.
+
+    Args:
+        connection: of the transaction.
+        project_id: the project's row.
+        rules: what new records start with.
+        signed: who, when and why.
+    """
+
+    def __init__(
+        self, connection: Connection, project_id: int, rules: CompetenceRules, signed: Signed
+    ) -> None:
+        self._connection = connection
+        self._project_id = project_id
+        self._rules = rules
+        self._signed = signed
+        self._signatures: dict[str, int | None] = {}
+        # Before anything else is held: a rebuild, which changes all, holds it from its beginning.
+        hold_basis(connection, project_id)
+
+    def reinforce(self, competence_id: str, amount: float | None = None) -> Competence:
+        """Raise a record's salience by its gain, or by an amount."""
+        return self._one(
+            competence_id,
+            RevisionAction.REINFORCED,
+            lambda record: revision.reinforce(record, amount, now=self._signed.now),
+        )
+
+    def penalize(self, competence_id: str, amount: float) -> Competence:
+        """Lower a record's salience by an amount."""
+        return self._one(
+            competence_id,
+            RevisionAction.PENALIZED,
+            lambda record: revision.penalize(record, amount, now=self._signed.now),
+        )
+
+    def contest(self, competence_id: str, by: str, *, is_record: bool) -> Competence:
+        """Mark a record as contested by another one, or by named evidence."""
+        if is_record:
+            self._held([competence_id, by])
+        return self._one(
+            competence_id,
+            RevisionAction.CONTESTED,
+            lambda record: revision.contest(record, by, now=self._signed.now),
+        )
+
+    def retract(self, competence_id: str) -> Competence:
+        """Take a record out of selection; it is kept, with its history."""
+        return self._one(
+            competence_id,
+            RevisionAction.RETRACTED,
+            lambda record: revision.retract(record, now=self._signed.now),
+        )
+
+    def supersede(self, old_id: str, new_id: str) -> tuple[Competence, Competence]:
+        """Put one record in the place of another; answers the old one and the new one."""
+        held = self._held([old_id, new_id])
+        with _told():
+            old, new = revision.supersede(held[old_id], held[new_id], now=self._signed.now)
+        self._write((RevisionAction.SUPERSEDED, old), (RevisionAction.SUPERSEDES, new))
+        return old, new
+
+    def fork(self, competence_id: str, changes: ForkChanges) -> Competence:
+        """Make a new record from another one; both are active then."""
+        held = self._held([competence_id])
+        with _told():
+            made = revision.fork(
+                self._rules, held[competence_id], _new_id(), changes, now=self._signed.now
+            )
+        self._write((RevisionAction.FORKED, made))
+        return made
+
+    def merge(self, competence_ids: Sequence[str]) -> Competence:
+        """Make one record of several, which are retracted."""
+        held = self._held(competence_ids)
+        # What outcomes credited is part of what they add up to, but not of what they are stored as.
+        credited = read_named(self._connection, self._project_id, competence_ids)
+        with _told():
+            merged, _ = revision.merge(
+                self._rules,
+                [credited[each] for each in competence_ids],
+                _new_id(),
+                now=self._signed.now,
+            )
+            sources = [revision.retract(each, now=self._signed.now) for each in held.values()]
+        self._write(
+            (RevisionAction.MERGED, merged),
+            *((RevisionAction.RETRACTED, each) for each in sources),
+        )
+        return merged
+
+    def _held(self, ids: Sequence[str]) -> dict[str, Competence]:
+        found = held_for_revision(self._connection, self._project_id, ids)
+        self._signatures.update({each: row for each, (row, _) in found.items()})
+        return {each: record for each, (_, record) in found.items()}
+
+    def _one(
+        self, competence_id: str, action: RevisionAction, change: Callable[[Competence], Competence]
+    ) -> Competence:
+        record = self._held([competence_id])[competence_id]
+        with _told():
+            changed = change(record)
+        self._write((action, changed))
+        return changed
+
+    def _write(self, *changed: tuple[RevisionAction, Competence]) -> None:
+        signed = self._signed
+        changes = [
+            SignedChange(self._signatures.get(record.id), Revised(action, record, signed.rationale))
+            for action, record in changed
+        ]
+        write_changes(
+            self._connection, self._project_id, changes, actor=signed.actor, now=signed.now
+        )
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """The rules' refusals as errors that a caller of the store knows."""
+    try:
+        yield
+    except Refused as error:
+        raise RevisionRefused(str(error)) from None
+    except Malformed as error:
+        raise InvalidRevision(str(error)) from None
+
+
+def _new_id() -> str:
+    return f"skill-{uuid4().hex[:24]}"

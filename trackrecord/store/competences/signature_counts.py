@@ -1,0 +1,149 @@
+"""Facts: what the episodes of a signature had in common, counted."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import CompoundSelect, Connection, bindparam, select, union_all
+
+from trackrecord.learning.competences.tally import Tally
+
+from ..database.digests import digest_of
+from ..database.upsert import Columns, add_rows
+from .tables import signature_facts
+
+
+class FactKind(StrEnum):
+    """What a fact is about, and so what its text is.
+
+    An order is a JSON array of the tools; an argument one of tool, name and type; conditions one of
+    the trigger's signal and the conditions' own canonical JSON. The others are the text itself.
+    """
+
+    ORDER = "order"
+    ARGUMENT = "argument"
+    TRIGGER = "trigger"
+    CONDITIONS = "conditions"
+    FAILURE_MODE = "failure_mode"
+
+
+@dataclass(frozen=True)
+class FactLimits:
+    """How many facts of each kind are read for one signature, the most frequent first."""
+
+    orders: int = 100
+    arguments: int = 2000
+    triggers: int = 20
+    conditions: int = 100
+    failure_modes: int = 10
+
+    def by_kind(self) -> dict[FactKind, int]:
+        """The limit of each kind."""
+        return {
+            FactKind.ORDER: self.orders,
+            FactKind.ARGUMENT: self.arguments,
+            FactKind.TRIGGER: self.triggers,
+            FactKind.CONDITIONS: self.conditions,
+            FactKind.FAILURE_MODE: self.failure_modes,
+        }
+
+
+def add_facts(connection: Connection, tallies: Mapping[int, Tally]) -> None:
+    """Add the facts of tallies to those on record, by the row of their signature."""
+    rows = [
+        (signature_id, kind.value, digest_of(text), text, successes, failures, successes + failures)
+        for signature_id, tally in tallies.items()
+        for kind, text, successes, failures in _facts_of(tally)
+    ]
+    add_rows(connection, signature_facts, _COLUMNS, sorted(rows), key=_COLUMNS[:3], combine=_added)
+
+
+_COLUMNS = tuple(column.name for column in signature_facts.c)
+
+
+def _added(table: Columns, new: Columns) -> dict[str, Any]:
+    return {name: table[name] + new[name] for name in ("successes", "failures", "uses")}
+
+
+def read_facts(connection: Connection, tallies: Mapping[int, Tally], limits: FactLimits) -> None:
+    """Add the facts on record to tallies, by the row of their signature."""
+    query = _query(limits)
+    for signature_id, tally in tallies.items():
+        for kind, text, successes, failures in connection.execute(query, {"of": signature_id}):
+            _fill[kind](tally, text, successes, failures)
+
+
+@lru_cache(maxsize=8)
+def _query(limits: FactLimits) -> CompoundSelect[Any]:
+    # Built once: building it takes far longer than executing it.
+    table = signature_facts.c
+    return union_all(
+        *(
+            select(
+                select(table.kind, table.text, table.successes, table.failures)
+                .where(table.signature_id == bindparam("of"), table.kind == kind.value)
+                .order_by(table.uses.desc(), table.digest.desc())
+                .limit(limit)
+                .subquery()
+            )
+            for kind, limit in limits.by_kind().items()
+        )
+    )
+
+
+_Fact = tuple[FactKind, str, int, int]
+_json = msgspec.json.Encoder()
+_order = msgspec.json.Decoder(tuple[str, ...])
+_argument = msgspec.json.Decoder(tuple[str, str, str])
+_pair = msgspec.json.Decoder(tuple[str, str])
+
+
+def _text(value: object) -> str:
+    return _json.encode(value).decode()
+
+
+def _facts_of(tally: Tally) -> Iterable[_Fact]:
+    for order, count in tally.orders.items():
+        yield FactKind.ORDER, _text(order), count, 0
+    for argument, count in tally.arguments.items():
+        yield FactKind.ARGUMENT, _text(argument), count, 0
+    for signal in tally.trigger_successes.keys() | tally.trigger_failures.keys():
+        counts = tally.trigger_successes[signal], tally.trigger_failures[signal]
+        yield FactKind.TRIGGER, signal, *counts
+    for conditions, count in tally.conditions.items():
+        yield FactKind.CONDITIONS, _text(conditions), count, 0
+    for failure_mode, count in tally.failure_modes.items():
+        yield FactKind.FAILURE_MODE, failure_mode, 0, count
+
+
+def _fill_order(tally: Tally, text: str, successes: int, _failures: int) -> None:
+    tally.orders[_order.decode(text)] += successes
+
+
+def _fill_argument(tally: Tally, text: str, successes: int, _failures: int) -> None:
+    tally.arguments[_argument.decode(text)] += successes
+
+
+def _fill_trigger(tally: Tally, text: str, successes: int, failures: int) -> None:
+    tally.trigger_successes[text] += successes
+    tally.trigger_failures[text] += failures
+
+
+def _fill_conditions(tally: Tally, text: str, uses: int, _failures: int) -> None:
+    tally.conditions[_pair.decode(text)] += uses
+
+
+def _fill_failure_mode(tally: Tally, text: str, _successes: int, failures: int) -> None:
+    tally.failure_modes[text] += failures
+
+
+_fill: dict[str, Callable[[Tally, str, int, int], None]] = {
+    FactKind.ORDER: _fill_order,
+    FactKind.ARGUMENT: _fill_argument,
+    FactKind.TRIGGER: _fill_trigger,
+    FactKind.CONDITIONS: _fill_conditions,
+    FactKind.FAILURE_MODE: _fill_failure_mode,
+}

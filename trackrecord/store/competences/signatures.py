@@ -1,0 +1,144 @@
+"""Signatures: the sums over the episodes of each procedure."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
+
+from trackrecord.learning.competences.tally import Tally
+
+from ..database.digests import digest_of
+from ..database.upsert import Columns, add_rows, later
+from .signature_counts import add_facts
+from .tables import competences, episodes, signature_facts, signatures
+
+
+@dataclass(frozen=True)
+class StoredSignature:
+    """A signature as it is on record; the tally has its sums, `read_facts` fills in the rest."""
+
+    id: int
+    name: str
+    tally: Tally
+
+
+def add_tallies(
+    connection: Connection, project_id: int, tallies: Mapping[str, Tally]
+) -> dict[str, int]:
+    """Add tallies, by signature, to a project's sums; mark the signatures as changed.
+
+    Returns:
+        The row of each signature.
+    """
+    rows = sorted(_row(project_id, name, tally) for name, tally in tallies.items())
+    add_rows(connection, signatures, _COLUMNS, rows, key=_COLUMNS[:2], combine=_added)
+    ids = {each.name: each.id for each in stored_signatures(connection, project_id, tallies)}
+    add_facts(connection, {ids[name]: tally for name, tally in tallies.items()})
+    return ids
+
+
+_COLUMNS = tuple(column.name for column in signatures.c if column.name != "id")
+
+
+def _row(project_id: int, name: str, tally: Tally) -> tuple[Any, ...]:
+    return (
+        project_id,
+        digest_of(name),
+        name,
+        tally.successes,
+        tally.failures,
+        tally.latency_sum_ms,
+        tally.latency_count,
+        tally.last_used_at,
+        True,
+    )
+
+
+def _added(table: Columns, new: Columns) -> dict[str, Any]:
+    sums = ("successes", "failures", "latency_sum_ms", "latency_count")
+    return {
+        **{name: table[name] + new[name] for name in sums},
+        "last_used_at": later(table.last_used_at, new.last_used_at),
+        "changed": new.changed,
+    }
+
+
+def stored_signatures(
+    connection: Connection, project_id: int, names: Collection[str]
+) -> list[StoredSignature]:
+    """Those of the named signatures that are on record."""
+    digests = [digest_of(name) for name in names]
+    return _read(
+        connection, signatures.c.project_id == project_id, signatures.c.digest.in_(digests)
+    )
+
+
+def changed_signatures(
+    connection: Connection, project_id: int, *, limit: int, after: int = 0
+) -> list[StoredSignature]:
+    """Signatures whose records must still follow, in the order of their rows."""
+    return _read(
+        connection,
+        signatures.c.project_id == project_id,
+        # Spelt as in the partial index, so that it is used.
+        signatures.c.changed,
+        signatures.c.id > after,
+        limit=limit,
+    )
+
+
+def _read(
+    connection: Connection, *where: ColumnElement[bool], limit: int | None = None
+) -> list[StoredSignature]:
+    table = signatures.c
+    query = select(
+        table.id,
+        table.name,
+        table.successes,
+        table.failures,
+        table.latency_sum_ms,
+        table.latency_count,
+        table.last_used_at,
+    )
+    rows = connection.execute(query.where(*where).order_by(table.id).limit(limit))
+    return [StoredSignature(id_, name, Tally(*sums)) for id_, name, *sums in rows]
+
+
+def clear_changed(connection: Connection, ids: Collection[int]) -> None:
+    """Note that the records of signatures have followed."""
+    connection.execute(
+        update(signatures).where(signatures.c.id.in_(list(ids))).values(changed=False)
+    )
+
+
+def clear_sums(connection: Connection, project_id: int) -> None:
+    """Set all sums of a project to nothing, for a rebuild to add them up again."""
+    of_project = select(signatures.c.id).where(signatures.c.project_id == project_id)
+    connection.execute(
+        delete(signature_facts).where(signature_facts.c.signature_id.in_(of_project))
+    )
+    connection.execute(
+        update(signatures)
+        .where(signatures.c.project_id == project_id)
+        .values(
+            successes=0,
+            failures=0,
+            latency_sum_ms=0,
+            latency_count=0,
+            last_used_at=None,
+            changed=True,
+        )
+    )
+
+
+def drop_unused(connection: Connection, project_id: int) -> None:
+    """Remove the signatures of a project that have neither episodes nor a record."""
+    connection.execute(
+        delete(signatures).where(
+            signatures.c.project_id == project_id,
+            signatures.c.successes + signatures.c.failures == 0,
+            ~exists().where(episodes.c.signature_id == signatures.c.id),
+            ~exists().where(competences.c.signature_id == signatures.c.id),
+        )
+    )

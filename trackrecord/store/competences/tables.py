@@ -1,0 +1,196 @@
+"""The tables of consolidation: from episodes to competence records."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from ..outcomes.tables import Id, metadata
+
+# One row for each procedure of a project: sums over its episodes, whether a record or not.
+signatures = Table(
+    "signatures",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    # Of the name, which may be longer than an index row of PostgreSQL.
+    Column("digest", LargeBinary(16), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("successes", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    Column("latency_sum_ms", BigInteger, nullable=False),
+    Column("latency_count", BigInteger, nullable=False),
+    Column("last_used_at", Double),
+    # Whether its record must still follow what was added.
+    Column("changed", Boolean, nullable=False),
+    UniqueConstraint("project_id", "digest"),
+)
+Index(
+    "ix_signatures_changed",
+    signatures.c.project_id,
+    signatures.c.id,
+    sqlite_where=signatures.c.changed,
+    postgresql_where=signatures.c.changed,
+)
+
+# What the episodes of a signature had in common, counted: orders, arguments, triggers, …
+signature_facts = Table(
+    "signature_facts",
+    metadata,
+    Column("signature_id", ForeignKey("signatures.id"), primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    # Of the text, as above.
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("successes", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    # Successes and failures; the index finds the most frequent without reading the rest.
+    Column("uses", BigInteger, nullable=False),
+    Index("ix_signature_facts_uses", "signature_id", "kind", "uses", "digest"),
+    sqlite_with_rowid=False,
+)
+
+# The episodes that consolidation has read.
+episodes = Table(
+    "episodes",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    # None: no procedure, for example because of too many tools.
+    Column("signature_id", Id),
+    Column("success", Boolean, nullable=False),
+    Column("read_at", Double, nullable=False),
+    Index("ix_episodes_signature", "signature_id", "success", "outcome"),
+    sqlite_with_rowid=False,
+)
+
+competences = Table(
+    "competences",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
+    # None: made by hand, so that no signature's sums flow into it.
+    Column("signature_id", ForeignKey("signatures.id"), index=True),
+    Column("status", String(16), nullable=False),
+    Column("updated_at", Double, nullable=False),
+    # The whole record as JSON.
+    Column("record", Text, nullable=False),
+)
+
+# What selection compares, narrow enough to be read for every candidate of a project, and what
+# outcomes credit: each adds to it once.
+competence_numbers = Table(
+    "competence_numbers",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("competence_id", String(64), primary_key=True),
+    Column("is_selectable", Boolean, nullable=False),
+    Column("confidence", Double, nullable=False),
+    Column("successes", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    Column("last_reinforced_at", Double),
+    Column("half_life_days", Double, nullable=False),
+    # What competence_words knows the record by; None: it has no words to compare.
+    Column("words_key", BigInteger),
+    # SHA-256 of the text that is embedded.
+    Column("text_digest", LargeBinary(32), nullable=False),
+    # What outcomes credited it with, without those among its own episodes.
+    Column("credited_successes", BigInteger, nullable=False, default=0),
+    Column("credited_failures", BigInteger, nullable=False, default=0),
+    Column("credited_latency_sum_ms", BigInteger, nullable=False, default=0),
+    Column("credited_latency_count", BigInteger, nullable=False, default=0),
+    Column("credited_last_used_at", Double),
+    sqlite_with_rowid=False,
+)
+
+# One row for each outcome that credited a record: what the past is answered from.
+competence_credits = Table(
+    "competence_credits",
+    metadata,
+    Column("competence_id", String(64), primary_key=True),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    Column("project_id", Id, nullable=False),
+    Column("received_at", Double, nullable=False),
+    Column("ended_at", Double, nullable=False),
+    Column("success", Boolean, nullable=False),
+    Column("duration_ms", BigInteger),
+    # Whether it is an episode that consolidation has yet to look at.
+    Column("is_pending", Boolean, nullable=False),
+    # When it was counted as one of the record's own episodes, so that it counts here no longer.
+    Column("counted_at", Double),
+    sqlite_with_rowid=False,
+)
+Index("ix_competence_credits_project", competence_credits.c.project_id)
+Index(
+    "ix_competence_credits_pending",
+    competence_credits.c.competence_id,
+    sqlite_where=competence_credits.c.is_pending,
+    postgresql_where=competence_credits.c.is_pending,
+)
+
+# The words of each selectable record's phrases, by numbers.
+competence_words = Table(
+    "competence_words",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("word", BigInteger, primary_key=True, autoincrement=False),
+    # The record's words_key, shifted, and the phrase's number in the last seven bits.
+    Column("phrase", BigInteger, primary_key=True, autoincrement=False),
+    # How many words the phrase has.
+    Column("size", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Every change of every record. It outlives the record, so it refers to none.
+competence_history = Table(
+    "competence_history",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    Column("competence_id", String(64), nullable=False),
+    Column("action", String(16), nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("rationale", Text, nullable=False),
+    # The record as it was from then on; None: it was removed, or its content was erased.
+    Column("snapshot", Text),
+    Index("ix_competence_history_of", "competence_id", "at", "id"),
+    Index("ix_competence_history_at", "project_id", "at"),
+)
+
+# One row for each run; finished_at stays empty when the run died.
+consolidation_runs = Table(
+    "consolidation_runs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
+    Column("actor", Text, nullable=False),
+    Column("started_at", Double, nullable=False),
+    Column("finished_at", Double),
+    Column("duration_ms", Double),
+    Column("episodes_read", BigInteger, nullable=False),
+    Column("signatures_touched", BigInteger, nullable=False),
+    Column("records_created", BigInteger, nullable=False),
+    Column("records_reinforced", BigInteger, nullable=False),
+    Column("records_updated", BigInteger, nullable=False),
+    # A JSON object: reason → count.
+    Column("skipped", Text, nullable=False),
+)
+
+# Who may do what only one may do at a time, and until when it is believed to be alive.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(160), primary_key=True),
+    Column("holder", String(64), nullable=False),
+    Column("until", Double, nullable=False),
+)

@@ -1,0 +1,1 @@
+"""Criteria on record."""

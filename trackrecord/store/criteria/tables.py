@@ -1,0 +1,37 @@
+"""The tables of criteria: their sums, and the feedback of outcomes that name criteria."""
+
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, String, Table, UniqueConstraint
+
+from trackrecord.learning.criteria.weights import MAX_NAME
+
+from ..outcomes.tables import Id, metadata
+
+criteria = Table(
+    "criteria",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    Column("name", String(MAX_NAME), nullable=False),
+    Column("helpful", BigInteger, nullable=False),
+    Column("neutral", BigInteger, nullable=False),
+    Column("harmful", BigInteger, nullable=False),
+    # Forward-decayed sums of raw values, relative to the landmark of decay_bases.
+    Column("helpful_sum", Double, nullable=False),
+    Column("harmful_sum", Double, nullable=False),
+    Column("last_validated", Double),
+    UniqueConstraint("project_id", "name"),
+)
+
+# The feedback of outcomes that name criteria, that to the default criteria included. All other
+# outcomes, most of them, give theirs to the default criteria alone, and `outcomes` says it already.
+criterion_feedback = Table(
+    "criterion_feedback",
+    metadata,
+    Column("criterion_id", Id, primary_key=True, autoincrement=False),
+    Column("received_at", Double, primary_key=True),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    Column("ended_at", Double, nullable=False),
+    Column("verdict", String(8), nullable=False),
+    Column("value", Double, nullable=False),
+    sqlite_with_rowid=False,
+)

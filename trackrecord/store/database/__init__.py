@@ -1,0 +1,1 @@
+"""What every table needs: the engine, migrations, bulk inserts, locks."""

@@ -1,0 +1,18 @@
+"""Decay in SQL: what a row of the past weighs at a moment."""
+
+from typing import Any
+
+from sqlalchemy import case, func
+from sqlalchemy.sql.elements import ColumnElement
+
+from trackrecord.learning.numbers.decay import DAY
+
+# After a thousand half-lives nothing is left. PostgreSQL takes a power that is too small for a
+# float for an error.
+_NOTHING_LEFT = -1000.0
+
+
+def weight_at(ended_at: ColumnElement[Any], at: float, half_life_days: float) -> ColumnElement[Any]:
+    """2^((ended_at − at)/half-life), for what had ended by then."""
+    half_lives = (ended_at - at) / (half_life_days * DAY)
+    return case((half_lives < _NOTHING_LEFT, 0.0), else_=func.power(2.0, half_lives))

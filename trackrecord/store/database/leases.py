@@ -1,0 +1,53 @@
+"""Leases: who may do what only one may do at a time.
+
+A lease ends by itself when its holder dies. Whoever holds one renews it within each transaction of
+the work itself: that transaction then owns the lease's row, so that none of its work can overlap
+with that of a successor.
+"""
+
+from sqlalchemy import Connection, delete, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ..competences.tables import leases
+from .engine import is_sqlite
+
+
+def take_lease(
+    connection: Connection, name: str, holder: str, *, now: float, seconds: float
+) -> bool:
+    """Take a lease unless someone else holds it; answers whether it is the holder's now.
+
+    Args:
+        connection: within a writing transaction.
+        name: of what may be done by one at a time.
+        holder: a name that no other holder has.
+        now: the time of the clock on the wall, seconds since the epoch.
+        seconds: after how long without renewal it ends.
+    """
+    dialect = sqlite if is_sqlite(connection) else postgresql
+    statement = dialect.insert(leases).values(name=name, holder=holder, until=now + seconds)
+    taken = connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[leases.c.name],
+            set_={"holder": statement.excluded.holder, "until": statement.excluded.until},
+            where=leases.c.until <= now,
+        ).returning(leases.c.holder)
+    )
+    return taken.one_or_none() is not None
+
+
+def renew_lease(
+    connection: Connection, name: str, holder: str, *, now: float, seconds: float
+) -> bool:
+    """Renew a lease; answers whether it was still the holder's."""
+    renewed = connection.execute(
+        update(leases)
+        .where(leases.c.name == name, leases.c.holder == holder)
+        .values(until=now + seconds)
+    )
+    return renewed.rowcount == 1
+
+
+def drop_lease(connection: Connection, name: str, holder: str) -> None:
+    """Give a lease back, if it is still the holder's."""
+    connection.execute(delete(leases).where(leases.c.name == name, leases.c.holder == holder))

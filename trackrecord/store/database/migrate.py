@@ -1,0 +1,66 @@
+"""Bringing a database to the tables of this version, under a lock, when a process starts."""
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from trackrecord.errors import TrackrecordError
+
+from .engine import advisory_lock, reading, writing
+
+# The newest migration; a test compares it with the folder.
+HEAD = "0004"
+
+_MIGRATIONS = Path(__file__).parents[1] / "migrations"
+# Any number that no one else uses for an advisory lock in the same database.
+_LOCK_KEY = 0x7472_6163_6B72
+
+
+class SchemaTooNew(TrackrecordError):
+    """Raised when a newer trackrecord has already migrated the database."""
+
+
+def migrate(engine: Engine) -> bool:
+    """Create or upgrade the tables; answers whether anything had to be done.
+
+    Any number of processes may call this at once: one does the work, the others wait for it.
+
+    Raises:
+        SchemaTooNew: the database is of a newer version than this code.
+        ServerUnavailable: the database cannot be reached.
+    """
+    with reading(engine) as connection:
+        if _version(connection) == HEAD:
+            return False
+    with writing(engine) as connection:
+        advisory_lock(connection, _LOCK_KEY)
+        version = _version(connection)
+        if version == HEAD:
+            return False
+        _upgrade(connection, version)
+    return True
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _upgrade(connection: Connection, version: str | None) -> None:
+    # Alembic takes a tenth of a second to import, and most starts have nothing to migrate.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if version is not None and version not in known:
+        message = (
+            f"the database is of a newer trackrecord (revision {version}): "
+            "install that version, or name another database"
+        )
+        raise SchemaTooNew(message)
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,1 @@
+"""Writing a batch of outcomes to every subject, and rebuilding from it."""

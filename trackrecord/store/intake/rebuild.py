@@ -1,0 +1,211 @@
+"""Computing every statistic of a project anew from the outcomes on record."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
+
+from trackrecord.learning.numbers.decay import DecayBasis, DecayRules
+from trackrecord.learning.outcomes.recorded_rules import RecordedRules
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.scored_outcome import NAMED, Appraised, Appraiser
+
+from ..criteria.sums import CriterionDeltas, write_criterion_deltas
+from ..criteria.tables import criteria, criterion_feedback
+from ..memories.past_tasks import note_past_tasks
+from ..outcomes.decay_basis import replace_basis
+from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.recorded_rules import replace_rules
+from ..outcomes.tables import observations, outcomes, pattern_transitions, patterns, projects
+from ..patterns.deltas import Deltas, write_deltas
+from ..patterns.tables import pattern_decisions
+from ..patterns.transitions import TransitionRules, record_transitions
+
+_CHUNK = 2000
+# What is on record passed the limit of its day.
+_ANY_SIZE = 2**31
+# No spelling of a name is larger: this is no character, and the last code point.
+_LARGEST = "\U0010ffff"
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What a rebuild went through.
+
+    Attributes:
+        outcomes: outcomes on record.
+        patterns: patterns that they touch.
+        criteria: criteria that they give feedback to.
+    """
+
+    outcomes: int
+    patterns: int
+    criteria: int = 0
+
+
+def rebuild_patterns(
+    connection: Connection,
+    project_id: int,
+    appraiser: Appraiser,
+    *,
+    decay: DecayRules,
+    transition_rules: TransitionRules,
+    now: float,
+    recorded_rules: RecordedRules = RecordedRules(),  # noqa: B008 - frozen
+) -> Rebuilt:
+    """Appraise every outcome on record again and compute a project's sums from nothing.
+
+    All in the caller's writing transaction: readers see the old sums or the new ones, and
+    workers' batches of this project wait in the stream. History is kept.
+    """
+    basis = DecayBasis(decay.half_life_days, now)
+    replace_basis(connection, project_id, basis)
+    decided = _decided(connection, project_id)
+    _clear(connection, project_id)
+    total = 0
+    for chunk in _chunks(connection, project_id):
+        appraised = [(row.id, _appraised(row, appraiser)) for row in chunk]
+        deltas, feedback = Deltas(), CriterionDeltas()
+        for row_id, outcome in appraised:
+            deltas.add(project_id, row_id, outcome, basis)
+            feedback.add(project_id, row_id, outcome, basis)
+        write_deltas(connection, deltas)
+        write_criterion_deltas(connection, feedback)
+        _store_scores(connection, appraised)
+        # Those of an earlier version were not noted when they came.
+        note_past_tasks(connection, {each.project: project_id for _, each in appraised}, appraised)
+        total += len(appraised)
+    _drop_untouched(connection, project_id)
+    _name_again(connection, decided)
+    replace_rules(connection, project_id, recorded_rules)
+    rows = connection.execute(
+        select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
+    ).all()
+    record_transitions(connection, rows, transition_rules, bases={project_id: basis}, now=now)
+    _recount(connection, project_id, now)
+    count = select(func.count()).where(criteria.c.project_id == project_id)
+    return Rebuilt(total, len(rows), connection.execute(count).scalar_one())
+
+
+def _decided(connection: Connection, project_id: int) -> list[dict[str, Any]]:
+    """What the patterns that a person decided upon are called: they stay whatever happens."""
+    query = select(patterns.c.id, patterns.c.kind, patterns.c.content).where(
+        patterns.c.project_id == project_id, patterns.c.decided_maturity.is_not(None)
+    )
+    return [
+        {"row": row.id, "was": row.kind, "called": row.content} for row in connection.execute(query)
+    ]
+
+
+def _name_again(connection: Connection, decided: list[dict[str, Any]]) -> None:
+    """Give those that no outcome touches any more their names back."""
+    if decided:
+        connection.execute(
+            update(patterns)
+            .where(patterns.c.id == bindparam("row"), patterns.c.content == _LARGEST)
+            .values(kind=bindparam("was"), content=bindparam("called")),
+            decided,
+        )
+
+
+def _clear(connection: Connection, project_id: int) -> None:
+    own = select(patterns.c.id).where(patterns.c.project_id == project_id)
+    connection.execute(delete(observations).where(observations.c.pattern_id.in_(own)))
+    connection.execute(
+        update(patterns)
+        .where(patterns.c.project_id == project_id)
+        .values(
+            # The smallest spelling is kept, and "strategy" before "named": begin at the other end.
+            kind=NAMED,
+            content=_LARGEST,
+            helpful=0,
+            neutral=0,
+            harmful=0,
+            helpful_sum=0.0,
+            harmful_sum=0.0,
+            last_validated=None,
+        )
+    )
+    # A criterion has no history of its own: it comes back with its feedback.
+    gone = select(criteria.c.id).where(criteria.c.project_id == project_id)
+    connection.execute(
+        delete(criterion_feedback).where(criterion_feedback.c.criterion_id.in_(gone))
+    )
+    connection.execute(delete(criteria).where(criteria.c.project_id == project_id))
+
+
+def _chunks(connection: Connection, project_id: int) -> Iterator[list[Row[Any]]]:
+    last = 0
+    while True:
+        query = (
+            select(outcomes.c.id, outcomes.c.outcome_id, outcomes.c.received_at, outcomes.c.body)
+            .where(outcomes.c.project_id == project_id, outcomes.c.id > last)
+            .order_by(outcomes.c.id)
+            .limit(_CHUNK)
+        )
+        rows: list[Row[Any]] = list(connection.execute(query))
+        if not rows:
+            return
+        yield rows
+        last = rows[-1].id
+
+
+def _appraised(row: Row[Any], appraiser: Appraiser) -> Appraised:
+    outcome = decode_outcome(row.body, max_bytes=_ANY_SIZE)
+    return appraiser.appraise(
+        outcome, row.body, received_at=row.received_at, outcome_id=row.outcome_id
+    )
+
+
+def _store_scores(connection: Connection, appraised: list[tuple[int, Appraised]]) -> None:
+    connection.execute(
+        update(outcomes)
+        .where(outcomes.c.id == bindparam("row"))
+        .values(
+            raw_score=bindparam("score"),
+            verdict=bindparam("says"),
+            names_criteria=bindparam("names"),
+        ),
+        [
+            {
+                "row": row_id,
+                "score": outcome.raw_score,
+                "says": outcome.verdict.value,
+                "names": bool(outcome.named),
+            }
+            for row_id, outcome in appraised
+        ],
+    )
+
+
+def _drop_untouched(connection: Connection, project_id: int) -> None:
+    """Patterns that today's rules no longer find in any outcome, and no one decided upon."""
+    touched = select(observations.c.pattern_id)
+    gone = list(
+        connection.execute(
+            select(patterns.c.id)
+            .where(patterns.c.project_id == project_id)
+            .where(patterns.c.decided_maturity.is_(None))
+            .where(patterns.c.id.not_in(touched))
+        ).scalars()
+    )
+    if gone:
+        connection.execute(
+            delete(pattern_transitions).where(pattern_transitions.c.pattern_id.in_(gone))
+        )
+        connection.execute(
+            delete(pattern_decisions).where(pattern_decisions.c.pattern_id.in_(gone))
+        )
+        connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
+
+
+def _recount(connection: Connection, project_id: int, now: float) -> None:
+    own = outcomes.c.project_id == project_id
+    total = select(func.count()).where(own).scalar_subquery()
+    successes = select(func.count()).where(own, outcomes.c.success).scalar_subquery()
+    connection.execute(
+        update(projects)
+        .where(projects.c.id == project_id)
+        .values(revision=next_revision(clock_of(now)), outcomes=total, successes=successes)
+    )

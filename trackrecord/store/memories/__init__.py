@@ -1,0 +1,1 @@
+"""Memories and past tasks on record."""

@@ -1,0 +1,193 @@
+"""Past tasks: found again by the text of their instruction, with how they ended.
+
+The intake only notes which outcomes have an instruction. Their words are indexed afterwards, in
+transactions of their own, by whoever comes first: a worker, or the next question.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, Select, select, update
+
+from trackrecord.learning.text.search_words import asked_words, indexed_words, lexemes
+from trackrecord.wire.scored_outcome import Appraised
+
+from ..database.bulk_insert import insert_rows
+from ..database.engine import reading, writing
+from ..database.full_text import TASK_WORDS
+from ..database.row_locks import held
+from ..outcomes.tables import outcomes
+from .read import CHUNK
+from .tables import past_tasks
+
+_INDEX_AT_ONCE = 1000
+DEFAULT_LIMIT = 5
+
+
+@dataclass(frozen=True)
+class PastTask:
+    """A task of the past, and how it ended.
+
+    Attributes:
+        outcome_id: the outcome that says so.
+        task_id: the task.
+        instruction: the beginning of its text.
+        success: whether it reached its goal.
+        verdict: what its score stands for.
+        raw_score: 0..1.
+        ended_at: when it ended, seconds since the epoch.
+        relevance: how well it fits what was asked for, 0..1; 1 when nothing was.
+    """
+
+    outcome_id: str
+    task_id: str
+    instruction: str
+    success: bool
+    verdict: str
+    raw_score: float
+    ended_at: float
+    relevance: float = 1.0
+
+
+_COLUMNS = tuple(past_tasks.c)
+
+
+def note_past_tasks(
+    connection: Connection,
+    project_ids: Mapping[str, int],
+    recorded: Iterable[tuple[int, Appraised]],
+) -> None:
+    """Note the outcomes, by their rows, that tell their task's text."""
+    rows = [
+        (row, project_ids[each.project], each.instruction, False)
+        for row, each in recorded
+        if each.instruction
+    ]
+    insert_rows(connection, past_tasks, _COLUMNS, rows)
+
+
+def index_past_tasks(engine: Engine) -> int:
+    """Let all past tasks that were noted be found; answers how many there were."""
+    total = 0
+    while _is_any_waiting(engine):
+        with writing(engine) as connection:
+            count = _index_some(connection)
+        if not count:  # another process is at it
+            break
+        total += count
+    return total
+
+
+def _is_any_waiting(engine: Engine) -> bool:
+    with reading(engine) as connection:
+        return connection.execute(_waiting().limit(1)).first() is not None
+
+
+def _waiting() -> Select[tuple[int, int, str]]:
+    # Spelt as in the partial index, so that it is used.
+    columns = select(past_tasks.c.outcome, past_tasks.c.project_id, past_tasks.c.instruction)
+    return columns.where(~past_tasks.c.is_indexed)
+
+
+def _index_some(connection: Connection) -> int:
+    query = _waiting().order_by(past_tasks.c.outcome).limit(_INDEX_AT_ONCE)
+    rows = connection.execute(held(connection, query, past_tasks, skip_held=True)).all()
+    TASK_WORDS.add(
+        connection,
+        [(row.outcome, lexemes(row.project_id, indexed_words(row.instruction))) for row in rows],
+    )
+    done = [row.outcome for row in rows]
+    for start in range(0, len(done), CHUNK):
+        connection.execute(
+            update(past_tasks)
+            .where(past_tasks.c.outcome.in_(done[start : start + CHUNK]))
+            .values(is_indexed=True)
+        )
+    return len(rows)
+
+
+def similar_tasks(
+    connection: Connection,
+    project_id: int,
+    text: str,
+    *,
+    most: int,
+    limit: int = DEFAULT_LIMIT,
+    at: float | None = None,
+) -> list[PastTask]:
+    """The past tasks whose instruction fits a text best, the best first; each task once.
+
+    Of several outcomes of one task the one that ended last says how it ended.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose tasks.
+        text: the text of the task at hand.
+        most: how many are looked at.
+        limit: how many are answered.
+        at: a past moment to answer for.
+    """
+    words = lexemes(project_id, asked_words(text))
+    relevance = {hit.row: hit.relevance for hit in TASK_WORDS.search(connection, words, most)}
+    found: list[Row[Any]] = []
+    rows = list(relevance)
+    for start in range(0, len(rows), CHUNK):
+        query = _with_outcomes(at).where(
+            past_tasks.c.project_id == project_id,
+            past_tasks.c.outcome.in_(rows[start : start + CHUNK]),
+        )
+        found += connection.execute(query).all()
+    last: dict[str, PastTask] = {}
+    for row in found:
+        task = _task_of(row, relevance[row.outcome])
+        known = last.get(task.task_id)
+        if known is None or _ended(known) < _ended(task):
+            last[task.task_id] = task
+    best = max((each.relevance for each in last.values()), default=1.0)
+    ranked = sorted(last.values(), key=lambda each: (-each.relevance, -each.ended_at, each.task_id))
+    return [replace(each, relevance=each.relevance / best) for each in ranked[:limit]]
+
+
+def _task_of(row: Row[Any], relevance: float = 1.0) -> PastTask:
+    return PastTask(
+        row.outcome_id,
+        row.task_id,
+        row.instruction,
+        row.success,
+        row.verdict,
+        row.raw_score,
+        row.ended_at,
+        relevance,
+    )
+
+
+def _ended(task: PastTask) -> tuple[float, str]:
+    return task.ended_at, task.outcome_id
+
+
+def newest_past_tasks(
+    connection: Connection, project_id: int, *, limit: int, at: float | None = None
+) -> list[PastTask]:
+    """The past tasks that were learnt last, the newest first; each task once."""
+    query = _with_outcomes(at).where(past_tasks.c.project_id == project_id)
+    query = query.order_by(past_tasks.c.outcome.desc()).limit(limit)
+    tasks: dict[str, PastTask] = {}
+    for row in connection.execute(query):
+        task = _task_of(row)
+        tasks.setdefault(task.task_id, task)
+    return list(tasks.values())
+
+
+def _with_outcomes(at: float | None) -> Select[Any]:
+    query = select(
+        past_tasks.c.outcome,
+        outcomes.c.outcome_id,
+        outcomes.c.task_id,
+        past_tasks.c.instruction,
+        outcomes.c.success,
+        outcomes.c.verdict,
+        outcomes.c.raw_score,
+        outcomes.c.ended_at,
+    ).join(outcomes, outcomes.c.id == past_tasks.c.outcome)
+    return query if at is None else query.where(outcomes.c.received_at <= at)

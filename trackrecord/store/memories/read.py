@@ -1,0 +1,324 @@
+"""Memories on record: read as they stand or as they stood, and changed one row at a time."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    any_,
+    bindparam,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+
+from trackrecord.errors import UnknownId
+from trackrecord.learning.memories.rules import (
+    MemoryRules,
+    MemoryState,
+    MemoryType,
+    shown_text,
+    standing_at_any_time,
+)
+
+from ..database.engine import is_sqlite
+from ..database.row_locks import held
+from .tables import memories, memory_changes, memory_sources
+
+# Far below the number of parameters that a statement may have.
+CHUNK = 500
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A memory on record.
+
+    Attributes:
+        row: its row in the store.
+        id: unique in its project.
+        text: what it says; that of a known pitfall begins by saying so.
+        state: where it stands.
+        created_at: when it was stored, seconds since the epoch.
+        last_recalled_at: when it was recalled last, None if it never was.
+        sources: who said so, in the order in which they did.
+        superseded_by: the newer memory that contradicts it.
+        supersedes: the older ones that it contradicts.
+    """
+
+    row: int
+    id: str
+    text: str
+    state: MemoryState
+    created_at: float
+    last_recalled_at: float | None
+    sources: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    supersedes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MemoryChange:
+    """One recorded change of a memory, and how it then stood.
+
+    Attributes:
+        at: when, seconds since the epoch.
+        action: "stored", "recalled", "confirmed", "rejected", "inverted" or "superseded".
+        because_of: the outcome, or the newer memory, that brought it about.
+        type: what it then was.
+        confidence: as it then was.
+    """
+
+    at: float
+    action: str
+    because_of: str | None
+    type: str
+    confidence: float
+
+
+def among(connection: Connection, rows: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
+    """Whether a row is one of those; on PostgreSQL they travel as one array."""
+    if is_sqlite(connection):
+        return rows.in_(wanted)
+    return rows == any_(literal(list(wanted), ARRAY(BigInteger)))
+
+
+def state_of(row: Row[Any]) -> MemoryState:
+    """Where a memory stands, from its row."""
+    clock = row.created_at if row.last_recalled_at is None else row.last_recalled_at
+    return MemoryState(
+        MemoryType(row.type), row.confidence, clock, is_superseded=row.superseded_by is not None
+    )
+
+
+def as_of(at: float | None) -> Select[Any]:
+    """Memories as they stand, or as they stood at a moment."""
+    now = memories.c
+    if at is None:
+        return select(
+            now.id, now.project_id, now.memory_id, now.text, now.type, now.confidence,
+            now.created_at, now.last_recalled_at, now.superseded_by,
+        )  # fmt: skip
+    then = memory_changes.c
+    last = (
+        select(func.max(then.number))
+        .where(then.memory == now.id, then.at <= at)
+        .correlate(memories)
+        .scalar_subquery()
+    )
+    return select(
+        now.id, now.project_id, now.memory_id, now.text, then.type, then.confidence,
+        now.created_at, then.last_recalled_at, then.superseded_by,
+    ).join(memory_changes, and_(then.memory == now.id, then.number == last))  # fmt: skip
+
+
+def numbers_as_of(at: float | None) -> Select[Any]:
+    """What memories are ranked by, as it stands or stood: row, confidence, clock, age, id."""
+    query = as_of(at)
+    stands = query.selected_columns
+    return query.with_only_columns(
+        stands.id,
+        stands.confidence,
+        func.coalesce(stands.last_recalled_at, stands.created_at),
+        stands.created_at,
+        stands.memory_id,
+        maintain_column_froms=True,
+    )
+
+
+def complete(
+    connection: Connection, rows: Collection[Row[Any]], *, at: float | None = None
+) -> list[Memory]:
+    """Memories from their rows, with their sources and what they supersede, in the same order."""
+    sources = _sources_of(connection, [row.id for row in rows], at)
+    superseded = _superseded_by(connection, rows, at)
+    return [
+        Memory(
+            row=row.id,
+            id=row.memory_id,
+            text=shown_text(MemoryType(row.type), row.text),
+            state=state_of(row),
+            created_at=row.created_at,
+            last_recalled_at=row.last_recalled_at,
+            sources=sources.get(row.id, ()),
+            superseded_by=row.superseded_by,
+            supersedes=superseded.get(row.memory_id, ()),
+        )
+        for row in rows
+    ]
+
+
+def _sources_of(
+    connection: Connection, rows: list[int], at: float | None
+) -> Mapping[int, tuple[str, ...]]:
+    found: dict[int, tuple[str, ...]] = {}
+    said = memory_sources.c
+    for start in range(0, len(rows), CHUNK):
+        query = select(said.memory, said.source).where(said.memory.in_(rows[start : start + CHUNK]))
+        if at is not None:
+            query = query.where(said.at <= at)
+        answer = connection.execute(query.order_by(said.memory, said.at, said.source))
+        for memory, group in groupby(answer, attrgetter("memory")):
+            found[memory] = tuple(row.source for row in group)
+    return found
+
+
+def _superseded_by(
+    connection: Connection, rows: Collection[Row[Any]], at: float | None
+) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    ids = [row.memory_id for row in rows]
+    for start in range(0, len(ids), CHUNK):
+        query = select(memories.c.superseded_by, memories.c.memory_id).where(
+            memories.c.project_id.in_({row.project_id for row in rows}),
+            memories.c.superseded_by.in_(ids[start : start + CHUNK]),
+        )
+        if at is not None:
+            then = memory_changes.c
+            query = query.where(
+                select(then.memory)
+                .where(then.memory == memories.c.id, then.at <= at)
+                .where(then.superseded_by == memories.c.superseded_by)
+                .exists()
+            )
+        query = query.order_by(memories.c.superseded_by, memories.c.id)
+        for newer, group in groupby(connection.execute(query), attrgetter("superseded_by")):
+            found[newer] = tuple(row.memory_id for row in group)
+    return found
+
+
+def find_memory(
+    connection: Connection, project_id: int, memory_id: str, *, at: float | None = None
+) -> Memory:
+    """One memory.
+
+    Raises:
+        UnknownId: the project has no such memory, or had none then.
+    """
+    query = as_of(at).where(*_is(project_id, memory_id))
+    return complete(connection, [_one(connection, query, memory_id)], at=at)[0]
+
+
+def held_row(connection: Connection, project_id: int, memory_id: str) -> Row[Any]:
+    """A memory's row, held until the transaction ends.
+
+    Raises:
+        UnknownId: the project has no such memory.
+    """
+    query = select(memories).where(*_is(project_id, memory_id))
+    return _one(connection, held(connection, query, memories), memory_id)
+
+
+def _is(project_id: int, memory_id: str) -> tuple[ColumnElement[bool], ...]:
+    return memories.c.project_id == project_id, memories.c.memory_id == memory_id
+
+
+def _one(connection: Connection, query: Select[Any], memory_id: str) -> Row[Any]:
+    # A text with a NUL cannot be an id, and PostgreSQL refuses to be asked for it.
+    row = None if "\0" in memory_id else connection.execute(query).one_or_none()
+    if row is None:
+        message = f"no memory {memory_id!r} in this project; `memories list` shows all"
+        raise UnknownId(message)
+    return row
+
+
+def changes_of(connection: Connection, row: int, *, at: float | None = None) -> list[MemoryChange]:
+    """What happened to a memory, oldest first."""
+    then = memory_changes.c
+    query = select(then.at, then.action, then.because_of, then.type, then.confidence)
+    query = query.where(then.memory == row)
+    if at is not None:
+        query = query.where(then.at <= at)
+    return [MemoryChange(*each) for each in connection.execute(query.order_by(then.number))]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happens to a memory, whose row is held.
+
+    Attributes:
+        row: the memory as it is on record.
+        action: what happens.
+        after: where it stands from now on.
+        because_of: the outcome or memory that brings it about.
+        superseded_by: the newer memory, when that is what happens.
+        recalled_at: when it was recalled, when that is what happens.
+    """
+
+    row: Row[Any]
+    action: str
+    after: MemoryState
+    because_of: str | None = None
+    superseded_by: str | None = None
+    recalled_at: float | None = None
+
+
+def record_changes(
+    connection: Connection, rules: MemoryRules, changes: Collection[Change], *, now: float
+) -> None:
+    """Let memories stand elsewhere, each once, and keep that in their history.
+
+    Args:
+        connection: within a writing transaction.
+        rules: what the order of memories is computed by.
+        changes: what happens to them.
+        now: seconds since the epoch.
+    """
+    if not changes:
+        return
+    written = [_written(each, now) for each in changes]
+    connection.execute(
+        insert(memory_changes),
+        [
+            {"memory": change.row.id, "action": change.action, "because_of": change.because_of}
+            | values
+            for change, values in zip(changes, written, strict=True)
+        ],
+    )
+    connection.execute(
+        _STAND,
+        [
+            {"row": change.row.id, "stands": standing_at_any_time(rules, change.after)}
+            | {f"new_{name}": value for name, value in values.items()}
+            for change, values in zip(changes, written, strict=True)
+        ],
+    )
+
+
+def _written(change: Change, now: float) -> dict[str, Any]:
+    row = change.row
+    return {
+        "number": row.changes + 1,
+        # Clocks of two machines differ: what happened later must not lie before it in the past.
+        "at": max(now, row.changed_at),
+        "type": change.after.type.value,
+        "confidence": change.after.confidence,
+        "last_recalled_at": change.recalled_at or row.last_recalled_at,
+        "superseded_by": change.superseded_by or row.superseded_by,
+    }
+
+
+_STAND = (
+    update(memories)
+    .where(memories.c.id == bindparam("row"))
+    .values(
+        changes=bindparam("new_number"),
+        changed_at=bindparam("new_at"),
+        type=bindparam("new_type"),
+        confidence=bindparam("new_confidence"),
+        last_recalled_at=bindparam("new_last_recalled_at"),
+        superseded_by=bindparam("new_superseded_by"),
+        standing=bindparam("stands"),
+    )
+)

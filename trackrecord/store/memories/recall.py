@@ -1,0 +1,146 @@
+"""Recalling memories: by words of a question, ranked by relevance and by decayed confidence."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from sqlalchemy import Connection, select
+
+from trackrecord.learning.memories.rules import MemoryRules, faded, recall_rank
+from trackrecord.learning.text.search_words import asked_words, lexemes
+
+from ..database.full_text import MEMORY_WORDS, Hit
+from ..database.row_locks import held
+from .read import (
+    CHUNK,
+    Change,
+    Memory,
+    among,
+    as_of,
+    complete,
+    numbers_as_of,
+    record_changes,
+    state_of,
+)
+from .tables import memories
+
+DEFAULT_LIMIT = 5
+_LOOK_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """A memory that was recalled.
+
+    Attributes:
+        memory: the memory.
+        relevance: how well it fits the question, 0..1.
+        effective_confidence: its confidence, decayed to the moment of the question.
+        rank: what it is ranked by.
+    """
+
+    memory: Memory
+    relevance: float
+    effective_confidence: float
+    rank: float
+
+
+def recall(
+    connection: Connection,
+    project_id: int,
+    text: str,
+    *,
+    rules: MemoryRules,
+    now: float,
+    limit: int = DEFAULT_LIMIT,
+    min_confidence: float = 0.0,
+    at: float | None = None,
+) -> list[Recalled]:
+    """The memories that fit a question best, the best first; it changes nothing.
+
+    Args:
+        connection: a transaction.
+        project_id: whose memories.
+        text: the question.
+        rules: how they are ranked.
+        now: seconds since the epoch.
+        limit: how many at most.
+        min_confidence: the decayed confidence that is wanted at least.
+        at: a past moment to answer for.
+    """
+    words = lexemes(project_id, asked_words(text))
+    hits = MEMORY_WORDS.search(connection, words, rules.max_candidates)
+    if at is not None:
+        hits = _known_then(connection, hits, at)
+    ranked: list[_Ranked] = []
+    for start in range(0, len(hits), _LOOK_AT_ONCE):
+        some = {hit.row: hit.relevance for hit in hits[start : start + _LOOK_AT_ONCE]}
+        if len(ranked) >= limit and not _may_be_better(rules, hits[start].relevance, ranked[-1]):
+            break
+        # The index has found none but the project's: to say so again would mislead the planner.
+        query = numbers_as_of(at).where(among(connection, memories.c.id, some))
+        for row, confidence, clock, created_at, memory_id in connection.execute(query).all():
+            effective = faded(rules, confidence, clock, now if at is None else at)
+            if effective >= min_confidence:
+                fits = some[row]
+                rank = recall_rank(rules, fits, effective)
+                ranked.append(_Ranked(-rank, -created_at, memory_id, fits, effective, row))
+        ranked = sorted(ranked)[:limit]
+    rows = [each.row for each in ranked]
+    query = as_of(at).where(among(connection, memories.c.id, rows))
+    found = {
+        each.row: each for each in complete(connection, connection.execute(query).all(), at=at)
+    }
+    return [
+        Recalled(found[each.row], each.relevance, each.effective, -each.worst) for each in ranked
+    ]
+
+
+class _Ranked(NamedTuple):
+    """Sorts the best first: by rank, then the newest, then by id."""
+
+    worst: float
+    oldest: float
+    memory_id: str
+    relevance: float
+    effective: float
+    row: int
+
+
+def _may_be_better(rules: MemoryRules, relevance: float, last: _Ranked) -> bool:
+    """Whether a memory of that relevance may be before the last one, however trusted it is."""
+    return recall_rank(rules, relevance, 1.0) >= -last.worst
+
+
+def _known_then(connection: Connection, hits: Sequence[Hit], at: float) -> list[Hit]:
+    """Those that were on record at a moment: the best of them is the measure."""
+    known: set[int] = set()
+    for start in range(0, len(hits), CHUNK):
+        rows = [hit.row for hit in hits[start : start + CHUNK]]
+        query = select(memories.c.id).where(
+            among(connection, memories.c.id, rows), memories.c.created_at <= at
+        )
+        known.update(connection.execute(query).scalars())
+    left = [hit for hit in hits if hit.row in known]
+    return [Hit(hit.row, hit.relevance / left[0].relevance) for hit in left]
+
+
+def reset_clocks(
+    connection: Connection, rows: Collection[int], *, rules: MemoryRules, now: float
+) -> None:
+    """Let memories that were recalled decay from now on; those forgotten meanwhile are passed.
+
+    Args:
+        connection: within a writing transaction.
+        rows: the memories' rows.
+        rules: what their order is computed by.
+        now: seconds since the epoch.
+    """
+    query = select(memories).where(memories.c.id.in_(rows)).order_by(memories.c.id)
+    changes = []
+    for row in connection.execute(held(connection, query, memories)).all():
+        before = state_of(row)
+        if now > before.clock:
+            after = replace(before, clock=now)
+            changes.append(Change(row, "recalled", after, recalled_at=now))
+    record_changes(connection, rules, changes, now=now)

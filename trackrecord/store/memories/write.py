@@ -1,0 +1,326 @@
+"""Storing memories, and changing one by hand: each is one transaction, with nothing half done."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+
+from trackrecord.learning.memories.rules import (
+    MemoryRules,
+    MemoryState,
+    MemoryType,
+    confirmed,
+    rejected,
+    standing_at_any_time,
+    superseded,
+)
+from trackrecord.wire.memory import checked_text
+
+from ..database.bulk_insert import insert_rows
+from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.tables import projects
+from .read import (
+    Change,
+    Memory,
+    as_of,
+    complete,
+    find_memory,
+    held_row,
+    record_changes,
+    state_of,
+)
+from .similar import Similar, lock_memories, mark, mark_new, similar_memories, unmark
+from .tables import memories, memory_changes, memory_sources
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What became of a text that was to be remembered.
+
+    Attributes:
+        memory: the memory that says so now: a new one, or the one that was there.
+        is_new: which of the two.
+        similarity: how alike the text and the one that was there are; None for a new one.
+    """
+
+    memory: Memory
+    is_new: bool
+    similarity: float | None = None
+
+
+def remember(
+    connection: Connection,
+    project_id: int,
+    text: str,
+    *,
+    memory_id: str,
+    rules: MemoryRules,
+    now: float,
+    source: str | None = None,
+    force: bool = False,
+) -> Remembered:
+    """Store a memory, unless it is on record already.
+
+    A text that is the same memory adds its source and changes nothing else. Otherwise it is stored,
+    and supersedes each memory that it conflicts with and that no other has superseded yet.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose memory.
+        text: what is to be remembered.
+        memory_id: the id of a new memory; one that is known already makes this a repetition, which
+            changes nothing.
+        rules: what is the same, and what conflicts.
+        now: seconds since the epoch.
+        source: who says so.
+        force: store it whatever it is similar to; it supersedes nothing.
+
+    Raises:
+        InvalidMemory: the text is blank, too long, or holds what databases have no room for.
+    """
+    text = checked_text(text, max_chars=rules.max_text_chars)
+    # Of two agents who store the same text at once, the second one finds that of the first.
+    lock_memories(connection, project_id)
+    mark_new(connection, project_id, rules)
+    if (known := _row_of(connection, project_id, memory_id)) is not None:
+        return Remembered(find_memory(connection, project_id, known.memory_id), is_new=False)
+    similar: list[Similar] = []
+    if not force:
+        similar = similar_memories(connection, project_id, text, rules.conflict_from)
+    same = [each for each in similar if each.similarity >= rules.same_from]
+    if same:
+        best = max(same, key=_best)
+        _add_source(connection, best.row.id, source, now)
+        found = find_memory(connection, project_id, best.row.memory_id)
+        return Remembered(found, is_new=False, similarity=best.similarity)
+    _store(connection, project_id, memory_id, text, rules, source=source, now=now)
+    for each in sorted(similar, key=lambda each: each.row.id):
+        _supersede(connection, project_id, each.row.memory_id, memory_id, rules, now=now)
+    _note_change(connection, project_id, now)
+    return Remembered(find_memory(connection, project_id, memory_id), is_new=True)
+
+
+def _best(each: Similar) -> tuple[bool, float, int]:
+    """Among several that are the same: one that holds, the most similar one, the oldest one."""
+    return each.row.superseded_by is None, each.similarity, -each.row.id
+
+
+def _row_of(connection: Connection, project_id: int, memory_id: str) -> Row[Any] | None:
+    query = select(memories.c.memory_id).where(
+        memories.c.project_id == project_id, memories.c.memory_id == memory_id
+    )
+    return connection.execute(query).one_or_none()
+
+
+def _add_source(connection: Connection, row: int, source: str | None, now: float) -> None:
+    if source:
+        columns = tuple(memory_sources.c)
+        insert_rows(connection, memory_sources, columns, [(row, source, now)])
+
+
+def _store(
+    connection: Connection,
+    project_id: int,
+    memory_id: str,
+    text: str,
+    rules: MemoryRules,
+    *,
+    source: str | None,
+    now: float,
+) -> None:
+    state = MemoryState(MemoryType.MEMORY, rules.confidence, now)
+    row = connection.execute(
+        insert(memories)
+        .values(
+            project_id=project_id,
+            memory_id=memory_id,
+            text=text,
+            type=state.type.value,
+            confidence=state.confidence,
+            created_at=now,
+            changes=1,
+            changed_at=now,
+            standing=standing_at_any_time(rules, state),
+            size_class=0,
+        )
+        .returning(*memories.c)
+    ).one()
+    connection.execute(
+        insert(memory_changes).values(
+            memory=row.id,
+            number=1,
+            at=now,
+            action="stored",
+            type=state.type.value,
+            confidence=state.confidence,
+        )
+    )
+    _add_source(connection, row.id, source, now)
+    mark(connection, project_id, [row], rules)
+
+
+def _supersede(
+    connection: Connection,
+    project_id: int,
+    older: str,
+    newer: str,
+    rules: MemoryRules,
+    *,
+    now: float,
+) -> None:
+    row = held_row(connection, project_id, older)
+    if row.superseded_by is None:
+        after = superseded(rules, state_of(row))
+        change = Change(row, "superseded", after, because_of=newer, superseded_by=newer)
+        record_changes(connection, rules, [change], now=now)
+
+
+def confirm(
+    connection: Connection, project_id: int, memory_id: str, *, rules: MemoryRules, now: float
+) -> Memory:
+    """Note by hand that a memory was right; answers it as it then is.
+
+    Raises:
+        UnknownId: the project has no such memory.
+    """
+    return _judge(connection, project_id, memory_id, confirmed, rules, now)
+
+
+def reject(
+    connection: Connection, project_id: int, memory_id: str, *, rules: MemoryRules, now: float
+) -> Memory:
+    """Note by hand that a memory was wrong; answers it as it then is.
+
+    Raises:
+        UnknownId: the project has no such memory.
+    """
+    return _judge(connection, project_id, memory_id, rejected, rules, now)
+
+
+Judge = Callable[[MemoryRules, MemoryState], MemoryState]
+
+
+def _judge(
+    connection: Connection,
+    project_id: int,
+    memory_id: str,
+    judge: Judge,
+    rules: MemoryRules,
+    now: float,
+) -> Memory:
+    row = held_row(connection, project_id, memory_id)
+    record_judgement(connection, row, judge, rules, now=now)
+    _note_change(connection, project_id, now)
+    return find_memory(connection, project_id, memory_id)
+
+
+def record_judgement(
+    connection: Connection,
+    row: Row[Any],
+    judge: Judge,
+    rules: MemoryRules,
+    *,
+    now: float,
+    because_of: str | None = None,
+) -> None:
+    """Confirm or reject a memory whose row is held."""
+    before = state_of(row)
+    after = judge(rules, before)
+    action = "confirmed" if judge is confirmed else "rejected"
+    if after.type is not before.type:
+        action = "inverted"
+    record_changes(connection, rules, [Change(row, action, after, because_of)], now=now)
+
+
+def forget(connection: Connection, project_id: int, memory_id: str, *, now: float) -> None:
+    """Erase a memory, with its history; what it superseded is superseded no more.
+
+    Raises:
+        UnknownId: the project has no such memory.
+    """
+    lock_memories(connection, project_id)
+    row = held_row(connection, project_id, memory_id)
+    unmark(connection, row)
+    older = select(memories.c.id).where(
+        memories.c.project_id == project_id, memories.c.superseded_by == memory_id
+    )
+    ids = sorted(connection.execute(older).scalars())
+    for number in ids:
+        connection.execute(
+            update(memory_changes)
+            .where(memory_changes.c.memory == number, memory_changes.c.superseded_by == memory_id)
+            .values(superseded_by=None, because_of=None)
+        )
+        connection.execute(
+            update(memories).where(memories.c.id == number).values(superseded_by=None)
+        )
+    connection.execute(delete(memories).where(memories.c.id == row.id))
+    _note_change(connection, project_id, now)
+
+
+def _note_change(connection: Connection, project_id: int, now: float) -> None:
+    connection.execute(
+        update(projects)
+        .where(projects.c.id == project_id)
+        .values(revision=next_revision(clock_of(now)))
+    )
+
+
+@dataclass(frozen=True)
+class MemoryFilter:
+    """Which memories are asked for; what is not given does not matter.
+
+    Attributes:
+        type: only those of this type.
+        source: only those that this source stored.
+        min_confidence: only those with at least this stored confidence.
+    """
+
+    type: MemoryType | None = None
+    source: str | None = None
+    min_confidence: float | None = None
+
+
+def list_memories(
+    connection: Connection,
+    project_id: int,
+    wanted: MemoryFilter = MemoryFilter(),
+    *,
+    at: float | None = None,
+    limit: int | None = None,
+) -> list[Memory]:
+    """Memories of a project, newest first; as they stood at a moment if one is given."""
+    query = as_of(at).where(memories.c.project_id == project_id)
+    stands = memories.c if at is None else memory_changes.c
+    if wanted.type is not None:
+        query = query.where(stands.type == wanted.type.value)
+    if wanted.min_confidence is not None:
+        query = query.where(stands.confidence >= wanted.min_confidence)
+    if wanted.source is not None:
+        query = query.where(_is_said_by(wanted.source, at))
+    query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
+    return complete(connection, _rows(connection, query), at=at)
+
+
+def _rows(connection: Connection, query: Any) -> Sequence[Row[Any]]:  # noqa: ANN401 - any select
+    rows: Sequence[Row[Any]] = connection.execute(query).all()
+    return rows
+
+
+def _is_said_by(source: str, at: float | None) -> ColumnElement[bool]:
+    said = memory_sources.c
+    query = select(said.memory).where(said.memory == memories.c.id, said.source == source)
+    return (query if at is None else query.where(said.at <= at)).exists()
+
+
+def count_memories(
+    connection: Connection, project_id: int | None, *, at: float | None = None
+) -> int:
+    """How many memories are on record of one project, or of all (None)."""
+    query = select(func.count()).select_from(memories)
+    if project_id is not None:
+        query = query.where(memories.c.project_id == project_id)
+    if at is not None:
+        query = query.where(memories.c.created_at <= at)
+    return connection.execute(query).scalar_one()

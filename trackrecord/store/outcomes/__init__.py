@@ -1,0 +1,1 @@
+"""Projects and outcomes on record: the ground floor of the store."""

@@ -1,0 +1,86 @@
+"""Remembering which rules a project's recorded numbers were computed by."""
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection, delete, select, update
+
+from trackrecord.learning.outcomes.recorded_rules import Recorded, RecordedRules, why_rebuild
+
+from ..database.bulk_insert import insert_rows
+from ..patterns.tables import recorded_rules
+from .tables import decay_bases, projects
+
+
+def note_rules(connection: Connection, project_ids: Collection[int], rules: RecordedRules) -> None:
+    """Outcomes of these projects are being learnt by these rules.
+
+    Args:
+        connection: within a writing transaction that holds the projects' bases.
+        project_ids: projects that get new outcomes.
+        rules: what they are learnt by.
+    """
+    if not project_ids:
+        return
+    text = rules.as_json()
+    known = _read(connection, project_ids)
+    missing = sorted(set(project_ids) - known.keys())
+    if missing:
+        rows = [(project_id, text, False) for project_id in missing]
+        insert_rows(connection, recorded_rules, tuple(recorded_rules.c), rows)
+        known = _read(connection, project_ids)  # another worker may have been first
+    for project_id, (noted, mixed) in sorted(known.items()):
+        if noted != text and not mixed and not rules.gave(noted):
+            connection.execute(
+                update(recorded_rules)
+                .where(recorded_rules.c.project_id == project_id)
+                .values(mixed=True)
+            )
+
+
+def replace_rules(connection: Connection, project_id: int, rules: RecordedRules) -> None:
+    """All that is recorded of a project was computed by these rules, in this transaction."""
+    connection.execute(delete(recorded_rules).where(recorded_rules.c.project_id == project_id))
+    row = (project_id, rules.as_json(), False)
+    insert_rows(connection, recorded_rules, tuple(recorded_rules.c), [row])
+
+
+def rebuilds_due(
+    connection: Connection,
+    rules: RecordedRules,
+    half_life_days: float,
+    *,
+    project_id: int | None = None,
+) -> dict[str, tuple[str, ...]]:
+    """Why a rebuild is due, by project; projects that need none are missing.
+
+    Args:
+        connection: a reading transaction.
+        rules: those of the settings.
+        half_life_days: that of the settings.
+        project_id: only this project.
+    """
+    query = (
+        select(
+            projects.c.name,
+            decay_bases.c.half_life_days,
+            recorded_rules.c.rules,
+            recorded_rules.c.mixed,
+        )
+        .join(decay_bases, decay_bases.c.project_id == projects.c.id)
+        .join(recorded_rules, recorded_rules.c.project_id == projects.c.id)
+        .order_by(projects.c.name)
+    )
+    if project_id is not None:
+        query = query.where(projects.c.id == project_id)
+    due = {
+        row.name: why_rebuild(
+            Recorded(row.rules, row.mixed, row.half_life_days), rules, half_life_days
+        )
+        for row in connection.execute(query)
+    }
+    return {name: reasons for name, reasons in due.items() if reasons}
+
+
+def _read(connection: Connection, project_ids: Collection[int]) -> dict[int, tuple[str, bool]]:
+    query = select(recorded_rules).where(recorded_rules.c.project_id.in_(sorted(project_ids)))
+    return {row.project_id: (row.rules, row.mixed) for row in connection.execute(query)}

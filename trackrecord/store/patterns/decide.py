@@ -1,0 +1,123 @@
+"""Decisions by hand in the store: who decided what about a pattern, when and why."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from trackrecord.errors import DecisionRefused, UnknownId
+from trackrecord.learning.patterns.decisions import Action, Decision, NotPromotable, state_held
+from trackrecord.learning.patterns.maturity import Maturity
+
+from ..database.row_locks import held
+from ..outcomes.decay_basis import bases_for_writing
+from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.tables import patterns, projects
+from .tables import pattern_decisions
+from .transitions import Transition, TransitionRules, record_decision, state_of
+
+
+def decide(
+    connection: Connection,
+    project_id: int,
+    slug: str,
+    action: Action,
+    *,
+    actor: str,
+    reason: str,
+    rules: TransitionRules,
+    half_life_days: float,
+    now: float,
+) -> Transition | None:
+    """Record a decision by hand; answers the change, None when there was nothing to reset.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose pattern.
+        slug: which one.
+        action: what is decided.
+        actor: who decides.
+        reason: why.
+        rules: what decides a state without it.
+        half_life_days: that of the settings.
+        now: seconds since the epoch.
+
+    Raises:
+        UnknownId: there is no such pattern in the project.
+        DecisionRefused: it is deprecated and was to be promoted.
+    """
+    # First, as an intake does: no rebuild moves the sums meanwhile.
+    basis = bases_for_writing(connection, [project_id], half_life_days, now)[project_id]
+    row = _held_pattern(connection, project_id, slug)
+    if action is Action.RESET and row.decided_maturity is None:
+        return None
+    state = state_of(row, rules.maturity, basis, now)
+    held_in = _checked(action, state, slug)
+    decision_id = connection.execute(
+        insert(pattern_decisions)
+        .values(pattern_id=row.id, at=now, action=action.value, actor=actor, reason=reason)
+        .returning(pattern_decisions.c.id)
+    ).scalar_one()
+    after = connection.execute(
+        update(patterns)
+        .where(patterns.c.id == row.id)
+        .values(decided_maturity=held_in.value if held_in else None)
+        .returning(*patterns.c)
+    ).one()
+    change = record_decision(
+        connection, after, rules, basis, before=state, decision_id=decision_id, now=now
+    )
+    connection.execute(
+        update(projects)
+        .where(projects.c.id == project_id)
+        .values(revision=next_revision(clock_of(now)))
+    )
+    return change
+
+
+def _held_pattern(connection: Connection, project_id: int, slug: str) -> Row[Any]:
+    query = select(patterns).where(patterns.c.project_id == project_id, patterns.c.slug == slug)
+    row = connection.execute(held(connection, query, patterns)).one_or_none()
+    if row is None:
+        message = f"no pattern {slug!r} in this project; `patterns list` shows all"
+        raise UnknownId(message)
+    return row
+
+
+def _checked(action: Action, state: Maturity, slug: str) -> Maturity | None:
+    try:
+        return state_held(action, state)
+    except NotPromotable:
+        message = (
+            f"pattern {slug!r} is deprecated and cannot be promoted; a decision by hand is "
+            "taken back with `patterns reset`, evidence is outweighed by new helpful outcomes"
+        )
+        raise DecisionRefused(message) from None
+
+
+def decisions_in_force(
+    connection: Connection, pattern_ids: Iterable[int], *, at: float | None = None
+) -> Mapping[int, Decision]:
+    """The decisions by hand that hold, by pattern; those as of a moment if one is given.
+
+    Args:
+        connection: a reading transaction.
+        pattern_ids: which patterns; few, or all of a project.
+        at: a past moment to answer for.
+    """
+    made = pattern_decisions.c
+    wanted = set(pattern_ids)
+    # There are few decisions, and the last one of each pattern counts.
+    last = select(func.max(made.id)).group_by(made.pattern_id)
+    if len(wanted) == 1:
+        last = last.where(made.pattern_id.in_(wanted))
+    if at is not None:
+        last = last.where(made.at <= at)
+    query = select(pattern_decisions).where(
+        made.id.in_(last.scalar_subquery()), made.action != Action.RESET.value
+    )
+    return {
+        row.pattern_id: Decision(Action(row.action), row.actor, row.reason, row.at)
+        for row in connection.execute(query)
+        if row.pattern_id in wanted
+    }

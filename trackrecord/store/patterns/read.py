@@ -1,0 +1,269 @@
+"""Reading patterns: their evidence now or at a past moment, their examples and their history."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, select
+
+from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
+
+from ..database.decay_in_sql import weight_at
+from ..outcomes.decay_basis import read_basis
+from ..outcomes.tables import observations, outcomes, pattern_transitions, patterns
+from .decide import decisions_in_force
+from .tables import pattern_decisions
+from .transitions import TransitionRules, evidence_of
+
+EXAMPLES_KEPT = AntiPatternRules().examples_kept
+
+
+@dataclass(frozen=True)
+class PatternChange:
+    """One recorded change of state, with the numbers of its moment.
+
+    Attributes:
+        at: when, seconds since the epoch.
+        aspect: "maturity" or "inversion".
+        before: the state it left, None for its first one.
+        after: the state it came to.
+        evidence: the numbers of the moment.
+        decision: what was decided by hand; None where the evidence brought it about.
+        actor: who decided.
+        reason: why.
+    """
+
+    at: float
+    aspect: str
+    before: str | None
+    after: str
+    evidence: Evidence
+    decision: str | None = None
+    actor: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """One observation of a pattern: a task whose outcome touched it.
+
+    Attributes:
+        outcome_id: the outcome.
+        task_id: the task.
+        ended_at: when it ended, seconds since the epoch.
+        success: whether it reached its goal.
+        verdict: helpful, neutral or harmful.
+    """
+
+    outcome_id: str
+    task_id: str
+    ended_at: float
+    success: bool
+    verdict: str
+
+
+@dataclass(frozen=True)
+class PatternFilter:
+    """Which patterns are asked for; what is not given does not matter.
+
+    Attributes:
+        state: only those in this state.
+        tag: only those with this tag: "strategy" or "named".
+        content: only those whose content holds this text, without regard to case.
+        only_anti: only those that are anti-patterns.
+    """
+
+    state: Maturity | None = None
+    tag: str | None = None
+    content: str | None = None
+    only_anti: bool = False
+
+    def admits(self, standing: Standing) -> bool:
+        """Whether a pattern is asked for."""
+        return (
+            (self.state is None or standing.state is self.state)
+            and (self.tag is None or standing.facts.kind == self.tag)
+            and (self.content is None or _holds(standing.facts.content, self.content))
+            and (standing.is_inverted or not self.only_anti)
+        )
+
+
+EVERY = PatternFilter()
+
+
+def _holds(content: str, text: str) -> bool:
+    return text.casefold() in content.casefold()
+
+
+def read_standings(
+    connection: Connection,
+    project_id: int,
+    rules: TransitionRules,
+    *,
+    now: float,
+    at: float | None = None,
+    slug: str | None = None,
+    wanted: PatternFilter = EVERY,
+) -> list[Standing]:
+    """Where a project's patterns stand.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose patterns.
+        rules: what decides a state.
+        now: the present, seconds since the epoch.
+        at: a past moment to answer for: decay is computed for it, and nothing that was received
+            later counts.
+        slug: only this pattern.
+        wanted: only those that it admits.
+    """
+    basis = read_basis(connection, project_id)
+    if basis is None:
+        return []
+    where = patterns.c.project_id == project_id
+    if slug is not None:
+        where = and_(where, patterns.c.slug == slug)
+    found = list(
+        _present(connection, where, basis, now)
+        if at is None
+        else _past(connection, where, basis, at)
+    )
+    decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
+    standings = (
+        standing_of(rules.maturity, rules.antipatterns, facts, evidence, decisions.get(row_id))
+        for row_id, facts, evidence in found
+    )
+    return [standing for standing in standings if wanted.admits(standing)]
+
+
+# The pattern's row, and what is known of it.
+_Found = tuple[int, PatternFacts, Evidence]
+
+
+def _present(
+    connection: Connection, where: ColumnElement[bool], basis: DecayBasis, now: float
+) -> Iterator[_Found]:
+    for row in connection.execute(select(patterns).where(where)):
+        yield (
+            row.id,
+            PatternFacts(row.slug, row.kind, row.content, row.last_validated),
+            evidence_of(row, basis, now),
+        )
+
+
+def _past(
+    connection: Connection, where: ColumnElement[bool], basis: DecayBasis, at: float
+) -> Iterator[_Found]:
+    """From the observations themselves: what was received by then, weighed for then."""
+    seen = observations.c
+    helpful = seen.verdict == Verdict.HELPFUL.value
+    harmful = seen.verdict == Verdict.HARMFUL.value
+    # Never above 1: what was received by then had ended by then.
+    weight = weight_at(seen.ended_at, at, basis.half_life_days)
+    sums = (
+        select(
+            seen.pattern_id,
+            func.count().label("total"),
+            func.sum(case((helpful, 1), else_=0)).label("helpful"),
+            func.sum(case((harmful, 1), else_=0)).label("harmful"),
+            func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
+            func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
+            func.max(case((seen.verdict != Verdict.NEUTRAL.value, seen.ended_at))).label("last"),
+        )
+        .where(seen.received_at <= at)
+        .where(seen.pattern_id.in_(select(patterns.c.id).where(where)))
+        .group_by(seen.pattern_id)
+        .subquery()
+    )
+    query = select(patterns.c.slug, patterns.c.kind, patterns.c.content, sums).join(
+        sums, sums.c.pattern_id == patterns.c.id
+    )
+    for row in connection.execute(query):
+        yield (
+            row.pattern_id,
+            PatternFacts(row.slug, row.kind, row.content, row.last),
+            _past_evidence(row),
+        )
+
+
+def _past_evidence(row: Row[Any]) -> Evidence:
+    return Evidence(
+        helpful=int(row.helpful),
+        neutral=int(row.total - row.helpful - row.harmful),
+        harmful=int(row.harmful),
+        decayed_helpful=float(row.decayed_helpful),
+        decayed_harmful=float(row.decayed_harmful),
+    )
+
+
+def read_examples(
+    connection: Connection,
+    project_id: int,
+    slug: str,
+    *,
+    at: float | None = None,
+    most: int = EXAMPLES_KEPT,
+) -> list[Example]:
+    """The newest observations of a pattern, newest first: those that were received last."""
+    query = (
+        select(
+            outcomes.c.outcome_id,
+            outcomes.c.task_id,
+            outcomes.c.ended_at,
+            outcomes.c.success,
+            outcomes.c.verdict,
+        )
+        .join(observations, observations.c.outcome == outcomes.c.id)
+        .join(patterns, patterns.c.id == observations.c.pattern_id)
+        .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
+        # By receipt, which is the order of the key: a million observations need no sort.
+        .order_by(observations.c.received_at.desc(), observations.c.outcome.desc())
+        .limit(most)
+    )
+    if at is not None:
+        query = query.where(observations.c.received_at <= at)
+    return [Example(*row) for row in connection.execute(query)]
+
+
+def read_changes(
+    connection: Connection, project_id: int, slug: str, *, at: float | None = None
+) -> list[PatternChange]:
+    """A pattern's recorded changes of state, oldest first."""
+    query = (
+        select(
+            pattern_transitions,
+            pattern_decisions.c.action,
+            pattern_decisions.c.actor,
+            pattern_decisions.c.reason,
+        )
+        .join(patterns, patterns.c.id == pattern_transitions.c.pattern_id)
+        .outerjoin(pattern_decisions, pattern_decisions.c.id == pattern_transitions.c.decision_id)
+        .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
+        .order_by(pattern_transitions.c.id)
+    )
+    if at is not None:
+        query = query.where(pattern_transitions.c.at <= at)
+    return [
+        PatternChange(
+            row.at,
+            row.aspect,
+            row.before,
+            row.after,
+            Evidence(
+                row.helpful,
+                row.neutral,
+                row.harmful,
+                row.decayed_helpful,
+                row.decayed_harmful,
+            ),
+            row.action,
+            row.actor,
+            row.reason,
+        )
+        for row in connection.execute(query)
+    ]

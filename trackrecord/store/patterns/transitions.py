@@ -1,0 +1,167 @@
+"""Changes of state, written down once each with the numbers of the moment.
+
+The state itself is derived from the sums whenever it is read; what is kept here is history.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, insert, update
+
+from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import Maturity, MaturityRules, maturity_of
+
+from ..outcomes.tables import pattern_transitions, patterns
+
+MATURITY = "maturity"
+INVERSION = "inversion"
+INVERTED = "inverted"
+LIFTED = "lifted"
+
+
+@dataclass(frozen=True)
+class TransitionRules:
+    """The rules that decide which state a pattern is in."""
+
+    maturity: MaturityRules
+    antipatterns: AntiPatternRules
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One change of state of one pattern.
+
+    Attributes:
+        pattern_id: the pattern's row.
+        slug: its identity in its project.
+        aspect: "maturity" or "inversion".
+        before: the state it left, None for its first one.
+        after: the state it is in now; "inverted" or "lifted" for an inversion.
+        at: seconds since the epoch.
+        evidence: the numbers of the moment.
+    """
+
+    pattern_id: int
+    slug: str
+    aspect: str
+    before: str | None
+    after: str
+    at: float
+    evidence: Evidence
+
+
+def evidence_of(row: Row[Any], basis: DecayBasis, at: float) -> Evidence:
+    """The evidence in a row of the patterns table, as of a moment not before its outcomes."""
+    return Evidence(
+        helpful=row.helpful,
+        neutral=row.neutral,
+        harmful=row.harmful,
+        decayed_helpful=basis.value(row.helpful_sum, at),
+        decayed_harmful=basis.value(row.harmful_sum, at),
+    )
+
+
+def state_of(row: Row[Any], rules: MaturityRules, basis: DecayBasis, at: float) -> Maturity:
+    """The state of a row of the patterns table: the one decided by hand, else by its evidence."""
+    if row.decided_maturity is not None:
+        return Maturity(row.decided_maturity)
+    return maturity_of(rules, evidence_of(row, basis, at))
+
+
+def record_decision(
+    connection: Connection,
+    row: Row[Any],
+    rules: TransitionRules,
+    basis: DecayBasis,
+    *,
+    before: Maturity,
+    decision_id: int,
+    now: float,
+) -> Transition:
+    """Write down what a decision by hand changed, once, even where the state stays as it was.
+
+    Args:
+        connection: within the transaction of the decision.
+        row: the pattern's row as the decision left it.
+        rules: what decides a state without a decision.
+        basis: what its sums are relative to.
+        before: where the pattern stood.
+        decision_id: the decision's row.
+        now: the moment of the decision.
+    """
+    after = state_of(row, rules.maturity, basis, now)
+    evidence = evidence_of(row, basis, now)
+    change = Transition(row.id, row.slug, MATURITY, before.value, after.value, now, evidence)
+    connection.execute(insert(pattern_transitions), {**_as_row(change), "decision_id": decision_id})
+    connection.execute(
+        update(patterns).where(patterns.c.id == row.id).values(reported_maturity=after.value)
+    )
+    return change
+
+
+def record_transitions(
+    connection: Connection,
+    rows: Iterable[Row[Any]],
+    rules: TransitionRules,
+    *,
+    bases: Mapping[int, DecayBasis],
+    now: float,
+) -> tuple[Transition, ...]:
+    """Write down each change since a pattern's last recorded state.
+
+    Args:
+        connection: within the transaction that changed the sums.
+        rows: rows of the patterns table, locked by that transaction.
+        rules: what decides a state.
+        bases: what each project's sums are relative to.
+        now: the moment of the change.
+    """
+    found = [change for row in rows for change in _changes(row, rules, bases, now)]
+    if not found:
+        return ()
+    connection.execute(insert(pattern_transitions), [_as_row(change) for change in found])
+    for aspect, column in ((MATURITY, "reported_maturity"), (INVERSION, "reported_inverted")):
+        values = [
+            {"key": change.pattern_id, "now": change.after == INVERTED}
+            if aspect == INVERSION
+            else {"key": change.pattern_id, "now": change.after}
+            for change in found
+            if change.aspect == aspect
+        ]
+        if values:
+            statement = update(patterns).where(patterns.c.id == bindparam("key"))
+            connection.execute(statement.values({column: bindparam("now")}), values)
+    return tuple(found)
+
+
+def _changes(
+    row: Row[Any], rules: TransitionRules, bases: Mapping[int, DecayBasis], now: float
+) -> Iterator[Transition]:
+    evidence = evidence_of(row, bases[row.project_id], now)
+    state = state_of(row, rules.maturity, bases[row.project_id], now)
+    if state != row.reported_maturity:
+        yield Transition(
+            row.id, row.slug, MATURITY, row.reported_maturity, state.value, now, evidence
+        )
+    inverted = is_inverted(rules.antipatterns, evidence)
+    if inverted != row.reported_inverted:
+        before, after = (LIFTED, INVERTED) if inverted else (INVERTED, LIFTED)
+        yield Transition(row.id, row.slug, INVERSION, before, after, now, evidence)
+
+
+def _as_row(change: Transition) -> dict[str, Any]:
+    return {
+        "pattern_id": change.pattern_id,
+        "at": change.at,
+        "aspect": change.aspect,
+        "before": change.before,
+        "after": change.after,
+        "helpful": change.evidence.helpful,
+        "neutral": change.evidence.neutral,
+        "harmful": change.evidence.harmful,
+        "decayed_helpful": change.evidence.decayed_helpful,
+        "decayed_harmful": change.evidence.decayed_harmful,
+    }

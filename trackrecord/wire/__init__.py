@@ -1,0 +1,1 @@
+"""What travels on the stream, and what one outcome means once it is scored."""

@@ -1,0 +1,87 @@
+"""A memory on the wire: how bodies become memories, and which are refused.
+
+Everything that comes from outside is checked here, once, whichever way it came.
+"""
+
+import re
+from typing import Annotated
+
+import msgspec
+
+from trackrecord.errors import InvalidMemory
+from trackrecord.learning.memories.rules import without_prefix
+
+from .outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+Label = Annotated[str, msgspec.Meta(max_length=256)]
+
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+class MemoryBody(msgspec.Struct, frozen=True, kw_only=True):
+    """A short fact that an agent stores.
+
+    Attributes are those of the wire format.
+    """
+
+    text: str
+    project: Name = DEFAULT_PROJECT
+    memory_id: Name | None = None
+    source: Label | None = None
+    force: bool = False
+
+
+_decoder = msgspec.json.Decoder(MemoryBody)
+_encoder = msgspec.json.Encoder()
+
+
+def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody:
+    """Decode and check one body; how long its text may be is the worker's to say.
+
+    Raises:
+        InvalidMemory: it is too large, not JSON, not an object, a field is of the wrong type or
+            range, or its text is blank. The message never repeats the body's content.
+    """
+    if len(body) > max_bytes:
+        message = f"the memory has {len(body)} bytes, {max_bytes} are allowed"
+        raise InvalidMemory(message)
+    try:
+        memory = _decoder.decode(body)
+    except RecursionError:
+        message = "the memory is nested too deeply"
+        raise InvalidMemory(message) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        message = f"this is no memory: {error}"
+        raise InvalidMemory(message) from None
+    for name in ("project", "memory_id", "source"):
+        value = getattr(memory, name)
+        if value is not None and "\0" in value:
+            message = f"field {name} contains a NUL character"
+            raise InvalidMemory(message)
+    checked_text(memory.text)
+    return memory
+
+
+def encode_memory(memory: MemoryBody) -> bytes:
+    """The body of a memory."""
+    return _encoder.encode(memory)
+
+
+def checked_text(text: str, *, max_chars: int | None = None) -> str:
+    """A memory's text without the blanks around it.
+
+    Raises:
+        InvalidMemory: nothing is left, it is too long, or databases have no room for it.
+    """
+    text = text.strip()
+    if not without_prefix(f"{text} ").strip():
+        message = "the text of a memory is blank: say in a sentence what is to be remembered"
+        raise InvalidMemory(message)
+    if max_chars is not None and len(text) > max_chars:
+        message = f"the text of a memory has {len(text)} characters, {max_chars} are allowed"
+        raise InvalidMemory(message)
+    if "\0" in text or _LONE_SURROGATE.search(text):
+        message = "the text of a memory contains a NUL character or a lone surrogate"
+        raise InvalidMemory(message)
+    return text

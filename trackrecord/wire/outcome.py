@@ -1,0 +1,217 @@
+"""An outcome on the wire: how bodies become outcomes, and which are refused.
+
+Everything that comes from outside is checked here, once; behind it an Outcome can be trusted.
+"""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from trackrecord.errors import InvalidOutcome
+
+WIRE_VERSION = "1"
+DEFAULT_PROJECT = "default"
+MAX_BODY_BYTES = 1024 * 1024
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+TaskId = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+Label = Annotated[str, msgspec.Meta(max_length=256)]
+# Integers beyond 2^53 do not survive JSON in most languages, nor SQL sums for long.
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+Moment = str | float
+# Every criterion is a row in the store: a body of a megabyte must not make tens of thousands.
+Criteria = Annotated[
+    dict[Name, Literal["helpful", "harmful", "neutral"]], msgspec.Meta(max_length=100)
+]
+# Undecoded JSON that was not given.
+ABSENT = msgspec.Raw()
+
+
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
+    """One call of a tool, as the agent made it; arguments and results stay undecoded."""
+
+    tool: str | None = None
+    id: str | int | None = None
+    args: msgspec.Raw = ABSENT
+    result: msgspec.Raw = ABSENT
+    ok: bool | None = None
+    error: msgspec.Raw = ABSENT
+    duration_ms: Amount | None = None
+    timestamp: Moment | None = None
+    depends_on: tuple[str | int, ...] | None = None
+
+
+class Trigger(msgspec.Struct, frozen=True):
+    """What set the task off: an intent label or an error signature."""
+
+    signal: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+    conditions: msgspec.Raw = ABSENT
+
+
+class Process(msgspec.Struct, frozen=True):
+    """What happened on the way, counted."""
+
+    reviews: Count | None = None
+    rejections: Count | None = None
+    test_fail_loops: Count | None = None
+    hard_limit_hits: Count | None = None
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What the task cost."""
+
+    tokens_in: Count | None = None
+    tokens_out: Count | None = None
+    usd: Amount | None = None
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """How one task went.
+
+    Attributes are those of the wire format; `task_id` is set whichever name the producer used,
+    and `timestamp` is seconds since the epoch, or None for "when it was received".
+    """
+
+    success: bool
+    task_id: TaskId | None = None
+    bead_id: TaskId | None = None
+    outcome_id: Name | None = None
+    project: Name = DEFAULT_PROJECT
+    timestamp: Moment | None = None
+    duration_ms: Count | None = None
+    error_count: Count | None = None
+    retry_count: Count | None = None
+    source: Label | None = None
+    outcome_source: Literal["explicit", "evaluator", "tests", "heuristic"] = "explicit"
+    strategy: Annotated[str, msgspec.Meta(max_length=1024)] | None = None
+    description: str | None = None
+    patterns: tuple[Annotated[str, msgspec.Meta(max_length=1024)], ...] | None = None
+    trigger: Trigger | None = None
+    instruction: str | None = None
+    tool_graph: tuple[ToolCall, ...] | None = None
+    files_touched: tuple[str, ...] | None = None
+    criteria: Criteria | None = None
+    failure_mode: Label | None = None
+    failure_details: str | None = None
+    competence_id: Label | None = None
+    memory_ids: tuple[str, ...] | None = None
+    process: Process | None = None
+    cost: Cost | None = None
+    metadata: msgspec.Raw = ABSENT
+
+    def __post_init__(self) -> None:
+        if self.task_id is None:
+            if self.bead_id is None:
+                message = "task_id is missing"
+                raise ValueError(message)
+            self.task_id = self.bead_id
+        moment = self.timestamp
+        # Nearly always a number that needs no more than a glance.
+        if moment is not None and not (moment.__class__ is float and moment >= 0):
+            self.timestamp = epoch_seconds(moment)
+        if self.metadata is not ABSENT and bytes(self.metadata)[:1] not in (b"", b"{", b"n"):
+            message = "metadata must be an object"
+            raise ValueError(message)
+
+    def ended_at(self, received_at: float) -> float:
+        """When the task ended: the future is clamped to the time of receipt."""
+        if self.timestamp is None:
+            return received_at
+        assert isinstance(self.timestamp, float)  # noqa: S101 - narrows what __post_init__ set
+        return min(self.timestamp, received_at)
+
+
+def epoch_seconds(moment: Moment) -> float:
+    """Seconds since the epoch from ISO 8601 with an offset or from epoch seconds.
+
+    Raises:
+        ValueError: there is no such moment, it has no offset, or it lies before 1970.
+    """
+    if isinstance(moment, str):
+        try:
+            parsed = datetime.fromisoformat(moment)
+        except ValueError:
+            message = "timestamp must be ISO 8601 with an offset, or epoch seconds"
+            raise ValueError(message) from None
+        if parsed.tzinfo is None:
+            message = "timestamp has no offset: append Z or +00:00"
+            raise ValueError(message)
+        moment = parsed.timestamp()
+    if moment < 0:
+        message = "timestamp lies before 1970"
+        raise ValueError(message)
+    return float(moment)
+
+
+_decoder = msgspec.json.Decoder(Outcome)
+# An escaped NUL whose backslash is not itself escaped.
+_ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+# JSON up to its first escaped surrogate that has no partner; possessive, so that it is linear.
+_UP_TO_LONE_SURROGATE = re.compile(
+    r"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*+", re.DOTALL
+)
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
+    """Decode and check one body.
+
+    Raises:
+        InvalidOutcome: the body is too large, not JSON, not an object, or a field is of the wrong
+            type or range. The message never repeats the body's content.
+    """
+    if len(body) > max_bytes:
+        message = f"body has {len(body)} bytes, {max_bytes} are allowed"
+        raise InvalidOutcome(message)
+    if not body.isascii() and not _is_utf8(body):
+        message = "body is not UTF-8"
+        raise InvalidOutcome(message)
+    if b"\\u0000" in body and _ESCAPED_NUL.search(body):
+        message = "body contains a NUL character"
+        raise InvalidOutcome(message)
+    try:
+        return _decoder.decode(body)
+    except RecursionError:
+        message = "body is nested too deeply"
+    except msgspec.MsgspecError as error:
+        message = _reason(error, body.decode())
+    raise InvalidOutcome(message)
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _reason(error: msgspec.MsgspecError, text: str) -> str:
+    """What is wrong with a body, without repeating any of it."""
+    message = str(error)
+    if message.startswith("Invalid enum value"):  # the value is quoted, the field is named last
+        _, _, field = message.rpartition(" - at ")
+        return f"Not one of the allowed values - at {field}"
+    if isinstance(error, msgspec.ValidationError):
+        return message
+    proper = _UP_TO_LONE_SURROGATE.match(text)
+    if proper and _ESCAPED_SURROGATE.match(text, proper.end()):
+        return "body contains a lone surrogate"
+    return message
+
+
+def encode_body(fields: dict[str, Any]) -> bytes:
+    """One JSON object on one line; whatever JSON has no form for is written as text."""
+    return _encoder.encode(fields)
+
+
+def _as_text(value: object) -> object:
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    return str(value)
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_as_text)

@@ -1,0 +1,210 @@
+"""From an outcome as it came to what it means: its score, what it touches, what it has a say on.
+
+Pure: the same outcome, received at the same moment, is always appraised alike. The worker does it
+once for each outcome, a rebuild once more for all.
+"""
+
+from functools import lru_cache
+
+import msgspec
+
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.outcomes.scoring import ScoringRules, Verdict, score_outcome
+from trackrecord.learning.strategies.recogniser import Recogniser
+
+from .outcome import Outcome
+
+STRATEGY = "strategy"
+NAMED = "named"
+
+MAX_MEMORY_ID = 128
+# A task is found again, and recognised, by the beginning of its text.
+MAX_INSTRUCTION = 1000
+
+# The same few names come again and again.
+_NAMES_REMEMBERED = 10_000
+
+
+class Touch(msgspec.Struct, frozen=True, gc=False):
+    """One pattern that an outcome touches.
+
+    Attributes:
+        slug: its identity within the project.
+        kind: "strategy" or "named".
+        content: how it was written.
+    """
+
+    slug: str
+    kind: str
+    content: str
+
+
+class NamedVerdict(msgspec.Struct, frozen=True, gc=False):
+    """An outcome's verdict on a criterion that it names.
+
+    Attributes:
+        criterion: the criterion's name.
+        verdict: what the outcome says about it.
+        value: the raw value of that.
+    """
+
+    criterion: str
+    verdict: Verdict
+    value: float
+
+
+class Appraised(msgspec.Struct, frozen=True, gc=False):
+    """One outcome, ready to be recorded.
+
+    Attributes:
+        project: whose experience it is.
+        outcome_id: unique in the project.
+        task_id: the task.
+        received_at: seconds since the epoch.
+        ended_at: when the task ended, never later than it was received.
+        success: whether the task reached its goal.
+        raw_score: 0..1, undecayed.
+        verdict: what the score stands for.
+        touches: the patterns that get an observation.
+        is_episode: whether it used a named tool.
+        body: the bytes it came as.
+        judged: criteria that get the outcome's own verdict: the default ones it does not name.
+        named: its verdicts on the criteria that it names.
+        competence_id: the competence record that was used, if it says so.
+        duration_ms: how long it took, where that is known.
+        memory_ids: the memories that were used, each once.
+        instruction: the beginning of the task's text, "" when that was not told.
+    """
+
+    project: str
+    outcome_id: str
+    task_id: str
+    received_at: float
+    ended_at: float
+    success: bool
+    raw_score: float
+    verdict: Verdict
+    touches: tuple[Touch, ...]
+    is_episode: bool
+    body: bytes
+    judged: tuple[str, ...] = ()
+    named: tuple[NamedVerdict, ...] = ()
+    competence_id: str | None = None
+    duration_ms: int | None = None
+    memory_ids: tuple[str, ...] = ()
+    instruction: str = ""
+
+
+class Appraiser:
+    """Appraises outcomes by one set of rules.
+
+    Args:
+        scoring: what a score is made of.
+        recogniser: knows strategies in prose and by name.
+        criteria: which criteria get feedback.
+    """
+
+    def __init__(
+        self,
+        scoring: ScoringRules,
+        recogniser: Recogniser,
+        criteria: CriteriaRules = CriteriaRules(),  # noqa: B008 - frozen
+    ) -> None:
+        self._scoring = scoring
+        self._criteria = criteria
+        self._recogniser = recogniser
+        self._touch_of = lru_cache(maxsize=_NAMES_REMEMBERED)(self._new_touch)
+        self._strategies = {
+            each.slug: Touch(each.slug, STRATEGY, each.name_en or each.name_zh)
+            for each in recogniser.strategies
+        }
+
+    def appraise(
+        self, outcome: Outcome, body: bytes, *, received_at: float, outcome_id: str
+    ) -> Appraised:
+        """Appraise one outcome.
+
+        Args:
+            outcome: the decoded body.
+            body: the bytes it came as.
+            received_at: seconds since the epoch.
+            outcome_id: stands in where the producer gave none.
+        """
+        score = score_outcome(
+            self._scoring,
+            success=outcome.success,
+            duration_ms=outcome.duration_ms,
+            error_count=outcome.error_count,
+            retry_count=outcome.retry_count,
+        )
+        judged, named = self._feedback(outcome)
+        assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
+        return Appraised(
+            project=outcome.project,
+            outcome_id=outcome.outcome_id or outcome_id,
+            task_id=outcome.task_id,
+            received_at=received_at,
+            ended_at=outcome.ended_at(received_at),
+            success=outcome.success,
+            raw_score=score.raw_score,
+            verdict=score.verdict,
+            touches=self._touches(outcome),
+            is_episode=is_episode(outcome),
+            body=body,
+            judged=judged,
+            named=named,
+            competence_id=outcome.competence_id,
+            duration_ms=outcome.duration_ms,
+            memory_ids=_usable_ids(outcome.memory_ids) if outcome.memory_ids else (),
+            instruction=_beginning(outcome.instruction) if outcome.instruction else "",
+        )
+
+    def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
+        defaults = self._criteria.defaults
+        if not outcome.criteria:  # most outcomes by far: they share one tuple
+            return defaults, ()
+        verdicts = {name.strip(): Verdict(said) for name, said in outcome.criteria.items()}
+        verdicts.pop("", None)
+        value = self._criteria.named_value
+        return (
+            tuple(name for name in defaults if name not in verdicts),
+            tuple(
+                NamedVerdict(name, verdict, 0.0 if verdict is Verdict.NEUTRAL else value)
+                for name, verdict in sorted(verdicts.items())
+            ),
+        )
+
+    def _touches(self, outcome: Outcome) -> tuple[Touch, ...]:
+        """Each pattern once; a strategy rather than a name that happens to be the same."""
+        found: dict[str, Touch] = {}
+        for name in outcome.patterns or ():
+            named = self._touch_of(NAMED, name)
+            if named is not None:
+                found[named.slug] = named
+        if outcome.description:
+            for strategy in self._recogniser.recognise(outcome.description):
+                found[strategy.slug] = self._strategies[strategy.slug]
+        if outcome.strategy:
+            given = self._touch_of(STRATEGY, outcome.strategy)
+            if given is not None:
+                found[given.slug] = self._strategies.get(given.slug, given)
+        return tuple(found.values())
+
+    def _new_touch(self, kind: str, name: str) -> Touch | None:
+        slug = self._recogniser.slug_of(name)
+        return None if slug is None else Touch(slug, kind, name)
+
+
+def is_episode(outcome: Outcome) -> bool:
+    """Whether an outcome used a named tool."""
+    calls = outcome.tool_graph
+    return calls is not None and any(call.tool and call.tool.strip() for call in calls)
+
+
+def _usable_ids(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Each id once; what is too long to be one is none."""
+    return tuple(dict.fromkeys(each for each in given if 0 < len(each) <= MAX_MEMORY_ID))
+
+
+def _beginning(instruction: str) -> str:
+    return instruction[:MAX_INSTRUCTION].strip()
