@@ -7,7 +7,6 @@ on the stream, and every task looks for itself what there is to do.
 import gc
 from typing import Any
 
-from celery import Celery
 from celery.signals import setup_logging, task_postrun, task_prerun, worker_process_init
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
@@ -16,19 +15,19 @@ from trackrecord.settings import Settings, load_settings
 
 from .beat import QUEUE
 from .schedule import beat_schedule
-from .stages import StagesOfProcess
+from .stages import TrackrecordApp
 
 # Objects made before the garbage collector looks; a batch makes some ten thousand.
 _COLLECT_AFTER = 50_000
 
 
-def create_app(settings: Settings) -> Celery:
-    """A Celery app for these settings; its tasks find their clients in `app.stages`.
+def create_app(settings: Settings) -> TrackrecordApp:
+    """Return the Celery app for these settings.
 
     Raises:
         SettingsError: the crontab or the time zone cannot be read.
     """
-    app = Celery("trackrecord", include=["trackrecord_worker.tasks"], set_as_current=False)
+    app = TrackrecordApp(settings)
     broker, options = broker_of(settings)
     app.conf.update(
         broker_url=broker,
@@ -49,7 +48,6 @@ def create_app(settings: Settings) -> Celery:
         beat_scheduler="trackrecord_worker.beat:ThriftyScheduler",
         beat_max_loop_interval=1.0,
     )
-    app.stages = StagesOfProcess(settings, app)
     return app
 
 
