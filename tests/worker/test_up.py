@@ -237,7 +237,7 @@ def test_what_agents_spool_first_is_private_too(settings: Settings) -> None:
 def test_interrupted_while_it_starts(up: type[Up], settings: Settings) -> None:
     """It ends in order, at once."""
     running = up()
-    until(lambda: "trackrecord starts" in running.said)
+    until(lambda: (settings.home / "up.lock").exists())
     running.process.send_signal(signal.SIGINT)
     assert running.process.wait(PATIENCE_S) in (0, 130)
     assert alive(

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
         timeout_s: how long a statement waits for a lock before StoreBusy.
 
     Raises:
-        StoreUnavailable: the SQLite database or its folder cannot be made.
+        StoreUnavailable: the folder of the SQLite database cannot be made.
         StoreUnfit: PostgreSQL's driver is not installed.
     """
     parsed = make_url(url)
@@ -78,11 +78,12 @@ def _make_private(database: Path) -> None:
     """Make the folder, and an empty file that SQLite's other files get their mode from."""
     try:
         make_private_folder(database.parent)
-        if not database.exists():
-            database.touch(mode=0o600)
     except OSError as error:
-        message = f"the database cannot be made ({error.strerror}: {database})"
+        message = f"the folder of the database cannot be made ({error.strerror}: {database.parent})"
         raise StoreUnavailable(message) from error
+    if not database.exists():
+        with suppress(OSError):  # SQLite will say what is wrong
+            database.touch(mode=0o600)
 
 
 def _in_memory(url: URL) -> Engine:
