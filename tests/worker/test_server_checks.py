@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -106,9 +107,30 @@ def _free_port() -> int:
     pytest.fail("no two ports are free")
 
 
-# Everything that a worker needs, and nothing more.
-NEEDED = sorted({"+" + command[0].lower().split()[0] for command in _worker_commands("p")})
-OF_ANY_CLIENT = ["+ping", "+hello", "+auth", "+info", "+select", "+client"]
+def test_an_older_redis(home: Path) -> None:
+    """A command that it does not know is named."""
+    with redis_with(home, "--rename-command", "XAUTOCLAIM", "") as settings:
+        said = refusal(check_redis, settings)
+        assert "XAUTOCLAIM" in said
+        assert "6.2" in said
+
+
+def test_a_replica(home: Path) -> None:
+    """It answers, and takes no outcome."""
+    with redis_with(home, "--replicaof", "127.0.0.1", "1") as settings:
+        assert "replica" in refusal(check_redis, settings)
+
+
+RUNNING = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
+# What docs/running.md grants: everything that a worker needs, and nothing more.
+GRANTED = re.findall(r" (\+[a-z]+)", RUNNING[RUNNING.index("ACL SETUSER fleet") :])
+NEEDED = {"+" + command[0].lower().split()[0] for command in _worker_commands("p")}
+OF_ANY_CLIENT = {"+ping", "+hello", "+auth", "+info", "+select", "+client"}
+
+
+def test_the_documented_user_has_what_is_checked() -> None:
+    """No command more, and none less."""
+    assert sorted(GRANTED) == sorted(NEEDED | OF_ANY_CLIENT)
 
 
 def user(client: redis.Redis, *rules: str) -> None:
@@ -127,7 +149,7 @@ def test_a_user_with_what_is_needed_learns(
     named: Settings, client: redis.Redis, tmp_path: Path
 ) -> None:
     """The commands that are checked are enough for a real worker; no right to channels is."""
-    user(client, "resetchannels", "~trackrecord:*", *OF_ANY_CLIENT, *NEEDED)
+    user(client, "resetchannels", "~trackrecord:*", *GRANTED)
     settings = as_user(named)
     check_servers(settings)
     log = tmp_path / "worker.log"
@@ -149,7 +171,7 @@ def test_a_user_with_what_is_needed_learns(
 @pytest.mark.parametrize("lacking", ["xautoclaim", "evalsha", "brpop", "xinfo"])
 def test_a_user_who_lacks_a_command(named: Settings, client: redis.Redis, lacking: str) -> None:
     """The message names it, as it is granted."""
-    user(client, "~trackrecord:*", *OF_ANY_CLIENT, *NEEDED, f"-{lacking}")
+    user(client, "~trackrecord:*", *GRANTED, f"-{lacking}")
     said = refusal(check_redis, as_user(named))
     assert f"+{lacking}" in said
     assert "ACL SETUSER" in said

@@ -20,6 +20,8 @@ from trackrecord.store.database.migrate import migrate
 # A pooler that is busy with other clients may not lend the same session at once.
 _POOLER_TRIES = 3
 
+_Refusals = list[tuple[str, redis.ResponseError]]
+
 
 def check_servers(settings: Settings) -> None:
     """Check Redis, then the database, and bring the database's tables up to date.
@@ -43,7 +45,7 @@ def check_redis(settings: Settings) -> None:
     try:
         client.ping()
         _check_mode(client)
-        _check_rights(client, settings)
+        _check_commands(client, settings)
     except (redis.RedisError, OSError) as error:
         explained = explain_redis_error(error, settings)
         if explained is None:
@@ -87,27 +89,54 @@ def _check_mode(client: redis.Redis) -> None:
         raise ServerUnfit(message)
 
 
-def _check_rights(client: redis.Redis, settings: Settings) -> None:
+def _check_commands(client: redis.Redis, settings: Settings) -> None:
     """Try each command that a worker needs, on keys that are deleted at once."""
     commands = _worker_commands(f"{settings.redis_prefix}:probe:{uuid.uuid4().hex}")
     pipe: Any = client.pipeline(transaction=False)
     for command in commands:
         pipe.execute_command(*command)
     answers = pipe.execute(raise_on_error=False)
-    refused = {
-        command[0]: answer
+    said = [
+        (command[0], answer)
         for command, answer in zip(commands, answers, strict=True)
-        if isinstance(answer, redis.exceptions.NoPermissionError)
-    }
+        if isinstance(answer, redis.ResponseError)
+    ]
+    _refuse_replica(said)
+    _refuse_old(said)
+    _refuse_user(said, settings)
+
+
+def _refuse_replica(said: _Refusals) -> None:
+    if any(isinstance(error, redis.ReadOnlyError) for _, error in said):
+        message = "this Redis is a read-only replica: name its master in TRACKRECORD_REDIS_URL"
+        raise ServerUnfit(message)
+
+
+def _refuse_old(said: _Refusals) -> None:
+    for command, error in said:
+        if "unknown command" in str(error):
+            message = (
+                f"this Redis does not know {command}: trackrecord needs Redis 6.2 or newer, "
+                "with all of its commands"
+            )
+            raise ServerUnfit(message)
+
+
+def _refuse_user(said: _Refusals, settings: Settings) -> None:
+    refused = [
+        (command, str(error))
+        for command, error in said
+        if isinstance(error, redis.exceptions.NoPermissionError)
+    ]
     if not refused:
         return
-    if any(" key" in str(answer) for answer in refused.values()):
+    if any(" key" in reason for _, reason in refused):
         message = (
-            f"the Redis user may not use keys that begin with {settings.redis_prefix}: ; "
+            f"the Redis user may not use keys that begin with {settings.redis_prefix}: - "
             f"grant them with ACL SETUSER … ~{settings.redis_prefix}:*"
         )
         raise ServerUnfit(message)
-    names = " ".join(f"+{name.lower().replace(' ', '|')}" for name in sorted(refused))
+    names = " ".join(sorted({f"+{command.lower().replace(' ', '|')}" for command, _ in refused}))
     message = f"the Redis user lacks commands that a worker needs: ACL SETUSER … {names}"
     raise ServerUnfit(message)
 
