@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-# As for outcomes: redis-py imports these two when it first connects, which a fork may interrupt.
-import email.parser  # noqa: F401 - as said above
-import encodings.idna  # noqa: F401 - as said above
 import os
 import threading
 import time
