@@ -169,7 +169,7 @@ def test_a_minimum_filters_on_the_decayed_value(store):
 
 def test_confidence_decides_among_the_relevant(store):
     """Of two that fit alike, the one that was rejected comes later."""
-    store_all(store, {"left": "deploy by left hand", "right": "deploy by right hand"})
+    store_all(store, {"left": "deploy left hand slowly", "right": "hand right scripts deploy"})
     with writing(store) as connection:
         reject(connection, 1, "left", rules=RULES, now=NOW)
     assert ids(asked(store, "deploy hand")) == ["right", "left"]
