@@ -16,6 +16,7 @@ from trackrecord.learning.text.language import Language
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 
+from . import first_connection  # noqa: F401 - see there
 from .notices import Notices
 
 
