@@ -7,39 +7,16 @@ import threading
 
 import pytest
 
-import trackrecord_producers.attempt as attempt_module
-import trackrecord_producers.errors_in_flight as errors_in_flight
+from trackrecord.testing import captured
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.attempt import attempt, current_attempt
-from trackrecord_producers.failed_before import FailedBefore
-from trackrecord_producers.ids import new_id
 
 
 @pytest.fixture
-def published(monkeypatch):
-    """What attempts hand to the publisher, as the worker would read it."""
-    bodies = []
-
-    def take(fields, *, adopts_since):
-        body = encode_body(fields)
-        decode_outcome(body)
-        bodies.append(fields)
-        return new_id()
-
-    monkeypatch.setattr(attempt_module, "publish_fields", take)
-    monkeypatch.setattr(errors_in_flight, "_writer", SilentWriter())
-    monkeypatch.setattr(attempt_module, "_failed_before", FailedBefore())
-    return bodies
-
-
-class SilentWriter:
-    """Takes reports on tasks in flight nowhere."""
-
-    def write(self, project, report, *, wait_s=0.0):
-        return True
-
-    def drop(self, reason, number=1, *, detail=""):
-        return None
+def published():
+    """The bodies of what attempts publish."""
+    with captured() as taken:
+        yield taken.bodies
 
 
 def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
@@ -48,6 +25,8 @@ def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
     assert current_attempt() is None
     (outcome,) = published
     duration_ms = outcome.pop("duration_ms")
+    assert outcome.pop("outcome_id")
+    assert outcome.pop("timestamp")
     assert 0 <= duration_ms < 1000
     assert outcome == {
         "task_id": "t",
@@ -387,5 +366,7 @@ def test_a_method_can_be_decorated(published):
 
 
 def test_a_task_that_is_no_text_is_dropped_and_not_raised():
-    with attempt(7):
+    with captured() as taken, attempt(7.5):
         pass
+    assert taken.outcomes == []
+    assert "task_id" in taken.dropped[0]
