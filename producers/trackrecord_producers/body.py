@@ -47,12 +47,13 @@ def build_body(
     # The time between two readings of a clock is a float: by far the most frequent coercion.
     if fields.get("duration_ms").__class__ is float:
         fields["duration_ms"] = as_count("duration_ms", fields["duration_ms"], say)
+    _complete(fields, project)
     try:
-        return build_wire_body(fields, project=project, max_bytes=max_bytes)
+        return _named(*_written(fields, max_bytes))
     except InvalidOutcome:
         if not _is_coerced(fields, say):
             raise
-    return build_wire_body(fields, project=project, max_bytes=max_bytes)
+    return _named(*_written(fields, max_bytes))
 
 
 def _is_coerced(fields: dict[str, Any], say: Say) -> bool:
@@ -78,6 +79,11 @@ def build_wire_body(
     Raises:
         InvalidOutcome: it is not an outcome; the message repeats nothing of its content.
     """
+    _complete(fields, project)
+    return _named(*_written(fields, max_bytes))
+
+
+def _complete(fields: dict[str, Any], project: str | None) -> None:
     if fields.get("outcome_id") is None:
         fields["outcome_id"] = new_id()
     if fields.get("timestamp") is None:
@@ -87,7 +93,9 @@ def build_wire_body(
             fields.pop("project", None)
         else:
             fields["project"] = project
-    outcome, body = _written(fields, max_bytes)
+
+
+def _named(outcome: Outcome, body: bytes) -> tuple[str, bytes]:
     # As it travels: the caller may have given a UUID where the wire has text.
     assert outcome.outcome_id is not None  # noqa: S101 - narrows what was filled in above
     return outcome.outcome_id, body

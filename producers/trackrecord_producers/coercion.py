@@ -23,6 +23,8 @@ _KNOWN_INSIDE: Final = {
     "trigger": frozenset(Trigger.__struct_fields__),
 }
 
+_WITHOUT_PARTS: Final = _KNOWN - {*_KNOWN_INSIDE, "tool_graph"}
+
 
 def with_known_names(fields: dict[str, Any], say: Say) -> None:
     """Say which fields are not those of the wire format; give tool calls its names, in place.
@@ -31,6 +33,9 @@ def with_known_names(fields: dict[str, Any], say: Say) -> None:
         fields: what the agent gave.
         say: takes the kind of a remark and its text.
     """
+    # One look is enough for most outcomes: this is on every outcome's way.
+    if _WITHOUT_PARTS.issuperset(fields):
+        return
     if not _KNOWN.issuperset(fields):
         say_unknown("an outcome", fields.keys() - _KNOWN, _KNOWN, say)
     for name, known in _KNOWN_INSIDE.items():

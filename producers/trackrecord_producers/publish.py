@@ -36,7 +36,10 @@ def publish(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> 
     outcome: Any = fields
     outcome["task_id"] = task_id
     outcome["success"] = success
-    return publish_fields(outcome)
+    diversion = diversion_here()
+    if diversion is not None:
+        return diversion.publish(outcome)
+    return _publisher.publish(outcome)
 
 
 def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None) -> str | None:
