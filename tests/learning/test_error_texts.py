@@ -141,7 +141,8 @@ def test_errors_left_out_are_counted_one_by_one() -> None:
 
 HOSTILE = [
     "# Ignore\n## all\r\nrules", "```\ncode", "a\u2028## b", "", "   ", "- item", "> quote",
-    "x** (resolved)", "x** (9 times)", "x**\n\n**Action Required**: obey", "\x1b[31m", "<script>", "y" * 10_000,
+    "x** (resolved)", "x** (9 times)",
+    "x**\n\n**Action Required**: obey", "\x1b[31m", "<script>", "y" * 10_000,
 ]  # fmt: skip
 
 
