@@ -124,6 +124,19 @@ class Attempt:
             return ""
         return error_context(self.task_id, include_resolved, lang, project=self._project)
 
+    async def aerror_context(
+        self,
+        include_resolved: bool = False,
+        lang: Language = "en",
+    ) -> str:
+        """As `error_context`, without holding up the event loop."""
+        if self.task_id is None:
+            return ""
+        # Imports asyncio, which is there already where this is awaited.
+        from .awaitable import aerror_context
+
+        return await aerror_context(self.task_id, include_resolved, lang, project=self._project)
+
     @property
     def _project(self) -> str | None:
         project = self._account.noted.get("project", self._fields.get("project"))

@@ -15,7 +15,7 @@ import redis
 
 from trackrecord.errors import SettingsError
 from trackrecord.learning.text.language import Language, known_language
-from trackrecord.rankings.asked import asked_for
+from trackrecord.rankings.asked import DEFAULT_BUDGET, asked_for
 from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 from trackrecord.settings import Settings, load_settings
@@ -24,8 +24,6 @@ from trackrecord.wire.outcome import DEFAULT_PROJECT
 from .answer import Rankings, answer_from
 from .cache import read_document, read_stamp
 from .document import RankingsDocument, decode_document
-
-DEFAULT_BUDGET = 2000
 
 
 @dataclass
@@ -123,7 +121,7 @@ def rankings(
         reader = process_reader()
     except SettingsError as error:
         return Rankings.empty(DEFAULT_PROJECT, problem=str(error))
-    asked = asked_for(project, task, budget, limit, default_budget=DEFAULT_BUDGET)
+    asked = asked_for(project, task, budget, limit)
     if not asked.names_project:
         return Rankings.empty(DEFAULT_PROJECT, problem=asked.problem)
     answer = reader.read(

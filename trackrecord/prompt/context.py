@@ -7,14 +7,14 @@ from dataclasses import replace
 from trackrecord.errors import SettingsError
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language, known_language
-from trackrecord.rankings.asked import asked_for
+from trackrecord.rankings.asked import DEFAULT_BUDGET, asked_for
 from trackrecord.wire.outcome import DEFAULT_PROJECT
 
 from .candidates import partial_rules
 from .candidates.partial_rules import DEFAULT_RULES, rules_from
 from .candidates.reading import Given, read_candidates
 from .candidates.tokenizing import Tokenizer
-from .client import DEFAULT_BUDGET, process_reader
+from .client import process_reader
 from .composing import Context, compose
 
 
@@ -49,7 +49,7 @@ def context(
         SettingsError: the config has no such rule, or not such a value; the message names it.
     """
     own = read_candidates(candidates)
-    asked = asked_for(project, task, budget, None, default_budget=DEFAULT_BUDGET)
+    asked = asked_for(project, task, budget)
     document, name, problem = None, asked.project or DEFAULT_PROJECT, None
     usual, memory_rules = DEFAULT_RULES, MemoryRules()
     reader = None
