@@ -106,6 +106,78 @@ def test_a_failure_that_is_told_is_one_though_nothing_is_raised(published):
     )
 
 
+TOLD = {"nothing": {}, "True": {"success": True}, "False": {"success": False}}
+
+
+@pytest.mark.parametrize("ending", ["returns", "raises", "fail", "exit 0", "exit 3"])
+@pytest.mark.parametrize("given", TOLD)
+@pytest.mark.parametrize("noted", TOLD)
+def test_success_that_is_told(given, noted, ending):
+    """It wins over a body that ended without an exception, what is noted over what was given.
+
+    An exception and `fail` are failures whatever is told, and a contradiction is said.
+    """
+    with captured() as taken:
+        with contextlib.suppress(ValueError, SystemExit), attempt("t", **TOLD[given]) as ours:
+            if TOLD[noted]:
+                ours.note(outcome_source="tests", **TOLD[noted])
+            if ending == "fail":
+                ours.fail("wrong_answer")
+            if ending == "raises":
+                raise ValueError
+            if ending.startswith("exit"):
+                raise SystemExit(int(ending[-1]))
+        (outcome,) = taken.outcomes
+        told = noted if noted != "nothing" else given
+        has_failed = ending not in ("returns", "exit 0")
+        assert outcome.success is (not has_failed and told != "False")
+        assert [each for each in taken.remarks if "success=True" in each] == (
+            [taken.remarks[0]] if has_failed and told == "True" else []
+        )
+        # A strike, and a retry next time, like any other failure.
+        assert taken.task(None, "t").strikes == (not outcome.success)
+        with attempt("t"):
+            pass
+        assert taken.outcomes[1].retry_count == (not outcome.success)
+
+
+@pytest.mark.parametrize(("value", "success"), [(0, False), (1, True), (None, True)])
+def test_success_as_a_number_or_none(published, value, success):
+    """As elsewhere: 0 and 1 are read, None is not given."""
+    with attempt("t", success=value):
+        pass
+    assert published[0]["success"] is success
+
+
+def test_success_that_is_neither_true_nor_false_is_not_learnt():
+    """A guess would teach the wrong thing: the outcome is dropped, with the reason."""
+    with captured() as taken, attempt("t") as ours:
+        ours.note(success="failed")
+    assert taken.outcomes == []
+    assert "$.success" in taken.dropped[0]
+    assert taken.task(None, "t").strikes == 0
+
+
+def test_a_decorated_function_notes_that_it_did_not_reach_its_goal(published):
+    """Through the attempt that is going on, in coroutines as well."""
+
+    @attempt("t")
+    async def work():
+        await asyncio.sleep(0)
+        current_attempt().note(success=False)
+
+    asyncio.run(work())
+    assert published[0]["success"] is False
+
+
+def test_the_task_of_an_attempt_cannot_be_noted():
+    """It was counted and recorded under its own name from the start."""
+    with captured() as taken, attempt("t") as ours:
+        ours.note(task_id="another")
+    assert taken.outcomes[0].task_id == "t"
+    assert "task_id cannot be changed" in taken.remarks[0]
+
+
 def test_a_told_failure_is_not_overwritten_by_what_is_raised(published):
     with contextlib.suppress(ValueError), attempt("t") as ours:
         ours.fail("told")
