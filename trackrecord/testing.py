@@ -13,10 +13,9 @@ Neither starts a thread or needs Redis, a home folder or settings.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from trackrecord.prompt.given import rankings_of
 from trackrecord_producers.capture import Captured
 from trackrecord_producers.diversion import diversions
-
-from .rankings.given import rankings_of
 
 __all__ = ["Captured", "captured", "rankings_of"]
 

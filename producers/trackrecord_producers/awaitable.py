@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
-from trackrecord.rankings.asked import DEFAULT_BUDGET
+from trackrecord.prompt.asked import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page

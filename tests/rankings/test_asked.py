@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import trackrecord
 from trackrecord.errors import InvalidCandidate
-from trackrecord.rankings.asked import DEFAULT_BUDGET, asked_for
+from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
 from trackrecord.testing import rankings_of
 
 

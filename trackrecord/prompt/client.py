@@ -15,7 +15,7 @@ import redis
 
 from trackrecord.errors import SettingsError
 from trackrecord.learning.text.language import Language, known_language
-from trackrecord.rankings.asked import DEFAULT_BUDGET, asked_for
+from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
 from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 from trackrecord.settings import Settings, load_settings
