@@ -23,6 +23,7 @@ from .outcome_fields import AttemptFields
 from .particulars import MAX_DETAILS, particulars_of
 from .publish import publish_fields
 from .remarks import remark
+from .scalars import as_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,7 +45,9 @@ def attempt(task_id: str | None = None, **fields: Unpack[AttemptFields]) -> Atte
             the task counts as failed unless `note(success=True)` says otherwise before the end.
     """
     given: Any = fields
-    return Attempt(task_id, given)
+    # As publish() would read it, so that the outcome and the errors name one task.
+    read_as: Any = as_text(task_id)
+    return Attempt(read_as, given)
 
 
 class Attempt:

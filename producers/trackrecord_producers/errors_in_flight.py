@@ -5,7 +5,7 @@ Recording never raises and hardly waits; asking waits no longer than the setting
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trackrecord.errors import InvalidErrorReport, TrackrecordError
 from trackrecord.forking import not_while_forking
@@ -76,9 +76,10 @@ def record_error(
     Returns:
         The error's id, or None when it was dropped; the log of "trackrecord" says why.
     """
-    is_counted = count_in_attempt(task_id, message)
+    read_as: Any = as_text(task_id)
+    is_counted = count_in_attempt(read_as, message)
     return report_error(
-        task_id,
+        read_as,
         type,
         message,
         stack_trace=stack_trace,

@@ -131,7 +131,9 @@ def test_an_error_is_classified_when_nobody_said_what_it_is(store):
     assert "test_attempt_accounting.py:" in errors[0].stack_trace
 
 
-@pytest.mark.parametrize(("task_id", "kind"), [("", "timeout"), ("t", "nonsense"), (7, "timeout")])
+@pytest.mark.parametrize(
+    ("task_id", "kind"), [("", "timeout"), ("t", "nonsense"), (7.5, "timeout")]
+)
 def test_what_is_no_error_is_dropped_and_said(agent_of, agent_settings, caplog, task_id, kind):
     """Nothing is raised, and nothing of the content stands in the log."""
     agent_of(agent_settings)
@@ -578,7 +580,7 @@ def test_a_full_redis_costs_the_report_and_no_more(redis_up, store):
 
 def test_ends_of_attempts_that_are_no_tasks_are_dropped(redis_up, published):
     """Nothing is raised into the agent."""
-    for task_id in (7, "", "x" * 300):
+    for task_id in (7.5, "", "x" * 300):
         with contextlib.suppress(ValueError), attempt(task_id):
             raise ValueError
     assert len(published) == 3

@@ -73,6 +73,16 @@ def test_errors_of_tasks_are_answered_from_what_was_captured():
         assert trackrecord.error_stats("t").total == 0
 
 
+def test_a_number_names_one_task_everywhere():
+    """In outcomes, in errors, and in what is asked for."""
+    with captured() as published, trackrecord.attempt(42) as attempt:
+        trackrecord.record_error(42, "timeout", "no answer")
+        attempt.error("another", type="conflict")
+        assert attempt.error_context() == trackrecord.error_context(42)
+        assert trackrecord.error_stats("42").total == 2
+    assert (published.outcomes[0].task_id, published.outcomes[0].error_count) == ("42", 2)
+
+
 def test_blocks_nest_and_the_innermost_captures():
     """And each begins with no task that has failed before."""
     with captured() as outer:
