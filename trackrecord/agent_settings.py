@@ -14,6 +14,7 @@ from msgspec import Meta
 from platformdirs import user_data_path
 
 from .artifacts.rules import ArtifactRules
+from .forking import not_while_forking
 from .inflight.errors import ErrorRules
 from .learning.memories.rules import MemoryRules
 from .project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
@@ -189,7 +190,8 @@ def is_setting(name: str, number: str = "") -> bool:
     if is_known(AgentSettings, name):
         return is_known(AgentSettings, name, number)
     # Only for settings of the daemon: an agent's environment rarely has one.
-    from .daemon_settings import DaemonSettings
+    with not_while_forking():
+        from .daemon_settings import DaemonSettings
 
     return is_known(DaemonSettings, name, number)
 

@@ -19,6 +19,7 @@ from .learning.patterns.texts import TextRules
 from .learning.strategies.catalogue import STRATEGIES, Strategy
 from .learning.strategies.identity import strategies_by_slug
 from .learning.strategies.recogniser import MAX_CHARS
+from .server_urls import checked_database_url
 from .setting_values import Check
 from .wire.outcome import MAX_BODY_BYTES
 
@@ -53,6 +54,7 @@ class DaemonSettings(AgentSettings):
             description="URL of the database, `sqlite:///…` or `postgresql://…`. If unset, "
             "`trackrecord.db` in `home` is used."
         ),
+        Check(checked_database_url),
     ] = field(default=None, repr=False)
     database_timeout_s: Annotated[
         Seconds,

@@ -1,17 +1,42 @@
-"""Checks the URL of a Redis server as redis-py reads it, without connecting.
+"""Checks the URLs of the servers, without connecting.
 
 redis-py notices most mistakes only when it connects, where an agent would take them for a server
-that is away. No message repeats the URL, which may hold a password.
+that is away. No message repeats a URL, which may hold a password.
 """
 
-from contextlib import suppress
-from typing import Final
+import re
+from typing import Any, Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+from .forking import not_while_forking
 
 _SCHEMES: Final = ("redis", "rediss", "unix")
 _MOST_PORT: Final = 65_535
-# redis-py accepts these, but answers would then come in a form that is not read.
-_NOT_OURS: Final = frozenset({"decode_responses", "encoding", "encoding_errors"})
+_MOST_TIMEOUT_S: Final = 86_400
+# Options that a text can express; redis-py takes the names of its Python objects as well, and fails
+# with them later. `protocol` and `decode_responses` change the form of the replies that we read.
+_OPTIONS: Final = frozenset(
+    {
+        "client_name",
+        "db",
+        "health_check_interval",
+        "max_connections",
+        "password",
+        "retry_on_timeout",
+        "socket_connect_timeout",
+        "socket_keepalive",
+        "socket_timeout",
+        "ssl_ca_certs",
+        "ssl_ca_path",
+        "ssl_cert_reqs",
+        "ssl_certfile",
+        "ssl_check_hostname",
+        "ssl_keyfile",
+        "ssl_password",
+        "username",
+    }
+)
+_ADDRESS: Final = re.compile(r"(?:\[[^][]+\]|[^][:]*)(?::(?P<port>[0-9]{0,9}))?", re.ASCII)
 
 
 def checked_redis_url(url: str | None) -> str | None:
@@ -55,24 +80,49 @@ def _check_place(parts: SplitResult) -> None:
 
 
 def _check_options(url: str, query: str) -> None:
-    # Only a URL with options pays for the import here: redis-py alone knows what each may be.
-    import redis
-    from redis.connection import ConnectionPool
-
-    names = parse_qs(query, keep_blank_values=True)
-    shown = ", ".join(name for name in names if name.isascii() and name.isidentifier())[:100]
-    message = f"redis-py does not accept an option of the URL, or its value: {shown}"
-    _require(not names.keys() & _NOT_OURS, message)
-    pool = None
+    names = sorted(parse_qs(query, keep_blank_values=True))
+    refused = [name for name in names if name not in _OPTIONS]
+    message = f"the URL has an option that is not one of {', '.join(sorted(_OPTIONS))}"
+    _require(not refused, message)
+    message = f"redis-py does not accept the value of an option of the URL: {', '.join(names)}"
+    # Only a URL with options pays for this import.
+    with not_while_forking():
+        import redis
+        from redis.connection import ConnectionPool
     try:
-        pool = ConnectionPool.from_url(url)
-        pool.make_connection()  # builds the connection's object; connects to nothing
+        # An object that has not connected yet.
+        connection: Any = ConnectionPool.from_url(url).make_connection()
     except (ValueError, TypeError, AttributeError, OSError, redis.RedisError):
         raise ValueError(message) from None
-    finally:
-        if pool is not None:
-            with suppress(redis.RedisError, OSError):
-                pool.disconnect()
+    timeouts = (connection.socket_timeout, getattr(connection, "socket_connect_timeout", None))
+    _require(all(one is None or 0 < one <= _MOST_TIMEOUT_S for one in timeouts), message)
+    _require(0 <= connection.db < 10**9, message)
+
+
+def checked_database_url(url: str | None) -> str | None:
+    """Return the URL if SQLAlchemy can read it; None is the SQLite database of the home.
+
+    What a driver thinks of the options is checked where the engine is made.
+
+    Raises:
+        ValueError: the URL is malformed; one line says in which part.
+    """
+    if url is None:
+        return None
+    _require("\0" not in url, "the URL must not hold NUL")
+    if url.startswith("sqlite:///"):
+        return url
+    scheme, _, rest = url.partition("://")
+    _require(
+        scheme in ("postgresql", "postgresql+psycopg", "postgres"),
+        "the URL must begin with sqlite:/// or postgresql://",
+    )
+    # A password may hold any of these characters but @, so that the address is behind the last.
+    place = _ADDRESS.fullmatch(re.split("[/?]", rest.rpartition("@")[2], maxsplit=1)[0])
+    _require(place is not None, "the host or the port of the URL is malformed")
+    port = place and place["port"]
+    _require(not port or 1 <= int(port) <= _MOST_PORT, f"the port must lie in 1..{_MOST_PORT}")
+    return url
 
 
 def _require(holds: bool, message: str) -> None:

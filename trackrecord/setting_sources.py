@@ -208,14 +208,16 @@ def _read_file(path: Path, most: int, *, follow_links: bool) -> dict[str, Any]:
         raise FileNotFoundError from None
     except OSError as error:
         raise _Unreadable(error.strerror or type(error).__name__) from None
-    with os.fdopen(descriptor, "rb", closefd=True) as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             message = "it is not a regular file"
             raise _Unreadable(message)
-        try:
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(most + 1)
-        except OSError as error:
-            raise _Unreadable(error.strerror or type(error).__name__) from None
+    except OSError as error:
+        raise _Unreadable(error.strerror or type(error).__name__) from None
+    finally:
+        os.close(descriptor)
     return _parsed(data, most)
 
 

@@ -16,8 +16,8 @@ import redis
 from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import SettingsError
 from trackrecord.learning.text.language import Language, known_language
+from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.redis_client import agent_client
-from trackrecord.wire.outcome import DEFAULT_PROJECT
 
 from .answer import Rankings, answer_from
 from .cache import read_document, read_stamp
