@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
-from teaching import CRITERIA, NOW, RULES, outcome, teach
+from teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, teach
 
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
@@ -64,7 +64,7 @@ def test_a_change_that_was_taken_back_leaves_a_mixture(store):
 def test_a_worker_says_so_once(store):
     """In its log, with the way out; again when the reasons change."""
     teach(store, [outcome(1)])
-    settings = load_settings(scoring={"fast_ms": 1000})
+    settings = load_settings(criteria={"defaults": DEFAULTS}, scoring={"fast_ms": 1000})
     reminder = RebuildReminder(store, settings)
     with capture_logs() as logs:
         reminder.remind()
@@ -72,7 +72,7 @@ def test_a_worker_says_so_once(store):
     assert [each["event"] for each in logs] == ["rebuild_due"]
     assert logs[0]["remedy"] == "trackrecord rebuild --project default"
     with capture_logs() as logs:
-        RebuildReminder(store, load_settings()).remind()
+        RebuildReminder(store, load_settings(criteria={"defaults": DEFAULTS})).remind()
     assert logs == []
 
 
