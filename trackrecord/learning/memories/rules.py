@@ -32,8 +32,10 @@ class MemoryRules:
     Attributes:
         confidence: confidence of a new memory, and of a memory that has just become a known
             pitfall.
-        same_from: similarity from which a new text counts as the memory that is already stored.
-        conflict_from: similarity from which a new text supersedes the older memory.
+        same_from: similarity from which a new text of the same words counts as the memory that is
+            already stored.
+        conflict_from: similarity from which a new text can contradict an older memory; if it
+            does, it supersedes that memory.
         superseded_factor: factor by which the confidence of a superseded memory is multiplied.
         confirm_gain: confidence that one confirmation adds to a memory.
         reject_loss: confidence that one rejection takes from a memory.
