@@ -9,9 +9,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from trackrecord.store.competences import tables as competence_tables
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.metadata import metadata
 
 FOLDER = Path(migrate.__file__).parents[1] / "migrations"
 
@@ -26,7 +26,7 @@ def test_the_migrated_schema_is_that_of_the_tables(store):
     with reading(store) as connection:
         opts = {"compare_type": True, "include_name": _is_described}
         context = MigrationContext.configure(connection, opts=opts)
-        assert compare_metadata(context, competence_tables.metadata) == []
+        assert compare_metadata(context, metadata) == []
 
 
 def _is_described(name, kind, _parents):

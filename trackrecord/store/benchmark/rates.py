@@ -12,8 +12,9 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 from trackrecord.learning.benchmark.rates import ProcessFacts, Snapshot, snapshot
 from trackrecord.learning.patterns.maturity import Maturity
 
-from ..outcomes.tables import observations, outcomes, patterns
+from ..outcomes.tables import outcomes
 from ..patterns.read import read_standings
+from ..patterns.tables import observations, patterns
 from ..patterns.transitions import TransitionRules
 
 # Bodies may have a megabyte each: no more than this many are in memory at once.

@@ -14,7 +14,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from ..outcomes.tables import Id, metadata
+from ..database.metadata import Id, metadata
 
 # One row for each procedure of a project: sums over its episodes, whether a record or not.
 signatures = Table(
@@ -184,13 +184,4 @@ consolidation_runs = Table(
     Column("records_updated", BigInteger, nullable=False),
     # A JSON object: reason → count.
     Column("skipped", Text, nullable=False),
-)
-
-# Who may do what only one may do at a time, and until when it is believed to be alive.
-leases = Table(
-    "leases",
-    metadata,
-    Column("name", String(160), primary_key=True),
-    Column("holder", String(64), nullable=False),
-    Column("until", Double, nullable=False),
 )

@@ -5,11 +5,20 @@ the work itself: that transaction then owns the lease's row, so that none of its
 with that of a successor.
 """
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Column, Connection, Double, String, Table, delete, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ..competences.tables import leases
 from .engine import is_sqlite
+from .metadata import metadata
+
+# Who may do what only one may do at a time, and until when it is believed to be alive.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(160), primary_key=True),
+    Column("holder", String(64), nullable=False),
+    Column("until", Double, nullable=False),
+)
 
 
 def take_lease(

@@ -10,10 +10,10 @@ from trackrecord.learning.patterns.decisions import Action, Decision, NotPromota
 from trackrecord.learning.patterns.maturity import Maturity
 
 from ..database.row_locks import held
-from ..outcomes.decay_basis import bases_for_writing
+from ..outcomes.decay_basis import hold_basis
 from ..outcomes.projects import clock_of, next_revision
-from ..outcomes.tables import patterns, projects
-from .tables import pattern_decisions
+from ..outcomes.tables import projects
+from .tables import pattern_decisions, patterns
 from .transitions import Transition, TransitionRules, record_decision, state_of
 
 
@@ -26,7 +26,6 @@ def decide(
     actor: str,
     reason: str,
     rules: TransitionRules,
-    half_life_days: float,
     now: float,
 ) -> Transition | None:
     """Record a decision by hand; answers the change, None when there was nothing to reset.
@@ -39,7 +38,6 @@ def decide(
         actor: who decides.
         reason: why.
         rules: what decides a state without it.
-        half_life_days: that of the settings.
         now: seconds since the epoch.
 
     Raises:
@@ -47,8 +45,9 @@ def decide(
         DecisionRefused: it is deprecated and was to be promoted.
     """
     # First, as an intake does: no rebuild moves the sums meanwhile.
-    basis = bases_for_writing(connection, [project_id], half_life_days, now)[project_id]
+    basis = hold_basis(connection, project_id)
     row = _held_pattern(connection, project_id, slug)
+    assert basis is not None  # noqa: S101 - a pattern comes with an outcome, and that with a basis
     if action is Action.RESET and row.decided_maturity is None:
         return None
     state = state_of(row, rules.maturity, basis, now)

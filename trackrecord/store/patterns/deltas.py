@@ -9,8 +9,8 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.wire.scored_outcome import Appraised
 
 from ..database.bulk_insert import insert_rows
-from ..outcomes.tables import observations
 from .sums import PatternDelta, PatternKey, PatternRow, add_pattern_deltas
+from .tables import observations
 
 
 @dataclass

@@ -11,7 +11,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.scored_outcome import STRATEGY, Touch
 
 from ..database.engine import is_sqlite
-from ..outcomes.tables import patterns
+from .tables import patterns
 
 PatternKey = tuple[int, str]
 PatternRow = Row[Any]

@@ -14,7 +14,7 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inve
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules, maturity_of
 
-from ..outcomes.tables import pattern_transitions, patterns
+from .tables import pattern_transitions, patterns
 
 MATURITY = "maturity"
 INVERSION = "inversion"
