@@ -72,9 +72,33 @@ class ServerUnavailable(TrackrecordError):
     """Raised when Redis or the database cannot be reached."""
 
 
+class RefusedByRedis(ServerUnavailable):
+    """Raised when Redis answers and refuses a command, for example because its memory is full."""
+
+
 class StoreUnavailable(ServerUnavailable):
     """Raised when the database cannot be reached or cannot be written to."""
 
 
 class StoreBusy(StoreUnavailable):
     """Raised when the database is locked by another process for longer than it may be."""
+
+
+class SchemaTooNew(TrackrecordError):
+    """Raised when a newer trackrecord has already migrated the database."""
+
+
+class EndpointAway(TrackrecordError):
+    """Raised when an embeddings endpoint gives no answer, none in time, or one it should not."""
+
+
+class NoVectors(TrackrecordError):
+    """Raised when the database has no place for vectors."""
+
+
+class Unhealthy(TrackrecordError):
+    """Raised when a process runs and does not do its work."""
+
+
+class DemoFailed(TrackrecordError):
+    """Raised when the demo does not come to its end; the message names the log."""

@@ -8,7 +8,8 @@ import email.parser  # noqa: F401 - as said above
 import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Sequence
 
-from trackrecord.inflight.store import RefusedByRedis, Report, write_reports
+from trackrecord.errors import RefusedByRedis
+from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 

@@ -10,10 +10,10 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 from structlog.testing import capture_logs
 
-from trackrecord.embeddings.client import EndpointAway, embed
+from trackrecord.embeddings.client import embed
 from trackrecord.embeddings.embedder import Embedder, embed_everything
 from trackrecord.embeddings.endpoint import Endpoint
-from trackrecord.errors import WrongDimension
+from trackrecord.errors import EndpointAway, WrongDimension
 from trackrecord.learning.competences.recipe import Step
 from trackrecord.learning.competences.record import Competence, Performance, Trigger
 from trackrecord.learning.competences.rules import Lifecycle

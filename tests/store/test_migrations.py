@@ -9,6 +9,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
+from trackrecord.errors import SchemaTooNew
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.metadata import metadata
@@ -57,5 +58,5 @@ def test_a_newer_database_is_refused_in_one_clear_line(store):
     """An old version must not write into tables it does not know."""
     with writing(store) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(migrate.SchemaTooNew, match="newer trackrecord"):
+    with pytest.raises(SchemaTooNew, match="newer trackrecord"):
         migrate.migrate(store)

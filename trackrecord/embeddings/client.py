@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from trackrecord.errors import EndpointAway
+
 from .endpoint import Endpoint
 
 Vector = tuple[float, ...]
@@ -20,10 +22,6 @@ _OK = 200
 _PART = 65_536
 # 2048 vectors of 16,000 numbers would be more, and no endpoint answers so.
 _MOST_BYTES = 256 * 1024 * 1024
-
-
-class EndpointAway(Exception):
-    """Raised when an endpoint does not answer, not in time, or not as it should."""
 
 
 class _Item(msgspec.Struct):

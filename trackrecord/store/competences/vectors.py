@@ -11,6 +11,8 @@ from sqlalchemy import Connection, Engine, and_, column, exists, func, literal, 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.elements import ColumnElement
 
+from trackrecord.errors import NoVectors
+
 from ..database.engine import advisory_lock, reading, writing
 from .selection_index import digest_of_text
 from .tables import competence_numbers
@@ -23,10 +25,6 @@ _DAY = 86_400.0
 _vectors = table(
     "text_vectors", column("model"), column("digest"), column("embedding"), column("used_at")
 )
-
-
-class NoVectors(Exception):
-    """Raised when the database has no place for vectors."""
 
 
 def make_room(engine: Engine) -> None:

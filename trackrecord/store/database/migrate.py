@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from trackrecord.errors import TrackrecordError
+from trackrecord.errors import SchemaTooNew
 
 from .engine import advisory_lock, reading, writing
 
@@ -14,10 +14,6 @@ HEAD = "0004"
 _MIGRATIONS = Path(__file__).parents[1] / "migrations"
 # Any number that no one else uses for an advisory lock in the same database.
 _LOCK_KEY = 0x7472_6163_6B72
-
-
-class SchemaTooNew(TrackrecordError):
-    """Raised when a newer trackrecord has already migrated the database."""
 
 
 def migrate(engine: Engine) -> bool:

@@ -5,9 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from trackrecord.errors import DecisionRefused, UnknownId
-from trackrecord.learning.patterns.decisions import Action, Decision, NotPromotable, state_held
-from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.errors import UnknownId
+from trackrecord.learning.patterns.decisions import Action, Decision, state_held
 
 from ..database.row_locks import held
 from ..outcomes.decay_basis import hold_basis
@@ -51,7 +50,7 @@ def decide(
     if action is Action.RESET and row.decided_maturity is None:
         return None
     state = state_of(row, rules.maturity, basis, now)
-    held_in = _checked(action, state, slug)
+    held_in = state_held(action, state, slug)
     decision_id = connection.execute(
         insert(pattern_decisions)
         .values(pattern_id=row.id, at=now, action=action.value, actor=actor, reason=reason)
@@ -81,17 +80,6 @@ def _held_pattern(connection: Connection, project_id: int, slug: str) -> Row[Any
         message = f"no pattern {slug!r} in this project; `patterns list` shows all"
         raise UnknownId(message)
     return row
-
-
-def _checked(action: Action, state: Maturity, slug: str) -> Maturity | None:
-    try:
-        return state_held(action, state)
-    except NotPromotable:
-        message = (
-            f"pattern {slug!r} is deprecated and cannot be promoted; a decision by hand is "
-            "taken back with `patterns reset`, evidence is outweighed by new helpful outcomes"
-        )
-        raise DecisionRefused(message) from None
 
 
 def decisions_in_force(
