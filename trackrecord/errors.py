@@ -92,6 +92,10 @@ class EndpointAway(TrackrecordError):
     """Raised when an embeddings endpoint gives no answer, none in time, or one it should not."""
 
 
+class SchemaUnreleased(TrackrecordError):
+    """Raised when the database was made by a version from before the first release."""
+
+
 class NoVectors(TrackrecordError):
     """Raised when the database has no place for vectors."""
 

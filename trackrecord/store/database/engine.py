@@ -1,16 +1,16 @@
-"""The database connection: one engine per process, and what each dialect needs."""
+"""The database connection: one engine per process, whose errors are explained."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import Connection, Engine
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
-from trackrecord.errors import StoreBusy, StoreUnavailable
+from trackrecord.errors import SettingsError, StoreBusy, StoreUnavailable
+
+from .dialects import ALL
+from .dialects.base import Dialect
 
 
 def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
@@ -21,77 +21,27 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
         timeout_s: how long a statement waits for a lock before StoreBusy.
 
     Raises:
+        SettingsError: the database is of a kind that trackrecord cannot use.
         StoreUnavailable: the folder of the SQLite database cannot be made.
     """
     parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        milliseconds = int(timeout_s * 1000)
-        return create_engine(
-            parsed,
-            pool_pre_ping=True,
-            pool_size=2,
-            connect_args={
-                "connect_timeout": max(2, int(timeout_s)),
-                "options": f"-c lock_timeout={milliseconds} -c timezone=UTC",
-                # A network that falls silent is noticed after a minute, not after two hours.
-                "keepalives_idle": 30,
-                "keepalives_interval": 10,
-                "keepalives_count": 3,
-                "tcp_user_timeout": 60_000,
-            },
+    return _named(parsed.get_backend_name()).engine(parsed, timeout_s)
+
+
+def dialect_of(bind: Connection | Engine) -> Dialect:
+    """Return what a connection's kind of database does in its own way."""
+    return _named(bind.dialect.name)
+
+
+def _named(backend: str) -> Dialect:
+    dialect = ALL.get(backend)
+    if dialect is None:
+        message = (
+            f"database_url: {backend} is not a supported database; "
+            f"use one of {', '.join(sorted(ALL))}"
         )
-    if not parsed.database or parsed.database == ":memory:":
-        return _in_memory(parsed)
-    _make_folder(Path(parsed.database).parent)
-    engine = create_engine(parsed, connect_args={"timeout": timeout_s})
-    event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"the folder of the database cannot be made ({error.strerror}: {folder})"
-        raise StoreUnavailable(message) from error
-
-
-def _in_memory(url: URL) -> Engine:
-    """A store of this process alone, for tests: one connection that all share, gone at dispose.
-
-    One transaction at a time: a second one, in another thread too, would be inside the first.
-    """
-    engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
-    event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
-    # The driver's own BEGIN comes too late (before the first write, not the first read).
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    # Of a new file only. Outcomes have some hundred bytes: in pages of four times the usual size
-    # a batch touches fewer of them, and is on record in four fifths of the time.
-    cursor.execute("PRAGMA page_size=16384")
-    cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.execute("PRAGMA cache_size=-16384")
-    cursor.execute("PRAGMA temp_store=MEMORY")
-    try:
-        cursor.execute("SELECT power(2.0, -1.0)")
-    except sqlite3.OperationalError:  # built without its mathematical functions
-        connection.create_function("power", 2, pow, deterministic=True)
-    cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that will write takes the write lock first: a reader that turns into a writer
-    # is refused at once, whatever the timeout.
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        raise SettingsError(message)
+    return dialect
 
 
 @contextmanager
@@ -141,17 +91,3 @@ def _explanation(error: DBAPIError) -> StoreUnavailable:
     return StoreUnavailable(
         f"the database cannot be used ({reason}); check TRACKRECORD_DATABASE_URL"
     )
-
-
-def is_sqlite(connection: Connection) -> bool:
-    """Whether the connection is one to SQLite."""
-    return connection.dialect.name == "sqlite"
-
-
-def advisory_lock(connection: Connection, key: int) -> None:
-    """Serialise with other holders of the key until the transaction ends (PostgreSQL).
-
-    SQLite needs none: a writing transaction is alone already.
-    """
-    if not is_sqlite(connection):
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})

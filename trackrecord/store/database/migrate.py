@@ -4,12 +4,17 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from trackrecord.errors import SchemaTooNew
+from trackrecord.errors import SchemaTooNew, SchemaUnreleased
 
-from .engine import advisory_lock, reading, writing
+from .engine import reading, writing
+from .row_locks import advisory_lock
 
 # The newest migration; a test compares it with the folder.
-HEAD = "0004"
+HEAD = "r0001"
+
+# What versions from before the first release wrote. The tables of the last one are those of r0001.
+_UNRELEASED = ("0001", "0002", "0003")
+_LAST_UNRELEASED = "0004"
 
 _MIGRATIONS = Path(__file__).parents[1] / "migrations"
 # Any number that no one else uses for an advisory lock in the same database.
@@ -23,6 +28,7 @@ def migrate(engine: Engine) -> bool:
 
     Raises:
         SchemaTooNew: the database is of a newer version than this code.
+        SchemaUnreleased: the database was made before the first release, and is too old.
         ServerUnavailable: the database cannot be reached.
     """
     with reading(engine) as connection:
@@ -52,11 +58,19 @@ def _upgrade(connection: Connection, version: str | None) -> None:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if version is not None and version not in known:
+    if version in _UNRELEASED:
+        message = (
+            f"the database was made by an unreleased trackrecord (revision {version}), which this "
+            "version cannot read: name another database, or remove this one to begin anew"
+        )
+        raise SchemaUnreleased(message)
+    if version is not None and version not in {*known, _LAST_UNRELEASED}:
         message = (
             f"the database is of a newer trackrecord (revision {version}): "
             "install that version, or name another database"
         )
         raise SchemaTooNew(message)
     config.attributes["connection"] = connection
+    if version == _LAST_UNRELEASED:
+        command.stamp(config, "r0001", purge=True)
     command.upgrade(config, "head")

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, case
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, Row, case, literal_column
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.scored_outcome import STRATEGY, Touch
 
-from ..database.engine import is_sqlite
+from ..database.upsert import Columns, add_rows, later
 from .tables import patterns
 
 PatternKey = tuple[int, str]
@@ -70,31 +69,37 @@ def add_pattern_deltas(
     # Always in the order of the key: two workers that add to the same patterns at once must
     # not wait for each other in a circle.
     rows = [
-        {"project_id": project_id, "slug": slug, "reported_inverted": False, **vars(delta)}
-        for (project_id, slug), delta in sorted(deltas.items(), key=lambda item: item[0])
+        (
+            *key,
+            delta.kind,
+            delta.content,
+            delta.helpful,
+            delta.neutral,
+            delta.harmful,
+            delta.helpful_sum,
+            delta.harmful_sum,
+            delta.last_validated,
+            False,
+        )
+        for key, delta in sorted(deltas.items(), key=lambda item: item[0])
     ]
-    # PostgreSQL's constructor serves both; SQLite's has the same methods under another name.
-    dialect = sqlite if is_sqlite(connection) else postgresql
-    statement = dialect.insert(patterns)
-    new = statement.excluded
-    table = patterns.c
-    statement = statement.on_conflict_do_update(
-        index_elements=[table.project_id, table.slug],
-        set_={
-            "kind": case((new.kind == STRATEGY, new.kind), else_=table.kind),
-            "content": case((new.content < table.content, new.content), else_=table.content),
-            "helpful": table.helpful + new.helpful,
-            "neutral": table.neutral + new.neutral,
-            "harmful": table.harmful + new.harmful,
-            "helpful_sum": table.helpful_sum + new.helpful_sum,
-            "harmful_sum": table.harmful_sum + new.harmful_sum,
-            "last_validated": case(
-                (new.last_validated.is_(None), table.last_validated),
-                (table.last_validated.is_(None), new.last_validated),
-                (new.last_validated > table.last_validated, new.last_validated),
-                else_=table.last_validated,
-            ),
-        },
-    )
-    result = connection.execute(statement.returning(*table), rows)
-    return {(row.project_id, row.slug): row for row in result}
+    found = add_rows(
+        connection, patterns, _COLUMNS, rows,
+        key=_COLUMNS[:2], combine=_added, returning=tuple(patterns.c),
+    )  # fmt: skip
+    return {(row.project_id, row.slug): row for row in found}
+
+
+_COLUMNS = (
+    "project_id", "slug", "kind", "content", "helpful", "neutral", "harmful", "helpful_sum",
+    "harmful_sum", "last_validated", "reported_inverted",
+)  # fmt: skip
+_STRATEGY: ColumnElement[str] = literal_column(f"'{STRATEGY}'")
+
+
+def _added(table: Columns, new: Columns) -> dict[str, Any]:
+    return {
+        "kind": case((new.kind == _STRATEGY, new.kind), else_=table.kind),
+        "content": case((new.content < table.content, new.content), else_=table.content),
+        "last_validated": later(table.last_validated, new.last_validated),
+    } | {name: table[name] + new[name] for name in _COLUMNS[4:9]}
