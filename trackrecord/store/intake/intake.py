@@ -21,7 +21,7 @@ from ..memories.past_tasks import note_past_tasks
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.tables import outcomes, projects, waiting_episodes
-from ..patterns.deltas import Deltas, write_deltas
+from ..patterns.sums import Deltas, write_deltas
 from ..patterns.transitions import Transition, TransitionRules, record_transitions
 from .rebase import bases_for_writing
 

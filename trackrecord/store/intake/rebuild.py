@@ -18,7 +18,7 @@ from ..outcomes.decay_basis import replace_basis
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
 from ..outcomes.tables import outcomes, projects
-from ..patterns.deltas import Deltas, write_deltas
+from ..patterns.sums import Deltas, write_deltas
 from ..patterns.tables import observations, pattern_decisions, pattern_transitions, patterns
 from ..patterns.transitions import TransitionRules, record_transitions
 
