@@ -60,8 +60,9 @@ def _upgrade(connection: Connection, version: str | None) -> None:
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if version in _UNRELEASED:
         message = (
-            f"the database was made by an unreleased trackrecord (revision {version}), which this "
-            "version cannot read: name another database, or remove this one to begin anew"
+            f"the database was made by an unreleased trackrecord (revision {version}): start the "
+            f"last unreleased one (revision {_LAST_UNRELEASED}) on it once, "
+            "or name another database"
         )
         raise SchemaUnreleased(message)
     if version is not None and version not in {*known, _LAST_UNRELEASED}:
