@@ -20,7 +20,6 @@ from trackrecord.store.outcomes.decay_basis import replace_basis
 from trackrecord.store.outcomes.tables import outcomes, projects
 from trackrecord.store.patterns.read import read_changes, read_examples, read_standings
 from trackrecord.store.patterns.tables import observations, patterns
-from trackrecord.store.patterns.transitions import TransitionRules
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale
@@ -113,7 +112,7 @@ def _record(engine: Engine, count: int) -> None:
 
 def _explain_pattern(engine: Engine, settings: Settings, at: float | None) -> None:
     """What `trackrecord explain` and `patterns show` do with the store."""
-    rules = TransitionRules(settings.maturity, settings.antipatterns)
+    rules = settings.rules
     with reading(engine) as connection:
         (standing,) = read_standings(connection, _PROJECT_ID, rules, now=_NOW, at=at, slug=_SLUG)
         read_examples(connection, _PROJECT_ID, _SLUG, at=at)

@@ -76,8 +76,20 @@ class RefusedByRedis(ServerUnavailable):
     """Raised when Redis answers and refuses a command, for example because its memory is full."""
 
 
+class ServerUnfit(ServerUnavailable):
+    """Raised when a server answers, but cannot be worked with the way it is set up."""
+
+
+class KeepsEnding(ServerUnavailable):
+    """Raised when a process that `trackrecord up` starts ends again and again."""
+
+
 class StoreUnavailable(ServerUnavailable):
     """Raised when the database cannot be reached or cannot be written to."""
+
+
+class StoreUnfit(StoreUnavailable, ServerUnfit):
+    """Raised when the database answers, but cannot be worked with the way it is set up."""
 
 
 class StoreBusy(StoreUnavailable):

@@ -21,6 +21,8 @@ from trackrecord.errors import (
 )
 from trackrecord.logs import configure_logs
 
+from .entry import explain_missing, is_ours
+
 # Each command lives in the module of its name; commands that are not called are not imported.
 COMMANDS = (
     "up",
@@ -79,7 +81,7 @@ class _LazyGroup(click.Group):
 @click.command(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Settings come from TRACKRECORD_… variables, then from trackrecord.toml.",
+    epilog="Settings come from TRACKRECORD_… variables, then from your trackrecord.toml.",
 )
 @click.version_option(package_name="trackrecord")
 def cli() -> None:
@@ -109,6 +111,11 @@ def run(arguments: list[str]) -> int:
     except TrackrecordError as error:
         _say(str(error))
         return _status_of(error)
+    except ModuleNotFoundError as error:
+        if is_ours(error):
+            raise
+        _say(explain_missing(error))
+        return WRONG_USE
     except BrokenPipeError:
         # `trackrecord … | head`: whoever read has seen enough. Nothing more may be flushed there.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

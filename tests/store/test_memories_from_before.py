@@ -2,10 +2,9 @@
 
 import pytest
 from sqlalchemy import text
-from teaching import APPRAISER, NOW, RULES, outcome, teach
+from teaching import NOW, RULES, outcome, teach
 
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
-from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -67,9 +66,7 @@ def test_a_rebuild_finds_tasks_that_were_not_noted(engine):
         connection.execute(text("DELETE FROM past_tasks"))
     for _ in range(2):
         with writing(engine) as connection:
-            rebuilt = rebuild_patterns(
-                connection, 1, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=NOW
-            )
+            rebuilt = rebuild_patterns(connection, 1, RULES, now=NOW)
             assert rebuilt.outcomes == 1
     assert index_past_tasks(engine) == 1
     with reading(engine) as connection:

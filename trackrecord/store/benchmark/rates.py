@@ -11,11 +11,11 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from trackrecord.learning.benchmark.rates import ProcessFacts, Snapshot, snapshot
 from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.rules import Rules
 
 from ..outcomes.tables import outcomes
 from ..patterns.read import read_standings
 from ..patterns.tables import observations, patterns
-from ..patterns.transitions import TransitionRules
 
 # Bodies may have a megabyte each: no more than this many are in memory at once.
 _BODIES = 200
@@ -43,7 +43,7 @@ _NOTHING = _Process()
 def read_snapshot(
     connection: Connection,
     project_id: int | None,
-    rules: TransitionRules,
+    rules: Rules,
     *,
     now: float,
     since: float | None = None,
@@ -92,7 +92,7 @@ def _facts(
 def _touching_proven(
     connection: Connection,
     project_id: int,
-    rules: TransitionRules,
+    rules: Rules,
     now: float,
     since: float | None,
 ) -> int:

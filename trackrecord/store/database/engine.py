@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
 
-from trackrecord.errors import SettingsError, StoreBusy, StoreUnavailable
+from trackrecord.errors import SettingsError, StoreBusy, StoreUnavailable, StoreUnfit
 
 from .dialects import ALL
 from .dialects.base import Dialect
@@ -23,6 +23,7 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
     Raises:
         SettingsError: the database is of a kind that trackrecord cannot use.
         StoreUnavailable: the folder of the SQLite database cannot be made.
+        StoreUnfit: PostgreSQL's driver is not installed.
     """
     parsed = make_url(url)
     return _named(parsed.get_backend_name()).engine(parsed, timeout_s)
@@ -51,7 +52,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
-    with _explained(), engine.connect() as connection, connection.begin():
+    with explained(), engine.connect() as connection, connection.begin():
         yield connection
 
 
@@ -62,25 +63,40 @@ def writing(engine: Engine) -> Iterator[Connection]:
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
-    with _explained(), engine.connect() as connection:
+    with explained(), engine.connect() as connection:
         connection = connection.execution_options(writes=True)
         with connection.begin():
             yield connection
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
+    """Raise what the driver says as an error of ours, if it is about the database as a whole.
+
+    Raises:
+        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
+        StoreUnfit: the user lacks a permission.
+    """
     try:
         yield
     except (OperationalError, InterfaceError) as error:
         raise _explanation(error) from error
     except DatabaseError as error:
         # Of no kind: the file is damaged, or is none of SQLite's.
-        if type(error) is not DatabaseError:
-            raise
-        raise _explanation(error) from error
+        if type(error) is DatabaseError:
+            raise _explanation(error) from error
+        if getattr(error.orig, "sqlstate", None) == _LACKS_PERMISSION:
+            raise _lacks_permission(error) from error
+        raise
 
 
+POOLED = (
+    "between trackrecord and PostgreSQL is a pooler (pgbouncer, for example) that gives each "
+    "transaction another session: name PostgreSQL's own port in TRACKRECORD_DATABASE_URL, or set "
+    "the pooler to session pooling"
+)
+# PostgreSQL's code of "insufficient privilege".
+_LACKS_PERMISSION = "42501"
 _BUSY = ("database is locked", "database table is locked", "lock timeout", "deadlock detected")
 
 
@@ -91,3 +107,15 @@ def _explanation(error: DBAPIError) -> StoreUnavailable:
     return StoreUnavailable(
         f"the database cannot be used ({reason}); check TRACKRECORD_DATABASE_URL"
     )
+
+
+def _lacks_permission(error: DBAPIError) -> StoreUnfit:
+    reason = str(error.orig).strip().splitlines()[0]
+    remedy = (
+        # Since PostgreSQL 15 only a database's owner may create tables in its schema "public".
+        "as its owner, run GRANT CREATE ON SCHEMA public TO that user, "
+        "or make the user the database's owner"
+        if "schema" in reason
+        else "grant it to the user of TRACKRECORD_DATABASE_URL, or make the user the owner"
+    )
+    return StoreUnfit(f"the database refuses its user ({reason}): {remedy}")

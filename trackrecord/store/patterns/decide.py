@@ -7,13 +7,14 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.patterns.decisions import Action, Decision, state_held
+from trackrecord.rules import Rules
 
 from ..database.row_locks import held
 from ..outcomes.decay_basis import hold_basis
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .tables import pattern_decisions, patterns
-from .transitions import Transition, TransitionRules, record_decision, state_of
+from .transitions import Transition, record_decision, state_of
 
 
 def decide(
@@ -24,7 +25,7 @@ def decide(
     *,
     actor: str,
     reason: str,
-    rules: TransitionRules,
+    rules: Rules,
     now: float,
 ) -> Transition | None:
     """Record a decision by hand; answers the change, None when there was nothing to reset.

@@ -53,6 +53,7 @@ class Dialect(ABC):
 
         Raises:
             StoreUnavailable: the database's folder cannot be made.
+            StoreUnfit: its driver is not installed.
         """
 
     def make_extras(self, connection: Connection) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import log
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import (
     ARRAY,
@@ -17,15 +17,20 @@ from sqlalchemy import (
     Table,
     any_,
     create_engine,
+    event,
     literal,
     text,
 )
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
+from sqlalchemy.pool import ConnectionPoolEntry
 
-from trackrecord.errors import StoreUnavailable
+from trackrecord.errors import StoreUnavailable, StoreUnfit
 
 from .base import Dialect, Extra
+
+if TYPE_CHECKING:
+    import psycopg  # of the extra `postgres`
 
 # How much longer texts weigh less, as in BM25 with its usual constants; texts are short.
 _USUAL_LENGTH = 15.0
@@ -67,22 +72,41 @@ class PostgreSQL(Dialect):
     )
 
     def engine(self, url: URL, timeout_s: float) -> Engine:
-        """Return an engine with a pool of two connections."""
-        milliseconds = int(timeout_s * 1000)
-        return create_engine(
-            url,
-            pool_pre_ping=True,
-            pool_size=2,
-            connect_args={
-                "connect_timeout": max(2, int(timeout_s)),
-                "options": f"-c lock_timeout={milliseconds} -c timezone=UTC",
-                # A network that falls silent is noticed after a minute, not after two hours.
-                "keepalives_idle": 30,
-                "keepalives_interval": 10,
-                "keepalives_count": 3,
-                "tcp_user_timeout": 60_000,
-            },
-        )
+        """Return an engine with a pool of two connections.
+
+        Raises:
+            StoreUnfit: the driver is not installed.
+        """
+        try:
+            engine = create_engine(
+                url,
+                pool_pre_ping=True,
+                pool_size=2,
+                connect_args={
+                    "connect_timeout": max(2, int(timeout_s)),
+                    # A network that falls silent is noticed after a minute, not after two hours.
+                    "keepalives_idle": 30,
+                    "keepalives_interval": 10,
+                    "keepalives_count": 3,
+                    "tcp_user_timeout": 60_000,
+                },
+            )
+        except ModuleNotFoundError as error:
+            message = (
+                f"PostgreSQL needs a driver that is not installed ({error.name}): "
+                "pip install 'trackrecord[worker,postgres]'"
+            )
+            raise StoreUnfit(message) from None
+        lock_timeout_ms = int(timeout_s * 1000)
+
+        def set_up(connection: "psycopg.Connection", _entry: ConnectionPoolEntry) -> None:
+            # Not as startup parameters: poolers refuse those.
+            connection.execute(f"SET lock_timeout = {lock_timeout_ms}")
+            connection.execute("SET timezone = 'UTC'")
+            connection.commit()
+
+        event.listen(engine, "connect", set_up)
+        return engine
 
     def insert(self, table: Table) -> postgresql.Insert:
         """Return PostgreSQL's INSERT."""

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from trackrecord.errors import StoreUnavailable
+from trackrecord.folders import make_private_folder
 
 from .base import Dialect, Extra
 
@@ -59,7 +60,7 @@ class SQLite(Dialect):
         if not url.database or url.database == ":memory:":
             engine = _in_memory(url)
         else:
-            _make_folder(Path(url.database).parent)
+            _make_private(Path(url.database))
             engine = create_engine(url, connect_args={"timeout": timeout_s})
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)
@@ -159,12 +160,16 @@ class SQLite(Dialect):
         return [(row, score) for row, score in connection.exec_driver_sql(scored, (wanted,))]
 
 
-def _make_folder(folder: Path) -> None:
+def _make_private(database: Path) -> None:
+    """Make the folder, and an empty file that SQLite's other files get their mode from."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(database.parent)
     except OSError as error:
-        message = f"the folder of the database cannot be made ({error.strerror}: {folder})"
+        message = f"the folder of the database cannot be made ({error.strerror}: {database.parent})"
         raise StoreUnavailable(message) from error
+    if not database.exists():
+        with suppress(OSError):  # SQLite will say what is wrong
+            database.touch(mode=0o600)
 
 
 def _in_memory(url: URL) -> Engine:
