@@ -9,7 +9,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
-from trackrecord.errors import SchemaTooNew, SchemaUnreleased, SettingsError
+from trackrecord.errors import NoVectors, SchemaTooNew, SchemaUnreleased, SettingsError
+from trackrecord.store.competences.vectors import make_room
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
 from trackrecord.store.database.metadata import metadata
@@ -26,15 +27,32 @@ def test_head_is_the_newest_migration():
 
 def test_the_migrated_schema_is_that_of_the_tables(store):
     """Nothing is in the one that is not in the other, but for what only one database has."""
+    assert differences(store) == []
+
+
+def test_the_table_of_vectors_is_one_that_only_one_database_has(store):
+    """It is made when it is first needed, after which the schema is still as it should be."""
+    if dialect_of(store).vectors is None:
+        with pytest.raises(NoVectors):
+            make_room(store)
+        return
+    make_room(store)
     with reading(store) as connection:
-        dialect = dialect_of(connection)
+        assert "text_vectors" in inspect(connection).get_table_names()
+    assert differences(store) == []
 
-        def is_described(name, kind, _parents):
-            return kind not in ("table", "index") or not dialect.is_extra(name)
 
+def differences(store):
+    """What the schema has and the tables of the metadata do not say, and the other way round."""
+    dialect = dialect_of(store)
+
+    def is_described(name, kind, _parents):
+        return kind not in ("table", "index") or not dialect.is_extra(name)
+
+    with reading(store) as connection:
         opts = {"compare_type": True, "include_name": is_described}
         context = MigrationContext.configure(connection, opts=opts)
-        assert compare_metadata(context, metadata) == []
+        return compare_metadata(context, metadata)
 
 
 def test_migrating_again_does_nothing(store):
