@@ -16,6 +16,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from trackrecord.store.database.dialects import ALL
+
 _names = count(1)
 
 
@@ -85,10 +87,11 @@ def _named(server_url: str, database: str) -> str:
     return f"{base}/{database}?{query}" if query else f"{base}/{database}"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=list(ALL))
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """URL of an empty store of this test's own: the test runs once on each dialect."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'trackrecord.db'}"
+    assert request.param == "postgresql", "a dialect that no test has a server for"
     url: str = request.getfixturevalue("postgres_url")
     return url

@@ -6,7 +6,8 @@ Imported by the writing thread only: what it needs takes a quarter of a second t
 from collections.abc import Sequence
 
 from trackrecord.agent_settings import AgentSettings
-from trackrecord.inflight.store import RefusedByRedis, Report, write_reports
+from trackrecord.errors import RefusedByRedis
+from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis_client import agent_client
 
 from . import first_connection  # noqa: F401 - see there

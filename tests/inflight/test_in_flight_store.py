@@ -10,10 +10,10 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.errors import InvalidErrorReport, ServerUnavailable, UnknownId
+from trackrecord.errors import InvalidErrorReport, RefusedByRedis, ServerUnavailable, UnknownId
 from trackrecord.inflight.errors import ERROR_TYPES, ErrorRules, ErrorStats
 from trackrecord.inflight.reports import AttemptEnd, digest_in, error_report, task_digest
-from trackrecord.inflight.store import InFlightStore, RefusedByRedis
+from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_keys import Keys
 
 KEYS = Keys("trackrecord")

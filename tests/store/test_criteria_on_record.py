@@ -69,7 +69,7 @@ def test_a_named_criterion_gets_the_verdict_given(store):
     assert sorted(found) == sorted({*DEFAULTS, "kind"})
     assert (found["readable"].harmful, found["readable"].decayed_harmful) == (1, 1.0)
     assert (found["kind"].helpful, found["kind"].decayed_helpful) == (1, 1.0)
-    assert (found["no_bugs"].neutral, found["no_bugs"].mass) == (1, 0.0)
+    assert (found["no_bugs"].neutral, found["no_bugs"].decayed_total) == (1, 0.0)
     assert (found["type_safe"].helpful, found["patterns"].helpful) == (1, 1)
 
 
@@ -136,8 +136,8 @@ def test_a_moment_in_the_far_future_is_no_error(store):
     """All evidence is gone by then; PostgreSQL knows no smaller number than the smallest."""
     teach(store, a_mixture())
     far = 253_402_300_799.0
-    assert all(each.evidence.mass == 0 for each in standings(store, at=far).values())
-    assert all(each.evidence.mass >= 0 for each in standings(store, now=far).values())
+    assert all(each.evidence.decayed_total == 0 for each in standings(store, at=far).values())
+    assert all(each.evidence.decayed_total >= 0 for each in standings(store, now=far).values())
 
 
 def test_a_rebuild_computes_the_same_sums(store):

@@ -14,8 +14,9 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.outcomes.tables import observations, outcomes
+from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes
+from trackrecord.store.patterns.tables import observations
 
 
 @pytest.mark.parametrize("age_in_half_lives", [0, 1030, 1060, 5000])

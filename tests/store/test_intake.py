@@ -18,8 +18,9 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.decay_basis import read_basis
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.outcomes.tables import outcomes, patterns
+from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes, read_examples
+from trackrecord.store.patterns.tables import patterns
 
 
 def changes(store, slug, project="default"):

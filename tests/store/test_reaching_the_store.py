@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from trackrecord.errors import StoreBusy, StoreUnavailable
+from trackrecord.errors import SchemaTooNew, StoreBusy, StoreUnavailable
 from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import SchemaTooNew, migrate
+from trackrecord.store.database.migrate import migrate
 
 MIGRATE = (
     "import sys; from trackrecord.store.database.engine import connect_store; "

@@ -120,7 +120,7 @@ def test_numbers_of_the_first_version_are_known_to_be_of_another(store_url):
     migrate(engine)
     teach(engine, [outcome(1)])
     with writing(engine) as connection:
-        from trackrecord.store.patterns.tables import recorded_rules
+        from trackrecord.store.outcomes.tables import recorded_rules
 
         connection.execute(recorded_rules.update().values(rules="{}", mixed=True))
     teach(engine, [outcome(2)])

@@ -14,7 +14,8 @@ from sqlalchemy import Engine, func, select
 
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
-from trackrecord.store.outcomes.tables import observations, outcomes, patterns, projects
+from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.store.patterns.tables import observations, patterns
 
 
 def body(number: int = 0, **fields: Any) -> bytes:
