@@ -1,6 +1,6 @@
 """The cases of the golden prompts, and how their files are written anew.
 
-After a change of the text that is meant: `python tests/rankings/golden.py`, and read the difference.
+After an intended change of the text: `python tests/rankings/golden.py`, and read the difference.
 """
 
 import re
@@ -17,7 +17,7 @@ from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.composing import compose
+from trackrecord.prompt.compose import compose
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
@@ -56,7 +56,8 @@ def competence(name, trigger, score):
 def memory(name, text, score, kind="memory"):
     return RankedMemory(
         id=name, text=text, type=kind, source=None, confidence=score, effective_confidence=score,
-        score=score, lines={"en": f"- {text} [confidence {score:g}]", "zh": f"- {text} [{score:g}]"},
+        score=score,
+        lines={"en": f"- {text} [confidence {score:g}]", "zh": f"- {text} [{score:g}]"},
     )  # fmt: skip
 
 

@@ -21,14 +21,14 @@ from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.composing import compose
+from trackrecord.prompt.compose import compose
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
     RankedTask,
     RankingsDocument,
 )
-from trackrecord.prompt.presenting import present_pattern
+from trackrecord.prompt.presentation import present_pattern
 from trackrecord.settings import load_settings
 
 NAMES = Recogniser()

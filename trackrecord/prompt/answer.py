@@ -29,7 +29,7 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
-from .fitting import fitting_memories, similar_past_tasks
+from .relevance import fitting_memories, similar_past_tasks
 
 _ANTI_PATTERNS = 0
 _PATTERNS = 1

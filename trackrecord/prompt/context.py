@@ -10,10 +10,10 @@ from trackrecord.wire.outcome import DEFAULT_PROJECT
 
 from .candidates import partial_rules
 from .candidates.partial_rules import DEFAULT_RULES, rules_from
-from .candidates.reading import Given, read_candidates
-from .candidates.tokenizing import Tokenizer
+from .candidates.read import Given, read_candidates
+from .candidates.tokenizer import Tokenizer
 from .client import DEFAULT_BUDGET, process_reader
-from .composing import Context, compose
+from .compose import Context, compose
 
 
 def context(

@@ -17,7 +17,7 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
-from .fitting import fitting_memories, similar_past_tasks
+from .relevance import fitting_memories, similar_past_tasks
 
 _Ranked = TypeVar("_Ranked", RankedPattern, RankedCompetence, RankedMemory, RankedTask)
 

@@ -10,7 +10,7 @@ from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.document import RankedCompetence, RankedPattern, RankingsDocument
-from trackrecord.prompt.presenting import is_recommended, present_competence, present_pattern
+from trackrecord.prompt.presentation import is_recommended, present_competence, present_pattern
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import revision_of
 from trackrecord.store.patterns.read import read_standings

@@ -5,7 +5,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.memories.rules import MemoryRules, effective_confidence
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.prompt.document import RankedMemory, RankedTask
-from trackrecord.prompt.presenting import LANGUAGES
+from trackrecord.prompt.presentation import LANGUAGES
 from trackrecord.store.memories.past_tasks import PastTask, newest_past_tasks
 from trackrecord.store.memories.read import Memory, as_of, complete
 from trackrecord.store.memories.tables import memories

@@ -7,9 +7,9 @@ import click
 
 from trackrecord.learning.text.language import Language
 from trackrecord.prompt.candidates.partial_rules import rules_from
-from trackrecord.prompt.candidates.reading import read_candidates
+from trackrecord.prompt.candidates.read import read_candidates
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.composing import Considered, Context, compose
+from trackrecord.prompt.compose import Considered, Context, compose
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.settings import Settings
 

@@ -12,7 +12,7 @@ from trackrecord.learning.patterns.texts import (
     patterns_text,
 )
 from trackrecord.learning.text.language import Language
-from trackrecord.prompt.presenting import NameOf
+from trackrecord.prompt.presentation import NameOf
 
 
 def prompt_of(

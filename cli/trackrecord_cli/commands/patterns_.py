@@ -16,7 +16,7 @@ from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.language import Language
 from trackrecord.prompt.document import RankedPattern
-from trackrecord.prompt.presenting import present_pattern
+from trackrecord.prompt.presentation import present_pattern
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of

@@ -11,7 +11,7 @@ import msgspec
 from . import partial_rules
 from .candidate import LEARNT_KINDS, Candidate, ContentType
 from .partial_rules import rules_from
-from .reading import Given, read_candidates
+from .read import Given, read_candidates
 from .rules import ContextRules
 
 _BY_ID: Final = attrgetter("candidate.id", "candidate.kind")

@@ -13,7 +13,7 @@ import msgspec
 
 from trackrecord.learning.text.language import Language
 
-from .ranking import Scored
+from .rank import Scored
 from .sections import render, section_of
 
 # Counts the tokens of a text, or gives them as a list.

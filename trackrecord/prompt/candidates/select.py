@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from trackrecord.learning.text.language import Language, known_language
 
-from .counting import choose_by_ratio
-from .ranking import Ranked, Scored
+from .rank import Ranked, Scored
+from .ratio_count import choose_by_ratio
 from .sections import render
-from .tokenizing import Tokenizer, choose_by_tokenizer
+from .tokenizer import Tokenizer, choose_by_tokenizer
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from math import ceil
 
 from trackrecord.learning.text.language import Language
 
-from .ranking import Scored
+from .rank import Scored
 from .sections import Outline, section_of
 
 

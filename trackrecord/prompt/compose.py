@@ -10,10 +10,10 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .candidates.candidate import LEARNT_KINDS, Candidate
-from .candidates.ranking import Ranked, Scored, in_order
+from .candidates.rank import Ranked, Scored, in_order
 from .candidates.rules import ContextRules
-from .candidates.selecting import select
-from .candidates.tokenizing import Tokenizer
+from .candidates.select import select
+from .candidates.tokenizer import Tokenizer
 from .document import RankingsDocument
 from .learnt import Learnt, learnt_candidates
 
