@@ -12,12 +12,11 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.patterns.texts import TextRules
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.compose import compose
+from trackrecord.prompt.context import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
@@ -25,7 +24,8 @@ from trackrecord.prompt.document import (
     RankedTask,
     RankingsDocument,
 )
-from trackrecord_cli.commands.pattern_texts import prompt_of
+from trackrecord.prompt.learnt import patterns_text
+from trackrecord.prompt.presentation import present_pattern
 
 FOLDER = Path(__file__).parent / "golden"
 TASK = "the login test fails after the session change"
@@ -170,7 +170,7 @@ def rankings_of(parts, *, task=None, budget=None, limit=None, language="en"):
 
 
 def context_of(parts, own=(), *, task=None, budget=None, language="en", tokenizer=None):
-    return compose(
+    return context_from(
         _document(parts), own, ContextRules(), project="p", problem=None, task=task, budget=budget,
         language=language, tokenizer=tokenizer, now=NOW,
     ).prompt  # fmt: skip
@@ -192,7 +192,9 @@ def listed(language, *, with_deprecated):
         for slug, helpful, harmful in _STANDINGS
     ]  # fmt: skip
     name_of = Recogniser().name_of
-    text = prompt_of(standings, name_of, TextRules(), language, with_deprecated=with_deprecated)
+    shown = [present_pattern(each, name_of) for each in standings]
+    shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
+    text = patterns_text(shown, language, with_deprecated=with_deprecated)
     # How a line is worded is another test's affair.
     return "\n".join(re.split(r" \[|\. Failed|。失败", line)[0] for line in text.split("\n"))
 

@@ -1,76 +1,35 @@
-"""Composing a prompt's text from an agent's own candidates and a project's rankings."""
+"""The prompt engine: an agent's own candidates and what is learnt, ranked together, in one text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-import msgspec
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .candidates.candidate import LEARNT_KINDS, Candidate
-from .candidates.rank import Ranked, Scored, in_order
+from .candidates.rank import Ranking, Scored, in_order, score_all
 from .candidates.rules import ContextRules
-from .candidates.select import select
+from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
 from .document import RankingsDocument
-from .learnt import Learnt, learnt_candidates
-
-Reason = Literal["budget", "max_candidates", "replaced"]
-
-
-class Considered(msgspec.Struct, frozen=True, gc=False):
-    """What became of one candidate.
-
-    Attributes:
-        id: its id.
-        kind: its kind.
-        rank: its place in the ranking, 1 for the best; None when it was not ranked.
-        is_learnt: whether it came from the rankings, and not from the agent.
-        score: what it was ranked by; None when it was not ranked.
-        tokens: what it counts for, its heading apart; None when it was not counted.
-        reason: why it was left out, None when it was taken. `budget`: it did not fit.
-            `max_candidates`: the agent handed in more than are ranked. `replaced`: the agent
-            handed in one of the same kind and id.
-    """
-
-    id: str
-    kind: str
-    rank: int | None
-    is_learnt: bool
-    score: float | None = None
-    tokens: int | None = None
-    reason: Reason | None = None
+from .learnt import Learnt, learnt_of
 
 
 @dataclass(frozen=True)
-class Context:
-    """What stands in the prompt, and what does not.
+class Composition:
+    """A prompt's text, and what became of all that competed for it.
 
     Attributes:
-        project: whose experience took part.
-        prompt: the text, "" when there is nothing to say.
-        tokens: what the text counts for.
-        budget: what it was allowed; None for no limit.
-        taken: the candidates that stand in the text, best first.
-        left_out: those that do not, with the reason; those that did not fit first, best first.
-        not_competing: how many entries of the rankings were not among the best of their kind.
-        age_s: seconds since the rankings were computed, None when there are none.
-        is_stale: whether these are the rankings that this process saw last, and not the newest.
-        problem: why the rankings are missing or stale, None when all is well.
+        selection: the text, what stands in it, and what did not fit.
+        ranking: what was ranked, best first; the agent's own that were too many.
+        learnt: what of the rankings competed.
+        replaced: what is learnt and was not ranked, because the agent handed in its own.
     """
 
-    project: str
-    prompt: str
-    tokens: int
-    budget: int | None
-    taken: tuple[Considered, ...] = ()
-    left_out: tuple[Considered, ...] = ()
-    not_competing: int = 0
-    age_s: float | None = None
-    is_stale: bool = False
-    problem: str | None = None
+    selection: Selection
+    ranking: Ranking
+    learnt: Learnt
+    replaced: tuple[Scored, ...] = ()
 
 
 def compose(
@@ -78,86 +37,48 @@ def compose(
     own: Sequence[Candidate],
     rules: ContextRules,
     *,
-    project: str,
-    problem: str | None,
     task: str | None,
+    most: int | None,
     budget: int | None,
     language: Language,
     tokenizer: Tokenizer | None = None,
     memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
-    now: float,
-) -> Context:
+) -> Composition:
     """Rank both together, and write what fits.
 
     Args:
         document: the project's rankings; None when there are none.
         own: the agent's candidates; of more than `max_candidates` the first so many are ranked.
-        rules: what is ranked by.
-        project: its name.
-        problem: what kept the caller from a fresh document.
+        rules: what is ranked and counted by.
         task: the text of the task at hand, if any.
+        most: how many of each kind of what is learnt compete; None for all.
         budget: in tokens, None for no limit.
         language: of headings and of what is learnt.
         tokenizer: the caller's own.
         memory_rules: how memories are ranked for a task.
-        now: seconds since the epoch.
     """
     learnt = Learnt()
     if document is not None:
-        most = rules.max_learnt
-        learnt = learnt_candidates(
-            document, task=task, most=most, language=language, memory_rules=memory_rules
+        learnt = learnt_of(
+            document, rules, task=task, most=most, language=language, memory_rules=memory_rules
         )
     most_own = rules.max_candidates if rules.enabled else len(own)
-    ours, beyond = own[:most_own], own[most_own:]
-    theirs, replaced = _apart(learnt.candidates, ours)
-    entries = in_order([*ours, *theirs], rules)
-    selection = select(Ranked(entries, (), rules), budget, lang=language, tokenizer=tokenizer)
-    tell = _Teller(entries, theirs)
-    return Context(
-        project=project,
-        prompt=selection.text,
-        tokens=selection.tokens,
-        budget=budget,
-        taken=tuple(tell.of(each, None) for each in selection.taken),
-        left_out=(
-            *(tell.of(each, "budget") for each in selection.left_out),
-            *(_unranked(each, "max_candidates") for each in beyond),
-            *(_unranked(each, "replaced", is_learnt=True) for each in replaced),
-        ),
-        not_competing=learnt.left_out,
-        age_s=None if document is None else max(0.0, now - document.computed_at),
-        is_stale=document is not None and problem is not None,
-        problem=problem,
-    )
+    ours = own[:most_own]
+    competing, replaced = _apart(learnt.entries, ours)
+    entries = in_order([*score_all(ours, rules), *competing], rules)
+    ranking = Ranking(entries, tuple(own[most_own:]), rules)
+    selection = select(ranking, budget, lang=language, tokenizer=tokenizer)
+    return Composition(selection, ranking, learnt, tuple(replaced))
 
 
-class _Teller:
-    """Knows each candidate's place, and who brought it."""
-
-    def __init__(self, entries: Sequence[Scored], learnt: Sequence[Candidate]) -> None:
-        # By identity: an agent's own candidate and a learnt one may have one id.
-        self._ranks = {id(each.candidate): place for place, each in enumerate(entries, start=1)}
-        self._learnt = {id(each) for each in learnt}
-
-    def of(self, entry: Scored, reason: Reason | None) -> Considered:
-        """What became of a candidate that was ranked."""
-        each = entry.candidate
-        rank, is_learnt = self._ranks[id(each)], id(each) in self._learnt
-        return Considered(each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason)
-
-
-def _apart(
-    learnt: Sequence[Candidate], ours: Sequence[Candidate]
-) -> tuple[list[Candidate], list[Candidate]]:
+def _apart(learnt: list[Scored], ours: Sequence[Candidate]) -> tuple[list[Scored], list[Scored]]:
     """What is learnt and competes, and what the agent's own candidates replace."""
     handed_in = {(each.kind, each.id) for each in ours if each.kind in LEARNT_KINDS}
     if not handed_in:
-        return list(learnt), []
-    competing = [each for each in learnt if (each.kind, each.id) not in handed_in]
-    replaced = [each for each in learnt if (each.kind, each.id) in handed_in]
+        return learnt, []
+    competing: list[Scored] = []
+    replaced: list[Scored] = []
+    for entry in learnt:
+        is_replaced = (entry.candidate.kind, entry.candidate.id) in handed_in
+        (replaced if is_replaced else competing).append(entry)
     return competing, replaced
-
-
-def _unranked(each: Candidate, reason: Reason, *, is_learnt: bool = False) -> Considered:
-    return Considered(each.id, each.kind, None, is_learnt, reason=reason)

@@ -6,7 +6,7 @@ from math import ceil
 from trackrecord.learning.text.language import Language
 
 from .rank import Scored
-from .sections import Outline, section_of
+from .text import characters_above, section_of
 
 
 class RatioCount:
@@ -20,27 +20,29 @@ class RatioCount:
     """
 
     def __init__(self, language: Language, ratio: float) -> None:
-        self._outline = Outline(language)
+        self._language = language
         self._ratio = ratio
-        self._characters = 0
+        self._outline = 0
         self._of_candidates = 0
+        self._opened: set[str] = set()
 
     @property
     def tokens(self) -> int:
         """What the text counts for now."""
-        return self._of_candidates + ceil(self._characters * self._ratio)
+        return self._of_candidates + ceil(self._outline * self._ratio)
 
     def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
         """Count one more in, unless that would be more than the budget; says whether it was."""
-        of_candidates = self._of_candidates + entry.tokens
-        if budget is not None and of_candidates > budget:
-            return False
         section = section_of(entry.candidate)
-        characters = self._characters + self._outline.more_for(section)
-        if budget is not None and of_candidates + ceil(characters * self._ratio) > budget:
+        if section.name in self._opened:
+            more = len(section.between)
+        else:
+            more = characters_above(section, self._language, is_first=not self._opened)
+        of_candidates, outline = self._of_candidates + entry.tokens, self._outline + more
+        if budget is not None and of_candidates + ceil(outline * self._ratio) > budget:
             return False
-        self._characters, self._of_candidates = characters, of_candidates
-        self._outline.add(section)
+        self._of_candidates, self._outline = of_candidates, outline
+        self._opened.add(section.name)
         return True
 
 
@@ -58,6 +60,10 @@ def choose_by_ratio(
     count = RatioCount(language, ratio)
     taken: list[Scored] = []
     left_out: list[Scored] = []
-    for entry in entries:
+    least = min((entry.tokens for entry in entries), default=0)
+    for place, entry in enumerate(entries):
+        if budget is not None and count.tokens + least > budget:
+            left_out += entries[place:]
+            break
         (taken if count.add_if_it_fits(entry, budget) else left_out).append(entry)
     return taken, left_out, count.tokens
