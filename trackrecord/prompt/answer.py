@@ -30,7 +30,7 @@ class Rankings:
         anti_patterns: warnings that fitted, surest first.
         competences: competence records that fitted, best first.
         memories: memories that fitted, best first; with a task only those that have to do with it.
-        past_tasks: similar past tasks that fitted, best first; none without a task.
+        past_tasks: similar past tasks that fitted, best first; at most three, none without a task.
         prompt: the text for the prompt, "" when there is nothing to say.
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.

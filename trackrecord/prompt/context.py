@@ -59,7 +59,7 @@ class Context:
         prompt: the text, "" when there is nothing to say.
         tokens: what the text counts for.
         budget: what it was allowed; None for no limit.
-        taken: the candidates that stand in the text, best first.
+        taken: the candidates that stand in the text, best first; past tasks last.
         left_out: those that do not, with the reason; those that did not fit first, best first.
         not_competing: how many entries of the rankings were not among the best of their kind.
         age_s: seconds since the rankings were computed, None when there are none.

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+import msgspec
+
 from trackrecord.errors import InvalidCandidate
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
@@ -78,8 +80,12 @@ def learnt_of(
         if task and feed.only_related:
             # What has nothing to do with the task is not left out: it would not compete anyway.
             beyond.pop(feed.field, None)
-        made = _made(document, feed, language, rules)
-        known = [(entry, made[entry.id]) for entry in entries[:most] if entry.id in made]
+        entries = entries[: _most(feed, most)]
+        if feed.merges_equal:  # their lines may differ from those of the document
+            made = _scored(entries, feed, language, rules)
+        else:
+            made = _scored_once(document, feed, language, rules)
+        known = [(entry, made[entry.id]) for entry in entries if entry.id in made]
         if task and feed.for_task is not None:
             weight = getattr(rules, feed.weight)
             known = [(entry, scored.at(entry.score * weight)) for entry, scored in known]
@@ -94,25 +100,48 @@ def _offered(
     entries: Sequence[Entry] = getattr(document, feed.field)
     if not task:
         return () if feed.needs_task else entries
-    return entries if feed.for_task is None else feed.for_task(entries, task, memory_rules)
+    if feed.for_task is not None:
+        entries = feed.for_task(entries, task, memory_rules)
+    return _merged(entries) if feed.merges_equal else entries
 
 
-def _made(
+def _most(feed: Feed, most: int | None) -> int | None:
+    limits = [limit for limit in (feed.at_most, most) if limit is not None]
+    return min(limits, default=None)
+
+
+def _merged(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the first of each group of entries with equal lines, with the count in its lines."""
+    alike: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in entries:
+        alike.setdefault(tuple(entry.lines.values()), []).append(entry)
+    return [_counted(same[0], len(same)) for same in alike.values()]
+
+
+def _counted(entry: Entry, count: int) -> Entry:
+    if count == 1:
+        return entry
+    lines = {language: f"{line} ×{count}" for language, line in entry.lines.items()}
+    return msgspec.structs.replace(entry, lines=lines)
+
+
+def _scored_once(
     document: RankingsDocument, feed: Feed, language: Language, rules: ContextRules
 ) -> dict[str, Scored]:
-    """Return a feed's candidates by their entries' ids, made once and not for each prompt."""
+    """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
     key = feed.field, language
     made: dict[str, Scored]
     made_by, made = document.derived.get(key, (None, {}))
     if made_by is not rules and made_by != rules:
-        candidates = _candidates(getattr(document, feed.field), feed, language)
-        made = dict(zip(candidates, score_all(candidates.values(), rules), strict=True))
+        made = _scored(getattr(document, feed.field), feed, language, rules)
         document.derived[key] = rules, made
     return made
 
 
-def _candidates(entries: Iterable[Entry], feed: Feed, language: Language) -> dict[str, Candidate]:
-    """Return entries as candidates; those that another version wrote may not be ones here."""
+def _scored(
+    entries: Iterable[Entry], feed: Feed, language: Language, rules: ContextRules
+) -> dict[str, Scored]:
+    """Return entries as candidates, by id; those that another version wrote may not be ones."""
     sections = FEEDS[feed]
     candidates = {}
     for entry in entries:
@@ -123,7 +152,7 @@ def _candidates(entries: Iterable[Entry], feed: Feed, language: Language) -> dic
                 candidates[entry.id] = _candidate(entry, section, line)
             except InvalidCandidate:  # never an agent's error
                 continue
-    return candidates
+    return dict(zip(candidates, score_all(candidates.values(), rules), strict=True))
 
 
 def _candidate(entry: Entry, section: Section, line: str) -> Candidate:

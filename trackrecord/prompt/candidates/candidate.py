@@ -114,6 +114,8 @@ def _wrong_number(given: Candidate) -> str | None:
 
 
 def _is_finite(value: object) -> bool:
+    if type(value) is float:  # nearly all are
+        return isfinite(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     try:

@@ -13,13 +13,13 @@ from .candidate import Candidate, ContentType
 from .partial_rules import rules_from
 from .read import Given, read_candidates
 from .rules import ContextRules
-from .sections import WEIGHTS
+from .sections import LAST, WEIGHTS
 
 _BY_ORDER: Final = attrgetter("order")
 
-# By score, then by priority, both descending, then by id. An agent's own candidate and a learnt one
-# of another kind may have one id.
-Order = tuple[float, float, str, str]
+# What is taken last comes last; then by score and by priority, both descending, then by id. An
+# agent's own candidate and a learnt one of another kind may have one id.
+Order = tuple[bool, float, float, str, str]
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
@@ -39,7 +39,9 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
 
     def at(self, score: float) -> "Scored":
         """Return the same candidate with another score."""
-        return Scored(self.candidate, score, self.tokens, (-score, *self.order[1:]))
+        is_last, _, priority, name, kind = self.order
+        order = (is_last, -score, priority, name, kind)
+        return Scored(self.candidate, score, self.tokens, order)
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ran
     """Rank candidates: pure, and for up to `max_candidates` of them whatever their order.
 
     Of more the first so many are ranked, and the others are named. The order is by score, then by
-    priority, both descending, then by id, by code point. With `enabled` false all stay as they are.
+    priority, both descending, then by id, by code point; past tasks come last. With `enabled` false
+    all stay as they are.
 
     Args:
         candidates: of ours, or mappings as JSON has them, in snake_case or camelCase.
@@ -88,7 +91,8 @@ def score_all(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scor
     scored = []
     for each in candidates:
         score = scorer.score(each)
-        order = (-score, -each.priority, each.id, each.kind)
+        is_last = (each.section or each.kind) in LAST
+        order = (is_last, -score, -each.priority, each.id, each.kind)
         scored.append(Scored(each, score, scorer.tokens(each), order))
     return scored
 

@@ -41,6 +41,8 @@ class Feed:
         for_task: ranks its entries for a task; None when a task makes no difference to them.
         only_related: whether `for_task` drops what has nothing to do with the task.
         needs_task: whether its entries compete for a task only.
+        merges_equal: whether entries with equal lines compete as one, with their count.
+        at_most: how many of its entries compete, whatever the limit; None for as many as that says.
     """
 
     field: str
@@ -48,6 +50,8 @@ class Feed:
     for_task: Callable[[Sequence[Any], str, MemoryRules], Sequence[Any]] | None = None
     only_related: bool = False
     needs_task: bool = False
+    merges_equal: bool = False
+    at_most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,8 @@ class Section:
         between: what stands between two of them.
         feed: where its learnt entries come from; None when only agents bring candidates.
         state: of the feed's entries, only those in this state; None for all.
+        is_last: whether its candidates are taken after those of all other sections, whatever their
+            score, so that they never push one out.
         prefix: in front of its learnt entries' ids, which may be anything, among other ids.
     """
 
@@ -70,6 +76,7 @@ class Section:
     between: str = _LINES
     feed: Feed | None = None
     state: str | None = None
+    is_last: bool = False
     prefix: str = ""
 
 
@@ -120,8 +127,15 @@ _ROWS: Final = (
         "memory",
         PAST_TASKS_HEADING,
         feed=Feed(
-            "past_tasks", "memory_weight", similar_past_tasks, only_related=True, needs_task=True
+            "past_tasks",
+            "memory_weight",
+            similar_past_tasks,
+            only_related=True,
+            needs_task=True,
+            merges_equal=True,
+            at_most=3,
         ),
+        is_last=True,
         prefix="task:",
     ),
     Section("phase", "phase", {"en": "## Phase", "zh": "## 阶段"}, _BLOCKS),
@@ -134,6 +148,8 @@ _ROWS: Final = (
 SECTIONS: Final = {row.name: row for row in _ROWS}
 # By kind of what is learnt, the rule that weighs it.
 WEIGHTS: Final[dict[str, str]] = {row.kind: row.feed.weight for row in _ROWS if row.feed}
+# The sections whose candidates are taken last, by name.
+LAST: Final = frozenset(row.name for row in _ROWS if row.is_last)
 # Every feed, with its sections by the state of the entries that stand in them.
 FEEDS: Final[dict[Feed, dict[str | None, Section]]] = {
     feed: {row.state: row for row in _ROWS if row.feed is feed}
