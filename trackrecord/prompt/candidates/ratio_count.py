@@ -31,6 +31,10 @@ class RatioCount:
         """What the text counts for now."""
         return self._of_candidates + ceil(self._outline * self._ratio)
 
+    def has_room_for(self, tokens: int, budget: int | None) -> bool:
+        """Say whether a candidate of so many tokens may fit, its heading apart."""
+        return budget is None or self.tokens + tokens <= budget
+
     def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
         """Count one more in, unless that would be more than the budget; says whether it was."""
         section = section_of(entry.candidate)
@@ -62,8 +66,11 @@ def choose_by_ratio(
     left_out: list[Scored] = []
     least = min((entry.tokens for entry in entries), default=0)
     for place, entry in enumerate(entries):
-        if budget is not None and count.tokens + least > budget:
+        if count.add_if_it_fits(entry, budget):
+            taken.append(entry)
+        elif count.has_room_for(least, budget):
+            left_out.append(entry)
+        else:
             left_out += entries[place:]
             break
-        (taken if count.add_if_it_fits(entry, budget) else left_out).append(entry)
     return taken, left_out, count.tokens
