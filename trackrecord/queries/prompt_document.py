@@ -18,7 +18,7 @@ from trackrecord.store.patterns.transitions import TransitionRules
 
 from .prompt_memories import ranked_memories, ranked_past_tasks
 
-_Ranked = TypeVar("_Ranked", RankedPattern, RankedCompetence)
+_Entry = TypeVar("_Entry", RankedPattern, RankedCompetence)
 
 
 def build_document(
@@ -89,5 +89,5 @@ def _presented(
     return [present_pattern(each, recogniser.name_of, texts) for each in standings]
 
 
-def _ranked(entries: Sequence[_Ranked]) -> list[_Ranked]:
+def _ranked(entries: Sequence[_Entry]) -> list[_Entry]:
     return sorted(entries, key=lambda each: (-each.score, each.id))
