@@ -16,7 +16,6 @@ from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
@@ -26,6 +25,7 @@ from trackrecord.prompt.document import (
 )
 from trackrecord.prompt.learnt import patterns_text
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.report import context_from
 
 FOLDER = Path(__file__).parent / "golden"
 TASK = "the login test fails after the session change"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context import context_from
 from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.report import context_from
 
 RULES = ContextRules()
 

@@ -9,8 +9,8 @@ from trackrecord.learning.text.language import Language
 from trackrecord.prompt.candidates.partial_rules import rules_from
 from trackrecord.prompt.candidates.read import read_candidates
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.context import Considered, Context, context_from
 from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.report import Considered, Context, context_from
 from trackrecord.settings import Settings
 
 from ..access import open_redis, settings_for
