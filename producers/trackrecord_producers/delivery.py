@@ -9,6 +9,7 @@ from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 
+from . import first_connection  # noqa: F401 - see there
 from .adopting import with_adopted_errors
 from .append import append, outcome_entry
 from .bounded_queue import Waiting

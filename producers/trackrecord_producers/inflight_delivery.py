@@ -9,6 +9,8 @@ from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.store import RefusedByRedis, Report, write_reports
 from trackrecord.redis_client import agent_client
 
+from . import first_connection  # noqa: F401 - see there
+
 
 class InFlightDelivery:
     """Brings reports out of this process; used by one thread.

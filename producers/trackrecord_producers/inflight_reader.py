@@ -15,6 +15,8 @@ from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_client import agent_client
 
+from . import first_connection  # noqa: F401 - see there
+
 
 @dataclass
 class InFlightReader:
