@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from .artifacts.wrapping import summarised
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
-    from .prompt.candidates.ranking import rank
-    from .prompt.candidates.selecting import select
+    from .prompt.candidates.rank import rank
+    from .prompt.candidates.select import select
     from .prompt.client import rankings
     from .prompt.context import context
 
@@ -145,12 +145,12 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "flush": "trackrecord_producers.publish",
     "publish": "trackrecord_producers.publish",
-    "rank": "trackrecord.prompt.candidates.ranking",
+    "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord.prompt.client",
     "record_error": "trackrecord_producers.errors_in_flight",
     "remember": "trackrecord_producers.remembering",
     "resolve_error": "trackrecord_producers.errors_in_flight",
-    "select": "trackrecord.prompt.candidates.selecting",
+    "select": "trackrecord.prompt.candidates.select",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
     "summarise": "trackrecord.artifacts.client",

@@ -16,7 +16,7 @@ from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.presenting import present_competence, present_pattern
+from trackrecord.prompt.presentation import present_competence, present_pattern
 from trackrecord.settings import load_settings
 
 NAMES = Recogniser()

@@ -185,6 +185,15 @@ def _superseded_by(
     return found
 
 
+def strongest_memories(connection: Connection, project_id: int, *, limit: int) -> list[Memory]:
+    """Return the memories with the highest effective confidence that no other has superseded."""
+    query = as_of(None).where(
+        memories.c.project_id == project_id, memories.c.superseded_by.is_(None)
+    )
+    query = query.order_by(memories.c.standing.desc(), memories.c.id).limit(limit)
+    return complete(connection, connection.execute(query).all())
+
+
 def find_memory(
     connection: Connection, project_id: int, memory_id: str, *, at: float | None = None
 ) -> Memory:

@@ -1,4 +1,4 @@
-"""How patterns and competence records are presented, to agents and to people alike."""
+"""How what is learnt is presented, to agents and people alike: facts in, entries with lines out."""
 
 from collections.abc import Callable
 
@@ -9,6 +9,8 @@ from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.selection import recency, selection_score
 from trackrecord.learning.competences.texts import Counts, competence_line
+from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
+from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import (
@@ -23,7 +25,7 @@ from trackrecord.learning.patterns.texts import (
 from trackrecord.learning.text.inert import as_data
 from trackrecord.learning.text.language import Language
 
-from .document import RankedCompetence, RankedPattern
+from .document import RankedCompetence, RankedMemory, RankedPattern, RankedTask
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -98,6 +100,75 @@ def _competence_line(record: Competence, language: Language) -> str:
         [(trigger.signal, Counts(trigger.success_count, trigger.failure_count)) for trigger in own],
         is_contested=record.status is Status.CONTESTED,
         language=language,
+    )
+
+
+def present_memory(
+    memory_id: str,
+    text: str,
+    state: MemoryState,
+    *,
+    source: str | None,
+    rules: MemoryRules,
+    now: float,
+) -> RankedMemory:
+    """Return a memory as it is shown, scored for a moment without a task.
+
+    Args:
+        memory_id: its id.
+        text: what it says.
+        state: where it stands.
+        source: who stored it first, None when that was not told.
+        rules: how its confidence decays.
+        now: the moment, seconds since the epoch.
+    """
+    effective = effective_confidence(rules, state, now)
+    return RankedMemory(
+        id=memory_id,
+        text=text,
+        type=state.type.value,
+        source=source,
+        confidence=state.confidence,
+        effective_confidence=effective,
+        score=effective,
+        lines={
+            language: memory_line(text, state.type, confidence=state.confidence, language=language)
+            for language in LANGUAGES
+        },
+    )
+
+
+def present_past_task(
+    outcome_id: str,
+    task_id: str,
+    instruction: str,
+    *,
+    success: bool,
+    verdict: str,
+    ended_at: float,
+) -> RankedTask:
+    """Return a past task as it is shown; what it scores depends on the task it is compared with.
+
+    Args:
+        outcome_id: the outcome that says how it ended.
+        task_id: the task.
+        instruction: the beginning of its text.
+        success: whether it reached its goal.
+        verdict: what its score stands for.
+        ended_at: when it ended, seconds since the epoch.
+    """
+    return RankedTask(
+        id=outcome_id,
+        task_id=task_id,
+        text=instruction,
+        success=success,
+        verdict=verdict,
+        ended_at=ended_at,
+        score=0.0,
+        lines={
+            language: past_task_line(instruction, success=success, language=language)
+            for language in LANGUAGES
+        },
     )
 
 

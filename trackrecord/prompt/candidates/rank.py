@@ -1,6 +1,6 @@
 """Ranking: in which order candidates are considered."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 from operator import attrgetter
@@ -9,14 +9,17 @@ from typing import Final, get_args
 import msgspec
 
 from . import partial_rules
-from .candidate import LEARNT_KINDS, Candidate, ContentType
+from .candidate import Candidate, ContentType
 from .partial_rules import rules_from
-from .reading import Given, read_candidates
+from .read import Given, read_candidates
 from .rules import ContextRules
+from .sections import LAST, WEIGHTS
 
-_BY_ID: Final = attrgetter("candidate.id", "candidate.kind")
-_BY_PRIORITY: Final = attrgetter("candidate.priority")
-_BY_SCORE: Final = attrgetter("score")
+_BY_ORDER: Final = attrgetter("order")
+
+# What is taken last comes last; then by score and by priority, both descending, then by id. An
+# agent's own candidate and a learnt one of another kind may have one id.
+Order = tuple[bool, float, float, str, str]
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
@@ -26,15 +29,23 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
         candidate: the piece itself.
         score: what it is ranked by.
         tokens: what it counts for, its heading apart.
+        order: what it is sorted by, the best first.
     """
 
     candidate: Candidate
     score: float
     tokens: int
+    order: Order
+
+    def at(self, score: float) -> "Scored":
+        """Return the same candidate with another score."""
+        is_last, _, priority, name, kind = self.order
+        order = (is_last, -score, priority, name, kind)
+        return Scored(self.candidate, score, self.tokens, order)
 
 
 @dataclass(frozen=True)
-class Ranked:
+class Ranking:
     """Candidates in their order.
 
     Attributes:
@@ -53,11 +64,12 @@ class Ranked:
         return len(self.beyond)
 
 
-def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ranked:
+def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ranking:
     """Rank candidates: pure, and for up to `max_candidates` of them whatever their order.
 
     Of more the first so many are ranked, and the others are named. The order is by score, then by
-    priority, both descending, then by id, by code point. With `enabled` false all stay as they are.
+    priority, both descending, then by id, by code point; past tasks come last. With `enabled` false
+    all stay as they are.
 
     Args:
         candidates: of ours, or mappings as JSON has them, in snake_case or camelCase.
@@ -70,20 +82,24 @@ def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ran
     rules = rules_from(config)
     read = read_candidates(candidates)
     most = rules.max_candidates if rules.enabled else len(read)
-    return Ranked(in_order(read[:most], rules), tuple(read[most:]), rules)
+    return Ranking(in_order(score_all(read[:most], rules), rules), tuple(read[most:]), rules)
 
 
-def in_order(candidates: Sequence[Candidate], rules: ContextRules) -> tuple[Scored, ...]:
-    """All of the candidates, ranked; as they are when ranking is off."""
+def score_all(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scored]:
+    """Return each candidate with what it is worth and what it counts for."""
     scorer = Scorer(rules)
-    scored = [Scored(each, scorer.score(each), scorer.tokens(each)) for each in candidates]
-    if rules.enabled:
-        # Each sort keeps the order of the one before among equals, also in reverse. An agent's own
-        # candidate and a learnt one of another kind may have one id.
-        scored.sort(key=_BY_ID)
-        scored.sort(key=_BY_PRIORITY, reverse=True)
-        scored.sort(key=_BY_SCORE, reverse=True)
-    return tuple(scored)
+    scored = []
+    for each in candidates:
+        score = scorer.score(each)
+        is_last = (each.section or each.kind) in LAST
+        order = (is_last, -score, -each.priority, each.id, each.kind)
+        scored.append(Scored(each, score, scorer.tokens(each), order))
+    return scored
+
+
+def in_order(entries: Iterable[Scored], rules: ContextRules) -> tuple[Scored, ...]:
+    """Return the entries best first; as they are when ranking is off."""
+    return tuple(sorted(entries, key=_BY_ORDER) if rules.enabled else entries)
 
 
 class Scorer:
@@ -96,7 +112,7 @@ class Scorer:
     def __init__(self, rules: ContextRules) -> None:
         self._rules = rules
         self._learnt: dict[str, float] = {
-            kind: getattr(rules, f"{kind}_weight") for kind in LEARNT_KINDS
+            kind: getattr(rules, weight) for kind, weight in WEIGHTS.items()
         }
         self._ratios: dict[str, float] = {
             kind: getattr(rules, f"{kind}_ratio") for kind in get_args(ContentType)

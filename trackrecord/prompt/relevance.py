@@ -1,4 +1,4 @@
-"""What of the cached memories and past tasks fits a task, by the words they share."""
+"""What of the cached rankings fits a task, by the words they share."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -7,18 +7,38 @@ from typing import TypeVar
 
 import msgspec
 
+from trackrecord.learning.competences.selection import selection_score
 from trackrecord.learning.memories.rules import MemoryRules, recall_rank
 from trackrecord.learning.text.search_words import asked_words
-from trackrecord.learning.text.words import words_of
+from trackrecord.learning.text.words import similarity, words_of
 
-from .document import RankedMemory, RankedTask
+from .document import RankedCompetence, RankedMemory, RankedTask
 
-_Fitting = TypeVar("_Fitting", RankedMemory, RankedTask)
+_Entry = TypeVar("_Entry", RankedCompetence, RankedMemory, RankedTask)
+_Text = TypeVar("_Text", RankedMemory, RankedTask)
 
 _TEXTS_REMEMBERED = 8192
 
 _words_remembered = lru_cache(maxsize=_TEXTS_REMEMBERED)(words_of)
 _asked_remembered = lru_cache(maxsize=64)(asked_words)
+
+
+def fitting_competences(
+    competences: Iterable[RankedCompetence], task: str, _rules: MemoryRules
+) -> tuple[RankedCompetence, ...]:
+    """Rank competences for a task: its similarity takes the place of the confidence."""
+    return _ranked(
+        msgspec.structs.replace(each, score=_score_for(each, task)) for each in competences
+    )
+
+
+def _score_for(competence: RankedCompetence, task: str) -> float:
+    similar = similarity(task, (*competence.triggers, competence.instructions))
+    return selection_score(
+        applicability=competence.confidence if similar is None else similar,
+        success=competence.success_rate,
+        recency=competence.recency,
+    )
 
 
 def fitting_memories(
@@ -33,18 +53,20 @@ def fitting_memories(
     )
 
 
-def similar_past_tasks(tasks: Iterable[RankedTask], task: str) -> tuple[RankedTask, ...]:
+def similar_past_tasks(
+    tasks: Iterable[RankedTask], task: str, _rules: MemoryRules
+) -> tuple[RankedTask, ...]:
     """Past tasks that share words with a task, the most similar first."""
     return _ranked(
         msgspec.structs.replace(each, score=relevance) for each, relevance in _related(tasks, task)
     )
 
 
-def _ranked(entries: Iterable[_Fitting]) -> tuple[_Fitting, ...]:
+def _ranked(entries: Iterable[_Entry]) -> tuple[_Entry, ...]:
     return tuple(sorted(entries, key=lambda each: (-each.score, each.id)))
 
 
-def _related(entries: Iterable[_Fitting], task: str) -> list[tuple[_Fitting, float]]:
+def _related(entries: Iterable[_Text], task: str) -> list[tuple[_Text, float]]:
     """Those that share words with a task; their relevance is relative to the best."""
     asked = _asked_remembered(task)
     found = []

@@ -5,8 +5,8 @@ from math import ceil
 
 from trackrecord.learning.text.language import Language
 
-from .ranking import Scored
-from .sections import Outline, section_of
+from .rank import Scored
+from .text import characters_above, section_of
 
 
 class RatioCount:
@@ -20,27 +20,33 @@ class RatioCount:
     """
 
     def __init__(self, language: Language, ratio: float) -> None:
-        self._outline = Outline(language)
+        self._language = language
         self._ratio = ratio
-        self._characters = 0
+        self._outline = 0
         self._of_candidates = 0
+        self._opened: set[str] = set()
 
     @property
     def tokens(self) -> int:
         """What the text counts for now."""
-        return self._of_candidates + ceil(self._characters * self._ratio)
+        return self._of_candidates + ceil(self._outline * self._ratio)
+
+    def has_room_for(self, tokens: int, budget: int | None) -> bool:
+        """Say whether a candidate of so many tokens may fit, its heading apart."""
+        return budget is None or self.tokens + tokens <= budget
 
     def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
         """Count one more in, unless that would be more than the budget; says whether it was."""
-        of_candidates = self._of_candidates + entry.tokens
-        if budget is not None and of_candidates > budget:
-            return False
         section = section_of(entry.candidate)
-        characters = self._characters + self._outline.more_for(section)
-        if budget is not None and of_candidates + ceil(characters * self._ratio) > budget:
+        if section.name in self._opened:
+            more = len(section.between)
+        else:
+            more = characters_above(section, self._language, is_first=not self._opened)
+        of_candidates, outline = self._of_candidates + entry.tokens, self._outline + more
+        if budget is not None and of_candidates + ceil(outline * self._ratio) > budget:
             return False
-        self._characters, self._of_candidates = characters, of_candidates
-        self._outline.add(section)
+        self._of_candidates, self._outline = of_candidates, outline
+        self._opened.add(section.name)
         return True
 
 
@@ -58,6 +64,13 @@ def choose_by_ratio(
     count = RatioCount(language, ratio)
     taken: list[Scored] = []
     left_out: list[Scored] = []
-    for entry in entries:
-        (taken if count.add_if_it_fits(entry, budget) else left_out).append(entry)
+    least = min((entry.tokens for entry in entries), default=0)
+    for place, entry in enumerate(entries):
+        if count.add_if_it_fits(entry, budget):
+            taken.append(entry)
+        elif count.has_room_for(least, budget):
+            left_out.append(entry)
+        else:
+            left_out += entries[place:]
+            break
     return taken, left_out, count.tokens

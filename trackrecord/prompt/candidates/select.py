@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from trackrecord.learning.text.language import Language, known_language
 
-from .counting import choose_by_ratio
-from .ranking import Ranked, Scored
-from .sections import render
-from .tokenizing import Tokenizer, choose_by_tokenizer
+from .rank import Ranking, Scored
+from .ratio_count import choose_by_ratio
+from .text import render
+from .tokenizer import Tokenizer, choose_by_tokenizer
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Selection:
 
 
 def select(
-    ranked: Ranked,
+    ranking: Ranking,
     budget: int | None,
     *,
     lang: Language = "en",
@@ -41,18 +41,18 @@ def select(
     tokenizer, for what that says of the whole text.
 
     Args:
-        ranked: what `rank` gave.
+        ranking: what `rank` gave.
         budget: tokens that the text may take.
         lang: of the headings, "en" or "zh".
         tokenizer: counts the tokens of a text, or gives them as a list.
     """
     if budget is not None and budget <= 0:
-        return Selection((), ranked.entries, "", 0)
+        return Selection((), ranking.entries, "", 0)
     lang = known_language(lang)
     if tokenizer is None:
-        ratio = ranked.rules.markdown_ratio
-        taken, left_out, tokens = choose_by_ratio(ranked.entries, budget, lang, ratio)
+        ratio = ranking.rules.markdown_ratio
+        taken, left_out, tokens = choose_by_ratio(ranking.entries, budget, lang, ratio)
     else:
-        taken, left_out, tokens = choose_by_tokenizer(ranked.entries, budget, lang, tokenizer)
+        taken, left_out, tokens = choose_by_tokenizer(ranking.entries, budget, lang, tokenizer)
     text = render((each.candidate for each in taken), lang)
     return Selection(tuple(taken), tuple(left_out), text, tokens)

@@ -1,6 +1,6 @@
-"""Composing a prompt's text from an agent's own candidates and a project's rankings."""
+"""The answer of `context()`: what stands in a prompt, what does not, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,13 +9,12 @@ import msgspec
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from .candidates.candidate import LEARNT_KINDS, Candidate
-from .candidates.ranking import Ranked, Scored, in_order
+from .candidates.candidate import Candidate
+from .candidates.rank import Scored
 from .candidates.rules import ContextRules
-from .candidates.selecting import select
-from .candidates.tokenizing import Tokenizer
+from .candidates.tokenizer import Tokenizer
+from .compose import Composition, compose
 from .document import RankingsDocument
-from .learnt import Learnt, learnt_candidates
 
 Reason = Literal["budget", "max_candidates", "replaced"]
 
@@ -53,7 +52,7 @@ class Context:
         prompt: the text, "" when there is nothing to say.
         tokens: what the text counts for.
         budget: what it was allowed; None for no limit.
-        taken: the candidates that stand in the text, best first.
+        taken: the candidates that stand in the text, best first; past tasks last.
         left_out: those that do not, with the reason; those that did not fit first, best first.
         not_competing: how many entries of the rankings were not among the best of their kind.
         age_s: seconds since the rankings were computed, None when there are none.
@@ -73,7 +72,7 @@ class Context:
     problem: str | None = None
 
 
-def compose(
+def context_from(
     document: RankingsDocument | None,
     own: Sequence[Candidate],
     rules: ContextRules,
@@ -102,18 +101,18 @@ def compose(
         memory_rules: how memories are ranked for a task.
         now: seconds since the epoch.
     """
-    learnt = Learnt()
-    if document is not None:
-        most = rules.max_learnt
-        learnt = learnt_candidates(
-            document, task=task, most=most, language=language, memory_rules=memory_rules
-        )
-    most_own = rules.max_candidates if rules.enabled else len(own)
-    ours, beyond = own[:most_own], own[most_own:]
-    theirs, replaced = _apart(learnt.candidates, ours)
-    entries = in_order([*ours, *theirs], rules)
-    selection = select(Ranked(entries, (), rules), budget, lang=language, tokenizer=tokenizer)
-    tell = _Teller(entries, theirs)
+    composed = compose(
+        document,
+        own,
+        rules,
+        task=task,
+        most=rules.max_learnt,
+        budget=budget,
+        language=language,
+        tokenizer=tokenizer,
+        memory_rules=memory_rules,
+    )
+    selection, tell = composed.selection, _Teller(composed, own)
     return Context(
         project=project,
         prompt=selection.text,
@@ -122,10 +121,10 @@ def compose(
         taken=tuple(tell.of(each, None) for each in selection.taken),
         left_out=(
             *(tell.of(each, "budget") for each in selection.left_out),
-            *(_unranked(each, "max_candidates") for each in beyond),
-            *(_unranked(each, "replaced", is_learnt=True) for each in replaced),
+            *(_unranked(each, "max_candidates") for each in composed.ranking.beyond),
+            *(_unranked(each.candidate, "replaced", is_learnt=True) for each in composed.replaced),
         ),
-        not_competing=learnt.left_out,
+        not_competing=composed.learnt.left_out,
         age_s=None if document is None else max(0.0, now - document.computed_at),
         is_stale=document is not None and problem is not None,
         problem=problem,
@@ -135,28 +134,17 @@ def compose(
 class _Teller:
     """Knows each candidate's place, and who brought it."""
 
-    def __init__(self, entries: Sequence[Scored], learnt: Sequence[Candidate]) -> None:
+    def __init__(self, composed: Composition, own: Iterable[Candidate]) -> None:
         # By identity: an agent's own candidate and a learnt one may have one id.
-        self._ranks = {id(each.candidate): place for place, each in enumerate(entries, start=1)}
-        self._learnt = {id(each) for each in learnt}
+        ranked = enumerate(composed.ranking.entries, start=1)
+        self._ranks = {id(each.candidate): place for place, each in ranked}
+        self._own = {id(each) for each in own}
 
     def of(self, entry: Scored, reason: Reason | None) -> Considered:
         """What became of a candidate that was ranked."""
         each = entry.candidate
-        rank, is_learnt = self._ranks[id(each)], id(each) in self._learnt
+        rank, is_learnt = self._ranks[id(each)], id(each) not in self._own
         return Considered(each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason)
-
-
-def _apart(
-    learnt: Sequence[Candidate], ours: Sequence[Candidate]
-) -> tuple[list[Candidate], list[Candidate]]:
-    """What is learnt and competes, and what the agent's own candidates replace."""
-    handed_in = {(each.kind, each.id) for each in ours if each.kind in LEARNT_KINDS}
-    if not handed_in:
-        return list(learnt), []
-    competing = [each for each in learnt if (each.kind, each.id) not in handed_in]
-    replaced = [each for each in learnt if (each.kind, each.id) in handed_in]
-    return competing, replaced
 
 
 def _unranked(each: Candidate, reason: Reason, *, is_learnt: bool = False) -> Considered:

@@ -13,8 +13,8 @@ import msgspec
 
 from trackrecord.learning.text.language import Language
 
-from .ranking import Scored
-from .sections import render, section_of
+from .rank import Scored
+from .text import render, section_of
 
 # Counts the tokens of a text, or gives them as a list.
 Tokenizer = Callable[[str], int | Sized]
@@ -83,7 +83,7 @@ class _Walk:
         self._language = language
         self._tokenizer = tokenizer
         self._marks = marks
-        self._opened: set[int] = set()
+        self._opened: set[str] = set()
         self._outline: dict[str, int] = {}
         self.taken: list[Scored] = []
         self.left_out: list[Scored] = []
@@ -128,7 +128,7 @@ class _Walk:
     def _take(self, more: Sequence[Scored], tokens: int) -> None:
         self.taken += more
         self.tokens = tokens
-        self._opened.update(section_of(each.candidate).place for each in more)
+        self._opened.update(section_of(each.candidate).name for each in more)
 
     def _count(self, more: Sequence[Scored]) -> int:
         pieces = (each.candidate for each in (*self.taken, *more))
@@ -142,13 +142,13 @@ class _Walk:
             room -= self._estimate(entry, opened)
             if room < 0:
                 break
-            opened.add(section_of(entry.candidate).place)
+            opened.add(section_of(entry.candidate).name)
             count += 1
         return count
 
-    def _estimate(self, entry: Scored, opened: set[int]) -> int:
+    def _estimate(self, entry: Scored, opened: set[str]) -> int:
         section = section_of(entry.candidate)
-        is_first = section.place not in opened
+        is_first = section.name not in opened
         outline = section.headings[self._language] + "\n\n" if is_first else section.between
         if outline not in self._outline:
             self._outline[outline] = count_with(self._tokenizer, outline) - self._marks
