@@ -162,10 +162,9 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     ),
     st.integers(0, 3000),
 )
-def test_a_rebuild_leaves_the_same_state(tmp_path_factory, told, days_later) -> None:
+def test_a_rebuild_leaves_the_same_state(new_store, told, days_later) -> None:
     """Whatever was told, however old, and whenever it is rebuilt."""
-    engine = connect_store(f"sqlite:///{tmp_path_factory.mktemp('rebuild') / 'db'}")
-    migrate(engine)
+    engine = new_store()
     for number, (helpful, age, names) in enumerate(told):
         when = NOW + number
         teach(

@@ -37,9 +37,9 @@ def first_version(engine):
         )  # fmt: skip
 
 
-def test_from_the_first_version(store_url):
+def test_from_the_first_version(empty_store_url):
     """Nothing is lost; a rebuild gives criteria their feedback of all that time."""
-    engine = connect_store(store_url)
+    engine = connect_store(empty_store_url)
     first_version(engine)
     assert migrate.migrate(engine) is True
     with reading(engine) as connection:

@@ -69,9 +69,9 @@ def everything(engine, names):
 
 
 @pytest.fixture
-def upgraded(store_url):
+def upgraded(empty_store_url):
     """An engine of that database, upgraded."""
-    engine = connect_store(store_url, timeout_s=20.0)
+    engine = connect_store(empty_store_url, timeout_s=20.0)
     as_the_version_before_left_it(engine)
     before = everything(engine, WRITTEN)
     assert migrate.migrate(engine) is True
