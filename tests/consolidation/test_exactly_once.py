@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from fleet import Fleet, graph
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import Connection, Engine, event, text, update
 
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.competences.tables import leases
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord_consolidation.run import consolidate
 from trackrecord_consolidation.run_lease import Turn
@@ -173,11 +174,12 @@ def test_one_run_at_a_time(fleet: Fleet) -> None:
     """A second one says so, changes nothing, and takes over when the first is dead."""
     fleet.report("a")
     with writing(fleet.engine) as connection:
-        Turn("default", 0.2).take(connection)
+        Turn("default", 3600).take(connection)
     with pytest.raises(AlreadyRunning, match="is being consolidated already"):
         fleet.consolidate()
     assert fleet.state()["waiting"]
-    time.sleep(0.25)
+    with writing(fleet.engine) as connection:
+        connection.execute(update(leases).values(until=time.time()))
     assert fleet.consolidate().episodes_read == 1
 
 

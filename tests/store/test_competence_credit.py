@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 from teaching import APPRAISER, DAY, NOW, RULES, outcome, teach
@@ -97,7 +97,7 @@ def test_another_projects_record_gets_nothing(store):
     assert credits_on_record(store) == 0
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15)
 @given(
     given=st.lists(
         st.tuples(st.booleans(), st.integers(0, 9), st.none() | st.integers(0, 999)), max_size=12

@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from sqlalchemy import func, select
@@ -175,9 +175,7 @@ def test_only_outcomes_that_name_criteria_take_rows(store):
 
 
 @given(st.data())
-@examples(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(max_examples=25)
 def test_neither_order_nor_repetition_nor_batches_matter(new_store, data):
     """Whatever the deliveries, the criteria are those of the outcomes."""
     batch = a_mixture(20)

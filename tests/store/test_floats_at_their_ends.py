@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
 from teaching import APPRAISER, DAY, NOW, RULES, known, outcome, standings, teach
@@ -147,9 +147,7 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     assert history() == before
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=15)
 @given(
     st.lists(
         st.tuples(

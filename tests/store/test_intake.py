@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 from teaching import DAY, NOW, RULES, known, outcome, standings, teach
@@ -231,9 +231,7 @@ def deliveries(draw):
     return told, [batch for batch in batches if batch]
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25)
 @given(deliveries())
 def test_order_batching_and_repetition_do_not_matter(new_store, delivery):
     """The state is that of one tidy delivery."""

@@ -1,11 +1,15 @@
 """What `up` watches over: what ends unexpectedly is started again, with all that it held."""
 
-import time
-
 import pytest
+from working import until
 
 from trackrecord.settings import load_settings
 from trackrecord_worker.daemon import Daemon
+
+
+def _after_a_look(daemon: Daemon) -> bool:
+    daemon.watch(0.2)
+    return daemon.redis is not None and daemon.redis.is_answering()
 
 
 @pytest.mark.faults
@@ -19,9 +23,6 @@ def test_a_dead_embedded_redis_and_a_dead_beat_are_started_again(home):
         beat = next(child for child in daemon._children if child.name == "beat")
         beat.process.kill()
         dead = beat.process.pid
-        deadline = time.monotonic() + 30
-        while not daemon.redis.is_answering() or daemon.pids()["beat"] == dead:
-            assert time.monotonic() < deadline
-            daemon.watch(0.2)
+        until(lambda: _after_a_look(daemon) and daemon.pids()["beat"] != dead)
         with daemon.redis.client() as client:
             assert client.get("acknowledged") == b"yes"
