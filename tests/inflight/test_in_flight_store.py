@@ -9,6 +9,8 @@ import pytest
 import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from trackrecord.errors import InvalidErrorReport, ServerUnavailable, UnknownId
 from trackrecord.inflight.errors import ERROR_TYPES, ErrorRules, ErrorStats
@@ -366,7 +368,7 @@ def test_ids_made_at_once_differ():
 
 def test_redis_away_is_said_in_one_line(home):
     """For reading, writing and resolving alike."""
-    client = redis.Redis(unix_socket_path=str(home / "nowhere.sock"))
+    client = redis.Redis(unix_socket_path=str(home / "nowhere.sock"), retry=Retry(NoBackoff(), 0))
     store = InFlightStore(client, KEYS, "p", ErrorRules())
     for ask in (lambda: store.read("t"), lambda: record(store), lambda: store.resolve("0" * 52)):
         with pytest.raises(ServerUnavailable, match="Redis cannot be reached") as caught:

