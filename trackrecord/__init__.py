@@ -52,7 +52,6 @@ __all__ = [
     "Candidate",
     "Page",
     "Stats",
-    "__version__",
     "artifact",
     "attempt",
     "classify",

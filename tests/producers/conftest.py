@@ -59,8 +59,10 @@ def closed_port() -> int:
 @pytest.fixture
 def agent(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs Python code as an agent's process, whose home is this test's."""
-    # A busy machine must not look like a server that hangs.
+    # A busy machine must not look like a server that hangs. From Python 3.12 on, every fork of a
+    # process with threads warns; these agents fork on purpose.
     patience = {
+        "PYTHONWARNINGS": "ignore:This process (pid=:DeprecationWarning",
         "TRACKRECORD_REDIS_CONNECT_TIMEOUT_S": "20",
         "TRACKRECORD_REDIS_TIMEOUT_S": "20",
     }
