@@ -35,6 +35,7 @@ def test_the_nightly_job_does_it(settings, monkeypatch):
     monkeypatch.setattr(stages.refresher, "refresh_stale", lambda: None)
     app.loader.import_default_modules()
     app.tasks["trackrecord.consolidate"]()
+    stages.engine.dispose()
     assert called == [settings]
 
 
