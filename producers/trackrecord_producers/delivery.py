@@ -3,10 +3,6 @@
 Imported by the writing thread only: what it needs takes a quarter of a second to import.
 """
 
-# redis-py imports these two when it first connects. That would be outside of this module's own
-# import, which no fork interrupts, and a child would be left with halves of them.
-import email.parser  # noqa: F401 - as said above
-import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Callable, Iterator, Sequence
 
 from trackrecord.errors import ServerUnavailable

@@ -3,9 +3,6 @@
 Imported by the writing thread only: what it needs takes a quarter of a second to import.
 """
 
-# As for outcomes: redis-py imports these two when it first connects, which a fork may interrupt.
-import email.parser  # noqa: F401 - as said above
-import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Sequence
 
 from trackrecord.inflight.store import RefusedByRedis, Report, write_reports

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from trackrecord.folders import make_private_folder
 from trackrecord.settings import Settings
 
 from .ids import new_id
@@ -76,7 +77,8 @@ class SpoolWriter:
         """Write as many bodies as there is room for, in their order; never raises OSError."""
         lines = [_as_line(body) for body in bodies]
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self._folder.parent)
+            make_private_folder(self._folder)
             room = self._max_bytes - sum(size for _, size in spool_files(self._folder))
             fitting = sum(end <= room for end in accumulate(map(len, lines)))
             written, problem = self._write(lines[:fitting]) if fitting else (0, "")
