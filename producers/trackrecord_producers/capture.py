@@ -12,8 +12,9 @@ import msgspec
 from trackrecord.errors import InvalidMemory, InvalidOutcome, UnknownId
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
+from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.wire.memory import MemoryBody, decode_memory
-from trackrecord.wire.outcome import DEFAULT_PROJECT, Outcome, decode_outcome
+from trackrecord.wire.outcome import Outcome, decode_outcome
 
 from .body import build_body
 from .failed_before import FailedBefore

@@ -5,9 +5,9 @@ Imported by the writing thread only: what it needs takes a quarter of a second t
 
 from collections.abc import Callable, Iterator, Sequence
 
+from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings
 
 from .adopting import with_adopted_errors
 from .append import append, outcome_entry
@@ -32,7 +32,7 @@ class Delivery:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: AgentSettings,
         spooling: Spooling,
         notices: Notices,
         tally: Tally,

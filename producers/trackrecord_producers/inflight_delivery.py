@@ -5,9 +5,9 @@ Imported by the writing thread only: what it needs takes a quarter of a second t
 
 from collections.abc import Sequence
 
+from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.store import RefusedByRedis, Report, write_reports
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings
 
 
 class InFlightDelivery:
@@ -17,7 +17,7 @@ class InFlightDelivery:
         settings: validated settings.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: AgentSettings) -> None:
         self._settings = settings
         self._client = agent_client(settings)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import redis
 
+from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
 
 
 @dataclass
@@ -24,7 +24,7 @@ class InFlightReader:
         settings: where Redis is, and how long to wait for it.
     """
 
-    settings: Settings
+    settings: AgentSettings
 
     def __post_init__(self) -> None:
         self._client: redis.Redis = agent_client(self.settings)
@@ -69,7 +69,7 @@ def process_reader() -> InFlightReader:
     reader = _readers.get(os.getpid())
     if reader is None:
         with _lock:
-            reader = _readers[os.getpid()] = InFlightReader(load_settings())
+            reader = _readers[os.getpid()] = InFlightReader(load_agent_settings())
     return reader
 
 

@@ -71,15 +71,15 @@ def _max_chars(text: str) -> int:
 
 def _settings_are_there() -> bool:
     # Looked up without importing: another thread may be in the middle of it.
-    return hasattr(sys.modules.get("trackrecord.settings"), "load_settings")
+    return hasattr(sys.modules.get("trackrecord.agent_settings"), "load_agent_settings")
 
 
 @lru_cache(maxsize=1)
 def _max_chars_set(_pid: int) -> int:
     try:
         with not_while_forking():
-            from trackrecord.settings import load_settings
+            from trackrecord.agent_settings import load_agent_settings
 
-            return load_settings().memories.max_text_chars
+            return load_agent_settings().memories.max_text_chars
     except SettingsError:  # the writing thread refuses all, and says why
         return _USUAL_MAX_CHARS

@@ -7,6 +7,7 @@ from growth import grows_by_at_most, repeated
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser, names_of
@@ -366,7 +367,7 @@ def test_time_to_appraise_grows_with_the_outcome_and_no_faster(piece: str) -> No
         fields = {"task_id": "t", "success": True, "description": description}
         return json.dumps(fields, ensure_ascii=False).encode()
 
-    appraiser = Appraiser(ScoringRules(), RECOGNISER)
+    appraiser = Appraiser(ScoringRules(), RECOGNISER, CriteriaRules())
 
     def appraise(body: bytes) -> None:
         appraiser.appraise(decode_outcome(body), body, received_at=0.0, outcome_id="o")
