@@ -45,9 +45,7 @@ def drain_until(point: str, settings: Settings) -> None:
 
     stages = Stages(settings, create_app(settings))
     stages.drain._background._stream = DyingStream(stages.redis, settings.keys)
-    stages.drain._refresher = DyingRefresher(
-        stages.engine, stages.redis, settings, stages.recogniser
-    )
+    stages.drain._refresher = DyingRefresher(stages.engine, stages.redis, settings)
     if point == "commit":
         event.listen(stages.engine, "commit", _die)
     elif point.isdecimal():
