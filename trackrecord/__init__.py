@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from .prompt.client import rankings
     from .prompt.context import context
 
+# The version of the package, too: pyproject.toml reads it from here.
+__version__ = "0.1.0"
+
 __all__ = [
     "Attempt",
     "AttemptFields",

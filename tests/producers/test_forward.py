@@ -169,7 +169,8 @@ def test_a_spool_far_larger_than_memory_should_be_is_forwarded_in_steps(settings
 
 
 @hypothesis_settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     content=st.lists(

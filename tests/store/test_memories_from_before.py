@@ -17,8 +17,8 @@ RULES_OF_MEMORIES = MemoryRules()
 
 
 @pytest.fixture
-def engine(store_url):
-    engine = connect_store(store_url)
+def engine(empty_store_url):
+    engine = connect_store(empty_store_url)
     yield engine
     engine.dispose()
 

@@ -60,11 +60,11 @@ def test_migrating_again_does_nothing(store):
     assert migrate.migrate(store) is False
 
 
-def test_many_processes_may_start_at_once(store_url):
+def test_many_processes_may_start_at_once(empty_store_url):
     """One migrates, the others wait and find it done."""
 
     def start(_number):
-        engine = connect_store(store_url, timeout_s=20.0)
+        engine = connect_store(empty_store_url, timeout_s=20.0)
         try:
             return migrate.migrate(engine)
         finally:
