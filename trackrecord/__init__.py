@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
     from trackrecord_producers.remembering import remember
-    from trackrecord_producers.tally import Stats
+    from trackrecord_producers.stats import Stats
 
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
@@ -77,7 +77,7 @@ _HOMES = {
     "Attempt": "trackrecord_producers.attempt",
     "Candidate": "trackrecord.prompt.candidates.candidate",
     "Page": "trackrecord.artifacts.pages",
-    "Stats": "trackrecord_producers.tally",
+    "Stats": "trackrecord_producers.stats",
     "artifact": "trackrecord.artifacts.client",
     "attempt": "trackrecord_producers.attempt",
     "classify": "trackrecord.inflight.classification",

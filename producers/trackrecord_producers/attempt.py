@@ -10,22 +10,22 @@ from trackrecord.inflight.errors import ErrorType
 from trackrecord.learning.text.language import Language
 
 from .accounting import Account
+from .call_details import MAX_DETAILS, call_details
 from .current import current_attempt as current_attempt  # handed on to agents from here
 from .current import make_current
 from .decorating import observed
-from .described import describe, describe_error
-from .endings import CANCELLED, is_clean_exit, mode_of
 from .errors_in_flight import error_context, report_end, report_error
-from .failed_before import FailedBefore, Task
+from .exit_reason import CANCELLED, is_clean_exit, mode_of
 from .ids import new_id
-from .particulars import MAX_DETAILS, particulars_of
 from .publish import publish_fields
+from .retry_count import RetryCounts, Task
+from .safe_text import describe, describe_error
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_LABEL = 256
 
-_failed_before = FailedBefore()
+_failed_before = RetryCounts()
 
 
 def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN401 - fields of many types
@@ -158,7 +158,7 @@ class Attempt:
             call["duration_ms"] = duration_ms
         if not ok:
             self.error(f"{tool} failed" if error is None else error, tool_name=tool)
-        self._account.add_call(call, particulars_of(args, error))
+        self._account.add_call(call, call_details(args, error))
 
     def fail(self, mode: str, details: object = None) -> None:
         """Say that the task did not reach its goal, though nothing is raised.

@@ -13,14 +13,14 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 
-from .adopting import with_adopted_errors
-from .append import append, outcome_entry
+from .adopt_errors import with_adopted_errors
 from .bounded_queue import Waiting
-from .forward import forwarding
 from .notices import Notices
 from .outage import Outage
+from .spool_forwarder import forwarding
 from .spooling import Spooling
-from .tally import Tally
+from .stats import DeliveryCounts
+from .stream_writer import append, outcome_entry
 
 
 class Delivery:
@@ -30,7 +30,7 @@ class Delivery:
         settings: validated settings.
         spooling: where they go while Redis is away.
         notices: says what is wrong.
-        tally: counts what went where.
+        counts: counts what went where.
         wake: called from another thread when there is something to do in `forward`.
     """
 
@@ -39,13 +39,13 @@ class Delivery:
         settings: Settings,
         spooling: Spooling,
         notices: Notices,
-        tally: Tally,
+        counts: DeliveryCounts,
         wake: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._spooling = spooling
         self._notices = notices
-        self._tally = tally
+        self._counts = counts
         self._client = agent_client(settings)
         self._outage = Outage(self._redis_answers, settings.retry_after_s, wake)
         self._forwarding: Iterator[int] | None = None
@@ -91,7 +91,7 @@ class Delivery:
         if step is None:
             self._forwarding = None
             return False
-        self._tally.forwarded += step
+        self._counts.forwarded += step
         return True
 
     def _sent(self, bodies: Sequence[bytes]) -> bool:
@@ -102,7 +102,7 @@ class Delivery:
         except Exception as error:  # noqa: BLE001 - whatever it is, the spool is better than a loss
             self._redis_is_away(error)
             return False
-        self._tally.sent += len(bodies)
+        self._counts.sent += len(bodies)
         if not self._sent_before:
             self._sent_before = self._look_into_spool = True
         return True

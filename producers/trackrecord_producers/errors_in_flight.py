@@ -15,10 +15,10 @@ from trackrecord.inflight.reports import AttemptEnd, checked_task_id, error_repo
 from trackrecord.learning.text.language import Language
 
 from .current import count_in_attempt
-from .described import describe, describe_error, where
 from .ids import new_id
 from .inflight_writer import InFlightWriter
 from .notices import Notices
+from .safe_text import describe, describe_error, where
 
 if TYPE_CHECKING:
     from .inflight_reader import InFlightReader

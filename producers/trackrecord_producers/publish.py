@@ -7,7 +7,7 @@ from trackrecord.errors import InvalidOutcome, SettingsError
 
 from .body import build_body
 from .publisher import Publisher
-from .tally import Stats
+from .stats import Stats
 
 _publisher = Publisher()
 

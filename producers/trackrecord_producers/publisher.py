@@ -24,7 +24,7 @@ from .body import build_body
 from .bounded_queue import BoundedQueue, Waiting
 from .drops import Drops, Reason
 from .notices import Notices
-from .tally import Stats, Tally
+from .stats import DeliveryCounts, Stats
 
 if TYPE_CHECKING:
     from trackrecord.settings import Settings
@@ -66,7 +66,7 @@ class Publisher:
         """Start from nothing: in a new process there is no thread, and the queue is not ours."""
         self._notices = Notices()
         self._drops = Drops(self._notices)
-        self._tally = Tally()
+        self._counts = DeliveryCounts()
         self._queue = BoundedQueue(_QUEUE_MAX, _QUEUE_MAX_BYTES)
         self._lock = threading.RLock()
         self._thread: threading.Thread | None = None
@@ -187,12 +187,12 @@ class Publisher:
             from .delivery import Delivery
         spooling = self._spooling()
         settings = self._known_settings()
-        return Delivery(settings, spooling, self._notices, self._tally, self._queue.hurry)
+        return Delivery(settings, spooling, self._notices, self._counts, self._queue.hurry)
 
     def _spooling(self) -> Spooling:
         with not_while_forking():
             from .spooling import Spooling
-        return Spooling(self._known_settings(), self._drops, self._tally)
+        return Spooling(self._known_settings(), self._drops, self._counts)
 
     def _known_settings(self) -> Settings:
         if self._settings is None:
@@ -256,9 +256,9 @@ class Publisher:
         return Stats(
             published=self._queue.accepted,
             waiting=len(self._queue),
-            sent=self._tally.sent,
-            spooled=self._tally.spooled,
-            forwarded=self._tally.forwarded,
+            sent=self._counts.sent,
+            spooled=self._counts.spooled,
+            forwarded=self._counts.forwarded,
             dropped=self._drops.by_reason(),
         )
 

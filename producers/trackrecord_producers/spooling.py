@@ -8,7 +8,7 @@ from .body import with_project
 from .bounded_queue import Waiting
 from .drops import Drops
 from .spool import SpoolWriter
-from .tally import Tally
+from .stats import DeliveryCounts
 
 
 class Spooling:
@@ -17,13 +17,13 @@ class Spooling:
     Args:
         settings: validated settings.
         drops: counts what is lost.
-        tally: counts what is not lost.
+        counts: counts what is not lost.
     """
 
-    def __init__(self, settings: Settings, drops: Drops, tally: Tally) -> None:
+    def __init__(self, settings: Settings, drops: Drops, counts: DeliveryCounts) -> None:
         self._settings = settings
         self._drops = drops
-        self._tally = tally
+        self._counts = counts
         self._writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
 
     def ready(self, items: Sequence[Waiting]) -> list[bytes]:
@@ -43,7 +43,7 @@ class Spooling:
         if not bodies:
             return
         appended = self._writer.append(bodies)
-        self._tally.spooled += appended.written
+        self._counts.spooled += appended.written
         self._drops.count("spool_full", appended.too_many)
         self._drops.count("spool_error", appended.failed, detail=appended.problem)
 

@@ -11,8 +11,8 @@ import trackrecord_producers.attempt as attempt_module
 import trackrecord_producers.errors_in_flight as errors_in_flight
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.attempt import attempt, current_attempt
-from trackrecord_producers.failed_before import FailedBefore
 from trackrecord_producers.ids import new_id
+from trackrecord_producers.retry_count import RetryCounts
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def published(monkeypatch):
 
     monkeypatch.setattr(attempt_module, "publish_fields", take)
     monkeypatch.setattr(errors_in_flight, "_writer", SilentWriter())
-    monkeypatch.setattr(attempt_module, "_failed_before", FailedBefore())
+    monkeypatch.setattr(attempt_module, "_failed_before", RetryCounts())
     return bodies
 
 

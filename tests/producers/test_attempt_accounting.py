@@ -20,7 +20,6 @@ from trackrecord.inflight.reports import AttemptEnd
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.settings import load_settings
 from trackrecord_producers.attempt import attempt, current_attempt
-from trackrecord_producers.described import where
 from trackrecord_producers.errors_in_flight import (
     dropped_errors,
     error_context,
@@ -28,8 +27,9 @@ from trackrecord_producers.errors_in_flight import (
     record_error,
     resolve_error,
 )
-from trackrecord_producers.failed_before import FailedBefore
 from trackrecord_producers.inflight_writer import InFlightWriter
+from trackrecord_producers.retry_count import RetryCounts
+from trackrecord_producers.safe_text import where
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def published(monkeypatch):
         outcomes.append(fields)
 
     monkeypatch.setattr(attempt_module, "publish_fields", take)
-    monkeypatch.setattr(attempt_module, "_failed_before", FailedBefore())
+    monkeypatch.setattr(attempt_module, "_failed_before", RetryCounts())
     return outcomes
 
 
@@ -283,7 +283,7 @@ def test_calls_of_a_function_that_names_no_task_are_no_retries(published, redis_
 
 def test_which_tasks_failed_before_is_bounded():
     """The ones that failed last are remembered."""
-    failed = FailedBefore(max_tasks=2)
+    failed = RetryCounts(max_tasks=2)
     for task in ("a", "a", "b", "a", "c"):
         failed.note((None, task), success=False)
     assert [failed.count((None, task)) for task in "abc"] == [3, 0, 1]

@@ -19,9 +19,9 @@ from what_became import arrived, dead_letters, wait_until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
-from trackrecord_producers.append import send
-from trackrecord_producers.forward import TOO_LONG, TORN, forward_spool, forwarding
 from trackrecord_producers.spool import SpoolWriter, spool_size
+from trackrecord_producers.spool_forwarder import TOO_LONG, TORN, forward_spool, forwarding
+from trackrecord_producers.stream_writer import send
 
 WHOLE = b'{"task_id":"t","success":true}'
 

@@ -8,12 +8,12 @@ import sys
 import pytest
 
 import trackrecord
-from trackrecord_producers.append import outcome_entry
 from trackrecord_producers.body import with_project
-from trackrecord_producers.forward import forward_spool
 from trackrecord_producers.memory_line import memory_in, memory_line
 from trackrecord_producers.remembering import remember
 from trackrecord_producers.spool import SpoolWriter
+from trackrecord_producers.spool_forwarder import forward_spool
+from trackrecord_producers.stream_writer import outcome_entry
 
 PROGRAM = """
 import sys, trackrecord

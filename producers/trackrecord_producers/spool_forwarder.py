@@ -18,10 +18,10 @@ from trackrecord.settings import Settings
 from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import decode_outcome
 
-from .append import append, batches, outcome_entry
 from .locked_file import LockedFile, lock_file
 from .memory_line import memory_in
 from .spool import spool_files
+from .stream_writer import append, batches, outcome_entry
 
 TORN = "the writer ended in the middle of this line"
 TOO_LONG = "a line of the spool is longer than a body may be; this is a part of it"

@@ -11,7 +11,7 @@ Task = tuple[object, str]
 _MAX_TASKS: Final = 1000
 
 
-class FailedBefore:
+class RetryCounts:
     """Failed attempts in a row by task, for the tasks that failed last.
 
     Args:
