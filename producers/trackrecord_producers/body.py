@@ -3,13 +3,10 @@
 import time
 from typing import Any
 
-import msgspec
-
 from trackrecord.errors import InvalidOutcome
 from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
 
 from .ids import new_id
-from .memory_line import memory_in, memory_line
 
 
 def build_body(
@@ -60,11 +57,3 @@ def _written(fields: dict[str, Any], max_bytes: int) -> tuple[Outcome, bytes]:
         message = f"a field cannot be written as JSON ({type(error).__name__})"
         raise InvalidOutcome(message) from None
     return decode_outcome(body, max_bytes=max_bytes), body
-
-
-def with_project(body: bytes, project: str) -> bytes:
-    """A body, or a memory among bodies, that names no project, with one."""
-    memory = memory_in(body)
-    if memory is not None:
-        return memory_line(with_project(memory, project))
-    return b'{"project":' + msgspec.json.encode(project) + b"," + body[1:]

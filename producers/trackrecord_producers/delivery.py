@@ -14,16 +14,16 @@ from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 
 from .adopt_errors import with_adopted_errors
-from .bounded_queue import Waiting
+from .cargo import Waiting, stream_entry
 from .notices import Notices
 from .outage import Outage
 from .spool_forwarder import forwarding
 from .spooling import Spooling
 from .stats import DeliveryCounts
-from .stream_writer import append, outcome_entry
+from .stream_writer import append
 
 
-class Delivery:
+class OutcomeDelivery:
     """Brings outcomes out of this process; used by one thread.
 
     Args:
@@ -55,10 +55,10 @@ class Delivery:
 
     def deliver(self, items: Sequence[Waiting]) -> None:
         """Send outcomes, or spool them, or count them as dropped."""
-        bodies = self._spooling.ready(self._with_adopted(items))
-        if bodies and not self._sent(bodies):
+        ready = self._spooling.ready(self._with_adopted(items))
+        if ready and not self._sent(ready):
             self._look_into_spool = True
-            self._spooling.spool(bodies)
+            self._spooling.spool(ready)
 
     def _with_adopted(self, items: Sequence[Waiting]) -> Sequence[Waiting]:
         if self._outage.lasts:
@@ -94,15 +94,16 @@ class Delivery:
         self._counts.forwarded += step
         return True
 
-    def _sent(self, bodies: Sequence[bytes]) -> bool:
+    def _sent(self, items: Sequence[Waiting]) -> bool:
         if self._outage.lasts:
             return False
         try:
-            append(self._client, self._settings.keys.outcomes, list(map(outcome_entry, bodies)))
+            entries = [stream_entry(item.kind, item.body) for item in items]
+            append(self._client, self._settings.keys.outcomes, entries)
         except Exception as error:  # noqa: BLE001 - whatever it is, the spool is better than a loss
             self._redis_is_away(error)
             return False
-        self._counts.sent += len(bodies)
+        self._counts.sent += len(items)
         if not self._sent_before:
             self._sent_before = self._look_into_spool = True
         return True

@@ -102,10 +102,10 @@ def report_error(
             is_counted=is_counted,
         )
     except InvalidErrorReport as refusal:
-        _writer.drop("invalid", detail=str(refusal))
+        _writer.drops.count("invalid", detail=str(refusal))
         return None
     except Exception as mistake:  # noqa: BLE001 - nothing may reach the agent
-        _writer.drop("internal_error", detail=mistake.__class__.__name__)
+        _writer.drops.count("internal_error", detail=mistake.__class__.__name__)
         return None
     return report.id if _writer.write(project, report, wait_s=wait_s) else None
 
@@ -125,7 +125,7 @@ def report_end(task_id: object, *, success: bool, project: str | None) -> None:
     try:
         report = AttemptEnd(new_id(), checked_task_id(task_id), success)
     except InvalidErrorReport as refusal:
-        _writer.drop("invalid", detail=str(refusal))
+        _writer.drops.count("invalid", detail=str(refusal))
         return
     _writer.write(project, report)
 
@@ -191,4 +191,4 @@ def _reader() -> InFlightReader:
 
 def dropped_errors() -> dict[str, int]:
     """How many reports on tasks in flight this process lost, for each reason that occurred."""
-    return _writer.dropped()
+    return _writer.drops.by_reason()

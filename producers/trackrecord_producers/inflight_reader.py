@@ -19,6 +19,7 @@ from trackrecord.learning.text.language import Language
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 
+from .fork_hooks import Step, call_in_child
 from .notices import Notices
 
 
@@ -87,4 +88,4 @@ def _begin_in_child() -> None:
     _readers.clear()
 
 
-os.register_at_fork(after_in_child=_begin_in_child)
+call_in_child(Step.READERS, _begin_in_child)

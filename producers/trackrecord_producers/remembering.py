@@ -4,9 +4,9 @@ from trackrecord.errors import InvalidMemory
 from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import encode_body
 
+from .cargo import Waiting
 from .ids import new_id
-from .memory_line import memory_line
-from .publish import hand_over
+from .publish import accept, count_fault
 
 
 def remember(
@@ -27,11 +27,19 @@ def remember(
     Returns:
         The id that it will have if it is new, or None when it was dropped; `dropped` counts why.
     """
-    return hand_over(lambda: _line(text, project, source, force=force), project is not None)
+    try:
+        memory_id = new_id()
+        body = _body(memory_id, text, project, source, force=force)
+    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+        count_fault(error)
+        return None
+    item = Waiting(body, names_project=project is not None, kind="memory")
+    return memory_id if accept(item) else None
 
 
-def _line(text: str, project: str | None, source: str | None, *, force: bool) -> tuple[str, bytes]:
-    memory_id = new_id()
+def _body(
+    memory_id: str, text: str, project: str | None, source: str | None, *, force: bool
+) -> bytes:
     fields: dict[str, object] = {"memory_id": memory_id, "text": text, "force": force}
     if project is not None:
         fields["project"] = project
@@ -43,4 +51,4 @@ def _line(text: str, project: str | None, source: str | None, *, force: bool) ->
         message = f"the memory cannot be written as JSON ({type(error).__name__})"
         raise InvalidMemory(message) from None
     decode_memory(body)
-    return memory_id, memory_line(body)
+    return body

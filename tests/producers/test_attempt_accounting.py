@@ -536,7 +536,7 @@ def test_errors_wait_in_memory_until_redis_is_back(agent_of, home, redis_server)
     time.sleep(0.2)
     path.symlink_to(home / "redis.sock")
     wait_until(
-        lambda: errors_in_flight._writer.flush(0) or not len(errors_in_flight._writer._queue)
+        lambda: errors_in_flight._writer.flush(0) or not len(errors_in_flight._writer._writer.queue)
     )
     settings = load_settings(home=home)
     with redis_server.client() as client:
@@ -549,9 +549,9 @@ def test_memory_is_bounded_while_redis_is_away(agent_of, home, closed_port, capl
     agent_of(load_settings(home=home, redis_url=f"redis://127.0.0.1:{closed_port}/0"))
     kept = [record_error("t", "timeout", "m", wait=0) for _ in range(3000)]
     writer = errors_in_flight._writer
-    assert writer.dropped()["queue_full"] == kept.count(None) >= 800
+    assert writer.drops.by_reason()["queue_full"] == kept.count(None) >= 800
     writer.close()
-    assert sum(writer.dropped().values()) == 3000
+    assert writer.drops.total() == 3000
     assert record_error("t", "timeout", "m") is None
 
 

@@ -10,7 +10,7 @@ import redis
 from what_became import arrived, spooled, wait_until
 
 from trackrecord.settings import load_settings
-from trackrecord_producers.delivery import Delivery
+from trackrecord_producers.delivery import OutcomeDelivery
 
 
 def _outcome(number):
@@ -57,7 +57,9 @@ def test_many_threads_publish_and_everything_arrives_once(agent_settings, client
 def test_the_writing_thread_does_not_poll(agent_settings, client, publisher_of, monkeypatch):
     turns = []
     monkeypatch.setattr(
-        Delivery, "forward", lambda self, go=Delivery.forward: (turns.append(1), go(self))[1]
+        OutcomeDelivery,
+        "forward",
+        lambda self, go=OutcomeDelivery.forward: (turns.append(1), go(self))[1],
     )
     publisher = publisher_of(agent_settings)
     publisher.publish(_outcome(0))
