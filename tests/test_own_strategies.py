@@ -47,11 +47,12 @@ def test_a_negated_mention_is_none(monkeypatch):
 
 def test_from_a_file(tmp_path, monkeypatch):
     """Each is a table of its own in TOML."""
-    (tmp_path / "trackrecord.toml").write_text(
+    file = tmp_path / "own.toml"
+    file.write_text(
         '[[strategies]]\nname_en = "Split by tenant"\nsplits_by = ["tenant"]\n'
         '[criteria]\ndefaults = ["kind"]\n'
     )
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRACKRECORD_CONFIG", str(file))
     settings = load_settings()
     assert settings.strategies == (Strategy("Split by tenant", splits_by=("tenant",)),)
     assert settings.criteria == CriteriaRules(defaults=("kind",))

@@ -79,7 +79,7 @@ class _LazyGroup(click.Group):
 @click.command(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Settings come from TRACKRECORD_… variables, then from trackrecord.toml.",
+    epilog="Settings come from TRACKRECORD_… variables, then from your trackrecord.toml.",
 )
 @click.version_option(package_name="trackrecord")
 def cli() -> None:

@@ -17,11 +17,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from trackrecord.errors import SettingsError
+from trackrecord.forking import not_while_forking
 
 from . import exit_hooks
 from .bounded_queue import BoundedQueue
 
 if TYPE_CHECKING:
+    from trackrecord.agent_settings import AgentSettings
+
     from .cargo import Waiting
     from .drops import Drops, WriterReason
     from .notices import Notices
@@ -155,9 +158,12 @@ class BackgroundWriter:
             self._notices.say("no_thread", f"outcomes wait for a thread to be started: {error}")
 
     def _run(self) -> None:
-        self.queue.wait(_FIRST_REST_S)
         try:
-            delivery = self._open_delivery()
+            # A child forked in the middle of an import could never import the same again; one that
+            # is forked after all of it need not import anything for itself.
+            with not_while_forking():
+                self.queue.wait(_FIRST_REST_S)
+                delivery = self._open_delivery()
         except Exception as error:  # noqa: BLE001 - also an import that fails
             self._refuse(error)
             return
@@ -209,6 +215,17 @@ class BackgroundWriter:
         rest = self.queue.seize()
         if rest:
             self._take_rest(rest)
+
+
+def load_settings() -> AgentSettings:
+    """Return the settings of this process; imports what reads them.
+
+    Raises:
+        SettingsError: a setting is wrong.
+    """
+    from trackrecord.agent_settings import load_agent_settings
+
+    return load_agent_settings()
 
 
 def reason_of(error: Exception) -> tuple[WriterReason, str]:

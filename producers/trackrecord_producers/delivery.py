@@ -9,9 +9,9 @@ import email.parser  # noqa: F401 - as said above
 import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Callable, Iterator, Sequence
 
+from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings
 
 from .adopt_errors import with_adopted_errors
 from .cargo import Waiting, stream_entry
@@ -36,7 +36,7 @@ class OutcomeDelivery:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: AgentSettings,
         spooling: Spooling,
         notices: Notices,
         counts: DeliveryCounts,

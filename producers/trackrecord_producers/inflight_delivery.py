@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.store import RefusedByRedis, Report, write_reports
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings
 
 from .cargo import Waiting
 from .drops import Drops, ReportReason
@@ -39,7 +39,7 @@ class InFlightDelivery:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: AgentSettings,
         drops: Drops[ReportReason],
         notices: Notices,
         *,

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import redis
 
+from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.learning.text.language import Language
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
 
 from .fork_hooks import Step, call_in_child
 from .notices import Notices
@@ -31,7 +31,7 @@ class InFlightReader:
         settings: where Redis is, and how long to wait for it.
     """
 
-    settings: Settings
+    settings: AgentSettings
 
     def __post_init__(self) -> None:
         self._client: redis.Redis = agent_client(self.settings)
@@ -77,7 +77,7 @@ def process_reader() -> InFlightReader:
     reader = _readers.get(os.getpid())
     if reader is None:
         with _lock:
-            reader = _readers[os.getpid()] = InFlightReader(load_settings())
+            reader = _readers[os.getpid()] = InFlightReader(load_agent_settings())
     return reader
 
 

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from trackrecord.forking import not_while_forking
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 
 from . import exit_hooks
-from .background_writer import BackgroundWriter, Policy
+from .background_writer import BackgroundWriter, Policy, load_settings
 from .cargo import Waiting
 from .drops import REPORT_ADVICE, Drops, ReportReason
 from .fork_hooks import Step, renew_in_child
 from .notices import Notices
 
 if TYPE_CHECKING:
-    from trackrecord.settings import Settings
+    from trackrecord.agent_settings import AgentSettings
 
     from .inflight_delivery import InFlightDelivery
 
@@ -48,12 +47,6 @@ _GRACE_S: Final = 0.5
 _encode = msgspec.json.Encoder().encode
 
 
-def _load_settings() -> Settings:
-    from trackrecord.settings import load_settings
-
-    return load_settings()
-
-
 class InFlightWriter:
     """Writes reports for one process and, after a fork, for each child on its own.
 
@@ -61,7 +54,7 @@ class InFlightWriter:
         load: gives the settings; called once, by the writing thread.
     """
 
-    def __init__(self, load: Callable[[], Settings] = _load_settings) -> None:
+    def __init__(self, load: Callable[[], AgentSettings] = load_settings) -> None:
         self._load = load
         self.begin_in_child()
         renew_in_child(Step.WRITERS, self)
@@ -125,11 +118,9 @@ class InFlightWriter:
         return self._is_prompt and not (delivery and delivery.is_away)
 
     def _open_delivery(self) -> InFlightDelivery:
-        # A child forked in the middle of an import could never import the same again.
-        with not_while_forking():
-            from .inflight_delivery import InFlightDelivery
+        from .inflight_delivery import InFlightDelivery
 
-            settings = self._load()
+        settings = self._load()
         self._delivery = InFlightDelivery(
             settings,
             self.drops,

@@ -95,11 +95,11 @@ def spool(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa:
 
 def _spool(fields: dict[str, Any]) -> str | None:
     # Takes a tenth of a second to import, and only this way of publishing needs it at once.
-    from trackrecord.settings import load_settings
+    from trackrecord.agent_settings import load_agent_settings
 
     from .spool import SpoolWriter
 
-    settings = load_settings()
+    settings = load_agent_settings()
     outcome_id, body = build_body(
         fields, project=settings.project, max_bytes=settings.max_body_bytes
     )

@@ -11,7 +11,7 @@ from trackrecord.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
 from . import exit_hooks
-from .background_writer import BackgroundWriter, Policy, reason_of
+from .background_writer import BackgroundWriter, Policy, load_settings, reason_of
 from .body import build_body
 from .cargo import Waiting
 from .drops import OUTCOME_ADVICE, Drops, Reason
@@ -20,7 +20,7 @@ from .notices import Notices
 from .stats import DeliveryCounts, Stats
 
 if TYPE_CHECKING:
-    from trackrecord.settings import Settings
+    from trackrecord.agent_settings import AgentSettings
 
     from .delivery import OutcomeDelivery
     from .journal import Journal
@@ -41,12 +41,6 @@ _MAX_BODY_BYTES: Final = 64 * MAX_BODY_BYTES
 _FLUSH_TIMEOUT_S: Final = 2.0
 
 
-def _load_settings() -> Settings:
-    from trackrecord.settings import load_settings
-
-    return load_settings()
-
-
 class Publisher:
     """Publishes outcomes for one process and, after a fork, for each child on its own.
 
@@ -54,7 +48,7 @@ class Publisher:
         load: gives the settings; called once in each process.
     """
 
-    def __init__(self, load: Callable[[], Settings] = _load_settings) -> None:
+    def __init__(self, load: Callable[[], AgentSettings] = load_settings) -> None:
         self._load = load
         self.begin_in_child()
         renew_in_child(Step.WRITERS, self)
@@ -64,7 +58,7 @@ class Publisher:
         self._notices = Notices()
         self._drops: Drops[Reason] = Drops(self._notices, "outcomes", OUTCOME_ADVICE)
         self._counts = DeliveryCounts()
-        self._settings: Settings | None = None
+        self._settings: AgentSettings | None = None
         self._max_body_bytes = _MAX_BODY_BYTES
         self._drops_told = 0
         self._lock = threading.RLock()
@@ -156,9 +150,8 @@ class Publisher:
     def _open_delivery(self) -> OutcomeDelivery:
         settings = self._known_settings()
         spooling = self._spooling()
-        # A child forked in the middle of an import could never import the same again.
-        with not_while_forking():
-            from .delivery import OutcomeDelivery
+        from .delivery import OutcomeDelivery
+
         hurry = self._writer.queue.hurry
         return OutcomeDelivery(settings, spooling, self._notices, self._counts, hurry)
 
@@ -167,7 +160,7 @@ class Publisher:
             from .spooling import Spooling
         return Spooling(self._known_settings(), self._drops, self._counts)
 
-    def _known_settings(self) -> Settings:
+    def _known_settings(self) -> AgentSettings:
         if self._settings is None:
             with not_while_forking():
                 settings = self._load()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from trackrecord.settings import Settings
+from trackrecord.agent_settings import AgentSettings
 
 from .ids import new_id
 from .locked_file import LockedFile, lock_file
@@ -166,7 +166,7 @@ def spool_files(folder: Path) -> Iterator[tuple[Path, int]]:
                     continue
 
 
-def spool_size(settings: Settings) -> SpoolSize:
+def spool_size(settings: AgentSettings) -> SpoolSize:
     """How much waits on disk; reads the spool once, and locks nothing."""
     outcomes = size = 0
     for path, file_size in spool_files(settings.spool_dir):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from trackrecord.settings import Settings
+from trackrecord.agent_settings import AgentSettings
 
 from .cargo import Waiting, spool_line
 from .drops import Drops, Reason
@@ -19,7 +19,9 @@ class Spooling:
         counts: counts what is not lost.
     """
 
-    def __init__(self, settings: Settings, drops: Drops[Reason], counts: DeliveryCounts) -> None:
+    def __init__(
+        self, settings: AgentSettings, drops: Drops[Reason], counts: DeliveryCounts
+    ) -> None:
         self._settings = settings
         self._drops = drops
         self._counts = counts

@@ -53,7 +53,7 @@ def agent_of(monkeypatch, published):
     def make(settings):
         writers.append(InFlightWriter(lambda: settings))
         monkeypatch.setattr(errors_in_flight, "_writer", writers[-1])
-        monkeypatch.setattr(inflight_reader, "load_settings", lambda: settings)
+        monkeypatch.setattr(inflight_reader, "load_agent_settings", lambda: settings)
         inflight_reader._readers.clear()
 
     yield make

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import msgspec
 import redis
 
+from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import SettingsError
 from trackrecord.learning.text.language import Language, known_language
+from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
-from trackrecord.wire.outcome import DEFAULT_PROJECT
 
 from .answer import Rankings, answer_from
 from .cache import read_document, read_stamp
@@ -34,7 +34,7 @@ class RankingsReader:
         settings: where Redis is, and how long to wait for it.
     """
 
-    settings: Settings
+    settings: AgentSettings
     _client: redis.Redis | None = None
     # By project: the stamp in the cache, and what was decoded. Most prompts are written while
     # nothing has changed, and then a few bytes are read instead of some hundred thousand.
@@ -129,5 +129,5 @@ def process_reader() -> RankingsReader:
     reader = _readers.get(os.getpid())
     if reader is None:
         with _lock:
-            reader = _readers.setdefault(os.getpid(), RankingsReader(load_settings()))
+            reader = _readers.setdefault(os.getpid(), RankingsReader(load_agent_settings()))
     return reader

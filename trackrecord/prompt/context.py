@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from trackrecord.errors import SettingsError
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language, known_language
-from trackrecord.wire.outcome import DEFAULT_PROJECT
+from trackrecord.project_names import DEFAULT_PROJECT
 
 from .candidates import partial_rules
 from .candidates.partial_rules import DEFAULT_RULES, rules_from

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
+from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 WIRE_VERSION = "1"
-DEFAULT_PROJECT = "default"
 MAX_BODY_BYTES = 1024 * 1024
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
@@ -79,7 +79,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     task_id: TaskId | None = None
     bead_id: TaskId | None = None
     outcome_id: Name | None = None
-    project: Name = DEFAULT_PROJECT
+    project: ProjectName = DEFAULT_PROJECT
     timestamp: Moment | None = None
     duration_ms: Count | None = None
     error_count: Count | None = None

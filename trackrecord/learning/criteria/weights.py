@@ -4,12 +4,8 @@ from dataclasses import dataclass
 
 from ..numbers.checks import require, require_positive, require_ratio
 from ..numbers.tolerance import (
-    COUNT,
-    RATIO,
     count_at_least,
     ratio_above,
-    require_count_tolerance,
-    require_ratio_tolerance,
 )
 from ..outcomes.scoring import Verdict
 
@@ -28,20 +24,16 @@ class CriteriaRules:
         min_feedback: helpful and harmful feedback, undecayed, that deprecating needs.
         deprecated_above: an undecayed harmful share above this deprecates.
         little_evidence_below: decayed evidence below this is marked as little.
-        share_tolerance: a harmful share must pass the threshold by more than this.
-        count_tolerance: evidence that misses the threshold by no more than this is not little.
         feedback_shown: the newest feedback that a criterion is shown with.
     """
 
-    defaults: tuple[str, ...] = ("type_safe", "no_bugs", "patterns", "readable")
+    defaults: tuple[str, ...] = ()
     named_value: float = 1.0
     floor: float = 0.1
     weight_without_feedback: float = 1.0
     min_feedback: int = 3
     deprecated_above: float = 0.3
     little_evidence_below: float = 3.0
-    share_tolerance: float = RATIO
-    count_tolerance: float = COUNT
     feedback_shown: int = 10
 
     def __post_init__(self) -> None:
@@ -59,8 +51,6 @@ class CriteriaRules:
         )
         require(self.min_feedback >= 1, "min_feedback must be at least 1")
         require_positive("little_evidence_below", self.little_evidence_below)
-        require_ratio_tolerance("share_tolerance", self.share_tolerance)
-        require_count_tolerance("count_tolerance", self.count_tolerance)
         require(self.feedback_shown >= 1, "feedback_shown must be at least 1")
 
 
@@ -138,9 +128,7 @@ def criterion_standing(
         weight=0.0 if deprecated else formula,
         formula_weight=formula,
         deprecated=deprecated,
-        has_little_evidence=not count_at_least(
-            evidence.mass, rules.little_evidence_below, rules.count_tolerance
-        ),
+        has_little_evidence=not count_at_least(evidence.mass, rules.little_evidence_below),
     )
 
 
@@ -154,7 +142,7 @@ def is_criterion_deprecated(rules: CriteriaRules, evidence: CriterionEvidence) -
     """Whether a criterion's impact is 0: the undecayed counts decide."""
     if evidence.helpful + evidence.harmful < rules.min_feedback:
         return False
-    return ratio_above(evidence.harmful_share, rules.deprecated_above, rules.share_tolerance)
+    return ratio_above(evidence.harmful_share, rules.deprecated_above)
 
 
 def feedback_value(verdict: Verdict, raw_score: float) -> float:

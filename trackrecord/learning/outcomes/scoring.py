@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..numbers.checks import require, require_ratio
-from ..numbers.tolerance import RATIO, ratio_at_least, ratio_at_most, require_ratio_tolerance
+from ..numbers.tolerance import RATIO, ratio_at_least, ratio_at_most
 
 
 class Verdict(StrEnum):
@@ -36,7 +36,6 @@ class ScoringRules:
         retries_low: the signal of more.
         helpful_from: a raw score from here on is helpful.
         harmful_to: a raw score up to here is harmful.
-        tolerance: a raw score that misses either threshold by no more than this reaches it.
     """
 
     success_weight: float = 0.4
@@ -55,7 +54,6 @@ class ScoringRules:
     retries_low: float = 0.3
     helpful_from: float = 0.7
     harmful_to: float = 0.4
-    tolerance: float = RATIO
 
     def __post_init__(self) -> None:
         for name in (
@@ -76,10 +74,9 @@ class ScoringRules:
         require(0 <= self.fast_ms < self.slow_ms, "fast_ms must lie below slow_ms")
         require(self.few_errors >= 1, "few_errors must be at least 1")
         require(self.few_retries >= 1, "few_retries must be at least 1")
-        require_ratio_tolerance("tolerance", self.tolerance)
         require(
-            self.harmful_to + self.tolerance < self.helpful_from - self.tolerance,
-            "harmful_to must lie below helpful_from, by more than twice the tolerance",
+            self.harmful_to + RATIO < self.helpful_from - RATIO,
+            "harmful_to must lie below helpful_from",
         )
 
 
@@ -140,9 +137,9 @@ def score_outcome(
 
 def verdict_of(rules: ScoringRules, raw_score: float) -> Verdict:
     """The verdict that a raw score stands for; decay never changes it."""
-    if ratio_at_least(raw_score, rules.helpful_from, rules.tolerance):
+    if ratio_at_least(raw_score, rules.helpful_from):
         return Verdict.HELPFUL
-    if ratio_at_most(raw_score, rules.harmful_to, rules.tolerance):
+    if ratio_at_most(raw_score, rules.harmful_to):
         return Verdict.HARMFUL
     return Verdict.NEUTRAL
 
