@@ -13,7 +13,8 @@ What an agent needs is here:
     trackrecord.context(task="fix the build", candidates=[...], budget=4000)
     trackrecord.error_context("build-4711")
 
-Names are imported when they are first used: an agent that only publishes pays for nothing else.
+Publishing is imported with the package, other names when they are first used: an agent that only
+publishes pays for nothing else.
 """
 
 from importlib import import_module
@@ -117,3 +118,8 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+# Publishing is imported with the package: a program expects imports to take time, and the first
+# `publish()` not to. Whatever else it needs is imported by the thread that writes.
+import trackrecord_producers.publish  # noqa: E402, F401 - needs the names above

@@ -13,8 +13,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# An import takes a fraction of a second, on a very busy machine several seconds. A fork that gives up
-# waiting may leave its child with half an import, so this is long.
+# An import takes a fraction of a second, on a very busy machine several seconds. A fork that gives
+# up waiting may leave its child with half an import, so this is long.
 _PATIENCE_S = 30.0
 
 
