@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 # The thread's first act is to rest: its imports would hold up the caller that has just started it.
 _FIRST_REST_S: Final = 0.01
 _PAUSE_AFTER_FAULT_S: Final = 0.01
+# How long the end of a process waits for the thread's imports: they are its own work, which a busy
+# machine makes slow, and not Redis's fault.
+START_WAIT_S: Final = 5.0
 
 
 class Delivery(Protocol):
@@ -200,7 +203,7 @@ class BackgroundWriter:
         self._on_done()
 
     def wait_until_ready(self, timeout_s: float) -> None:
-        """Wait until the thread has imported what it needs, which is not Redis's fault."""
+        """Wait until the thread has imported what it needs."""
         self.queue.hurry()
         self._is_ready.wait(timeout_s)
 

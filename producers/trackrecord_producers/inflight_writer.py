@@ -15,7 +15,7 @@ import msgspec
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 
 from . import exit_hooks
-from .background_writer import BackgroundWriter, Policy, load_settings
+from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings
 from .cargo import Waiting
 from .drops import REPORT_ADVICE, Drops, ReportReason
 from .fork_hooks import Step, renew_in_child
@@ -39,8 +39,6 @@ _POLICY: Final = Policy(
 )
 # From the first of all that is done when the process ends.
 _EXIT_WAIT_S: Final = 2.5
-# Starting means importing, which is this process's own work and not Redis's fault.
-_START_WAIT_S: Final = 5.0
 _POLL_S: Final = 0.05
 _GRACE_S: Final = 0.5
 
@@ -108,7 +106,7 @@ class InFlightWriter:
             return True
         if not self._answers_promptly() or self._writer.is_this_thread:
             return False
-        self._writer.wait_until_ready(_START_WAIT_S)
+        self._writer.wait_until_ready(START_WAIT_S)
         in_time = self._writer.queue.wait_until_done(timeout_s)
         self._is_prompt = in_time
         return in_time
@@ -145,7 +143,7 @@ class InFlightWriter:
     def _wait_for_redis(self) -> None:
         if not len(self._writer.queue):
             return
-        self._writer.wait_until_ready(_START_WAIT_S)
+        self._writer.wait_until_ready(START_WAIT_S)
         deadline = max(exit_hooks.began_at() + _EXIT_WAIT_S, time.monotonic() + _GRACE_S)
         while time.monotonic() < deadline and not (self._delivery and self._delivery.is_away):
             if self._writer.queue.wait_until_done(_POLL_S):

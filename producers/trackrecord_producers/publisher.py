@@ -11,7 +11,7 @@ from trackrecord.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
 from . import exit_hooks
-from .background_writer import BackgroundWriter, Policy, load_settings, reason_of
+from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings, reason_of
 from .body import build_body
 from .cargo import Waiting
 from .drops import OUTCOME_ADVICE, Drops, Reason
@@ -193,14 +193,19 @@ class Publisher:
         that is published later goes straight to the spool.
         """
         try:
-            timeout_s = self._settings.flush_timeout_s if self._settings else _FLUSH_TIMEOUT_S
-            if self._writer.has_begun:
-                self._wait_until_done(timeout_s)
+            self._wait_for_redis()
             self._writer.leave()
             if self._journal is not None:
                 self._journal.close()
         except Exception as error:  # noqa: BLE001 - nothing may reach the agent
             self._drops.count("internal_error", detail=type(error).__name__)
+
+    def _wait_for_redis(self) -> None:
+        if not self._writer.has_begun or not len(self._writer.queue):
+            return
+        self._writer.wait_until_ready(START_WAIT_S)
+        timeout_s = self._settings.flush_timeout_s if self._settings else _FLUSH_TIMEOUT_S
+        self._wait_until_done(timeout_s)
 
     def _spool_rest(self, rest: Sequence[Waiting]) -> None:
         """Write all that waits to the spool, in this thread."""
