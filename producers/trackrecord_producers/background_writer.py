@@ -8,6 +8,8 @@ accepted: settings and the Redis client are the thread's business.
 
 from __future__ import annotations
 
+import _thread
+
 # Redis's client imports this one, which cannot be imported any more once the program is ending.
 import concurrent.futures.thread  # noqa: F401 - cannot be imported at exit
 import threading
@@ -76,6 +78,12 @@ class Policy:
 class BackgroundWriter:
     """Accepts items in any thread and delivers them in a thread of its own.
 
+    Attributes:
+        queue: what waits, and what the thread has in its hand.
+        batch: how many items are delivered at once, at most.
+        has_begun: whether the thread was started.
+        is_leaving: whether nothing is delivered any more.
+
     Args:
         policy: sizes and names.
         open_delivery: called once, in the thread; imports what it needs.
@@ -107,20 +115,16 @@ class BackgroundWriter:
         self.batch = policy.batch
         self.queue = BoundedQueue(policy.queue_max, policy.queue_max_bytes)
         self._lock = threading.RLock()
-        self._thread: threading.Thread | None = None
+        self.has_begun = False
+        self._thread_ident: int | None = None
         self._is_ready = threading.Event()
         self._refusal: tuple[WriterReason, str] | None = None
         self.is_leaving = False
 
     @property
-    def has_begun(self) -> bool:
-        """Whether the thread was started."""
-        return self._thread is not None
-
-    @property
     def is_this_thread(self) -> bool:
         """Whether the caller is the writing thread itself."""
-        return threading.current_thread() is self._thread
+        return threading.get_ident() == self._thread_ident
 
     def accept(self, item: Waiting, put: Callable[[Waiting], bool] | None = None) -> bool:
         """Put an item into the queue and see to it that somebody delivers it.
@@ -139,7 +143,7 @@ class BackgroundWriter:
         if not (put or self.queue.put)(item):
             self._drops.count("queue_full")
             return False
-        if self._thread is None or self.is_leaving:
+        if not self.has_begun or self.is_leaving:
             self._see_to_delivery()
         return True
 
@@ -149,18 +153,20 @@ class BackgroundWriter:
             self._take_what_is_left()
             return
         with self._lock:
-            if self._thread is not None:
+            if self.has_begun:
                 return
-            thread = threading.Thread(target=self._run, name=self._policy.thread_name, daemon=True)
-            self._thread = thread
+            self.has_begun = True
         exit_hooks.register(self._close, last=self._policy.closes_last)
         try:
-            thread.start()
+            # Thread.start would wait until the thread runs, on a busy machine for milliseconds.
+            _thread.start_new_thread(self._run, ())
         except RuntimeError as error:
-            self._thread = None
+            self.has_begun = False
             self._notices.say("no_thread", f"outcomes wait for a thread to be started: {error}")
 
     def _run(self) -> None:
+        self._thread_ident = threading.get_ident()
+        threading.current_thread().name = self._policy.thread_name
         try:
             # A child forked in the middle of an import could never import the same again; one that
             # is forked after all of it need not import anything for itself.
