@@ -125,7 +125,7 @@ def test_an_agent_needs_few_packages(wheel, tmp_path):
     assert answer["prompt"] == "## Tasks\n\nFix the build"
     assert "redis is unavailable" in answer["problem"]
     lines = [line for file in (home / "spool").iterdir() for line in file.read_text().splitlines()]
-    assert sorted(json.loads(line)["task_id"] for line in lines) == ["t-1", "t-2", "t-3"]
+    assert sorted(json.loads(line)["body"]["task_id"] for line in lines) == ["t-1", "t-2", "t-3"]
 
 
 def _declared(archive: zipfile.ZipFile) -> list[Requirement]:

@@ -93,7 +93,7 @@ def test_parent_and_child_of_a_fork_publish_on_their_own(agent, client, home):
             if os.fork() == 0:
                 assert trackrecord.stats().waiting == 0
                 trackrecord.publish(task_id="child", success=True)
-                sys.exit(0 if trackrecord.flush(5) else 1)
+                sys.exit(0 if trackrecord.flush(40) else 1)
         trackrecord.publish(task_id="parent-after", success=True)
         codes = [os.waitpid(-1, 0)[1] for _ in range(20)]
         assert codes == [0] * 20, codes

@@ -202,8 +202,8 @@ import os, signal, sys, threading, time, trackrecord
 {before}
 {publish}
 print("published", flush=True)
-while True:
-    time.sleep(60)
+while True:  # a signal that comes just before a sleep is only seen after it
+    time.sleep(0.05)
 """
 IN_MAIN_THREAD = """
 for n in range(5):
