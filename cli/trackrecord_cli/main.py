@@ -21,6 +21,8 @@ from trackrecord.errors import (
 )
 from trackrecord.logs import configure_logs
 
+from .entry import explain_missing, is_ours
+
 # Each command lives in the module of its name; commands that are not called are not imported.
 COMMANDS = (
     "up",
@@ -109,6 +111,11 @@ def run(arguments: list[str]) -> int:
     except TrackrecordError as error:
         _say(str(error))
         return _status_of(error)
+    except ModuleNotFoundError as error:
+        if is_ours(error):
+            raise
+        _say(explain_missing(error))
+        return WRONG_USE
     except BrokenPipeError:
         # `trackrecord … | head`: whoever read has seen enough. Nothing more may be flushed there.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord_producers.body import build_body
+from trackrecord_producers.body import build_wire_body
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def read_outcomes(
     """
     for place, text in _texts(source):
         try:
-            outcome_id, body = build_body(_fields(text), project=project, max_bytes=max_bytes)
+            outcome_id, body = build_wire_body(_fields(text), project=project, max_bytes=max_bytes)
         except InvalidOutcome as error:
             yield BadLine(place, str(error))
         else:

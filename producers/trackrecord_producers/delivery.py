@@ -3,16 +3,13 @@
 Imported by the writing thread only: what it needs takes a quarter of a second to import.
 """
 
-# redis-py imports these two when it first connects. That would be outside of this module's own
-# import, which no fork interrupts, and a child would be left with halves of them.
-import email.parser  # noqa: F401 - as said above
-import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Callable, Iterator, Sequence
 
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 
+from . import first_connection  # noqa: F401 - what redis-py imports when it connects
 from .adopt_errors import with_adopted_errors
 from .cargo import Waiting, stream_entry
 from .notices import Notices

@@ -1,8 +1,9 @@
 """What was lost on the way, counted by reason."""
 
+import re
 import threading
 from collections.abc import Mapping
-from typing import Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from .notices import Notices
 
@@ -36,10 +37,13 @@ REPORT_ADVICE: dict[ReportReason, str] = {
     "bad_settings": OUTCOME_ADVICE["bad_settings"],
     "internal_error": OUTCOME_ADVICE["internal_error"],
 }
+# Sizes and places are told, and make no kind of their own.
+_NUMBER: Final = re.compile(r"\d+")
+_MOST_KINDS: Final = 50
 
 
 class Drops(Generic[_R]):
-    """Counts of what was dropped; each reason is also logged, now and then.
+    """Counts of what was dropped; each kind of drop is also logged, now and then.
 
     Args:
         notices: where the log lines go.
@@ -53,6 +57,7 @@ class Drops(Generic[_R]):
         self._advice = advice
         self._lock = threading.RLock()
         self._counts: dict[str, int] = {}
+        self._kinds: set[str] = set()
 
     def count(self, reason: _R, number: int = 1, *, detail: str = "") -> None:
         """Note that something was dropped.
@@ -67,9 +72,18 @@ class Drops(Generic[_R]):
         with self._lock:
             total = self._counts.get(reason, 0) + number
             self._counts[reason] = total
+            kind = self._kind(reason, detail)
         more = f" ({detail})" if detail else ""
         message = f"dropped {total} {self._what} so far as {reason}{more}: {self._advice[reason]}"
-        self._notices.say(reason, message)
+        self._notices.say(kind, message)
+
+    def _kind(self, reason: str, detail: str) -> str:
+        """Return what is said once: each mistake has a line of its own, up to a number of them."""
+        kind = f"{reason} {_NUMBER.sub('#', detail)}"
+        if kind not in self._kinds and len(self._kinds) >= _MOST_KINDS:
+            return reason
+        self._kinds.add(kind)
+        return kind
 
     def by_reason(self) -> dict[str, int]:
         """Return how many were dropped, for each reason that occurred."""

@@ -3,9 +3,6 @@
 Imported by the writing thread only: what it needs takes a quarter of a second to import.
 """
 
-# As for outcomes: redis-py imports these two when it first connects, which a fork may interrupt.
-import email.parser  # noqa: F401 - as said above
-import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -15,6 +12,7 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.store import RefusedByRedis, Report, write_reports
 from trackrecord.redis_client import agent_client
 
+from . import first_connection  # noqa: F401 - what redis-py imports when it connects
 from .cargo import Waiting
 from .drops import Drops, ReportReason
 from .notices import Notices

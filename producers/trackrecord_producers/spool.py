@@ -12,6 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from trackrecord.agent_settings import AgentSettings
+from trackrecord.folders import make_private_folder
 
 from .ids import new_id
 from .locked_file import LockedFile, lock_file
@@ -134,7 +135,8 @@ class SpoolWriter:
 
 def make_spool(folder: Path) -> None:
     """Make the folder of a spool, unless it is there."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(folder.parent)
+    make_private_folder(folder)
 
 
 def create_spool_file(folder: Path) -> LockedFile:

@@ -106,11 +106,13 @@ class ErrorStats:
         total: all of them, also those that are resolved or not kept any more.
         unresolved: those kept that nobody has dealt with.
         by_type: all of them by type; types that did not occur are absent.
+        problem: why they are not known and stand at nothing, None when all is well.
     """
 
     total: int
     unresolved: int
     by_type: Mapping[ErrorType, int]
+    problem: str | None = None
 
 
 @dataclass(frozen=True)

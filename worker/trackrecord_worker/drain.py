@@ -6,7 +6,7 @@ recognised by its outcome_id, what is not was never acknowledged.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import structlog
 from sqlalchemy import Engine
@@ -41,12 +41,26 @@ _REFUSED = "the database refuses it"
 
 @dataclass
 class Drained:
-    """What one drain did."""
+    """Counts of what one drain did.
+
+    Attributes:
+        recorded: outcomes that are new on record.
+        duplicates: outcomes that were on record already.
+        memories: memories that were stored, or were on record already.
+        refused: entries that became dead letters.
+        batches: batches that were read.
+    """
 
     recorded: int = 0
     duplicates: int = 0
+    memories: int = 0
     refused: int = 0
     batches: int = 0
+
+    def log(self) -> None:
+        """Log one short line about it, unless nothing was there to learn."""
+        if self.batches:
+            _log.info("learnt", **{name: count for name, count in asdict(self).items() if count})
 
 
 class Drain:
@@ -104,6 +118,7 @@ class Drain:
                 self._refresher.flush()
         finally:
             self._background.settle()
+            done.log()
         return done
 
     def _learn_own_pending(self, done: Drained) -> bool:
@@ -146,6 +161,7 @@ class Drain:
             self._background.settle()
         self._refresher.flush()
         self._stream.forget_gone_consumers()
+        done.log()
         return done
 
     def _wake_if_long_backlog(self) -> bool:
@@ -166,12 +182,14 @@ class Drain:
         refused_by_store: list[Refused] = []
         learnt: list[Learnt] = []
         remembered: set[str] = set()
+        memories = 0
         try:
             # First: an outcome of the same batch may say that it used one of them.
             if arrivals.memories:
                 remembered, refused_by_store = remember_arrived(
                     self._engine, arrivals.memories, self._settings.memories
                 )
+                memories = len(arrivals.memories) - len(refused_by_store)
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused_by_store)
         except StoreUnavailable as error:
@@ -186,7 +204,15 @@ class Drain:
             # Acknowledging first makes room in a Redis that is too full for dead letters.
             self._background.settle()
             self._stream.set_aside(refused)
-        self._account(learnt, refused, done, started)
+        done.memories += memories
+        self._account(learnt, refused, done)
+        _log.debug(
+            "batch_learnt",
+            entries=len(entries),
+            memories=memories,
+            refused=len(refused),
+            milliseconds=round((time.perf_counter() - started) * 1000, 1),
+        )
         self._refresher.note_changes(remembered)
         return True
 
@@ -219,28 +245,12 @@ class Drain:
             self._learn(arrived[:middle], learnt, refused_by_store)
             self._learn(arrived[middle:], learnt, refused_by_store)
 
-    def _account(
-        self,
-        learnt: Sequence[Learnt],
-        refused: Sequence[Refused],
-        done: Drained,
-        started: float,
-    ) -> None:
-        recorded = sum(each.recorded for each in learnt)
-        duplicates = sum(each.duplicates for each in learnt)
-        done.recorded += recorded
-        done.duplicates += duplicates
+    def _account(self, learnt: Sequence[Learnt], refused: Sequence[Refused], done: Drained) -> None:
+        done.recorded += sum(each.recorded for each in learnt)
+        done.duplicates += sum(each.duplicates for each in learnt)
         done.refused += len(refused)
         done.batches += 1
         changed = frozenset[str]().union(*(each.projects for each in learnt))
-        _log.info(
-            "batch_learnt",
-            recorded=recorded,
-            duplicates=duplicates,
-            refused=len(refused),
-            projects=sorted(changed)[:5],
-            milliseconds=round((time.perf_counter() - started) * 1000, 1),
-        )
         for each in learnt:
             for change in each.transitions:
                 _log.info(

@@ -9,7 +9,8 @@ import msgspec
 from trackrecord.factories import recogniser_of
 from trackrecord.learning.text.language import Language
 from trackrecord.prompt.answer import Rankings, answer_from
-from trackrecord.prompt.client import DEFAULT_BUDGET, RankingsReader
+from trackrecord.prompt.asked import DEFAULT_BUDGET
+from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.settings import Settings
