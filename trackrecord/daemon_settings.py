@@ -1,6 +1,6 @@
 """All settings: those of agents, and those that only the daemon and the command line use."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -19,6 +19,7 @@ from .learning.patterns.texts import TextRules
 from .learning.strategies.catalogue import STRATEGIES, Strategy
 from .learning.strategies.identity import strategies_by_slug
 from .learning.strategies.recogniser import MAX_CHARS
+from .rules import Rules
 from .server_urls import checked_database_url
 from .setting_values import Check
 from .wire.outcome import MAX_BODY_BYTES
@@ -157,3 +158,8 @@ class DaemonSettings(AgentSettings):
     texts: TextRules = field(default=TextRules())
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
+
+    @property
+    def rules(self) -> Rules:
+        """All rules that outcomes are learnt by and that what is learnt is read by."""
+        return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})

@@ -154,9 +154,10 @@ def _harmless(given: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
             taken[name] = check(given[name])
     if len(taken) == len(given):
         return taken, None
-    return taken, _ignored(
-        f"from a folder that is not trusted only {', '.join(HARMLESS)} is read; move the rest to "
-        f"{_users_path()}, or name the folder in {ENV_PREFIX}{TRUSTED.upper()}"
+    return taken, (
+        f"{CONFIG_FILE} in the working directory: only {', '.join(HARMLESS)} is read, the rest is "
+        f"ignored, because the folder is not trusted; move the rest to {_users_path()}, or name "
+        f"the folder in {ENV_PREFIX}{TRUSTED.upper()}"
     )
 
 

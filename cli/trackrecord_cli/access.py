@@ -13,7 +13,6 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.patterns.transitions import TransitionRules
 
 
 @contextmanager
@@ -55,11 +54,6 @@ def settings_for(project: str | None) -> tuple[Settings, str]:
     """The settings, and the project that is meant."""
     settings = load_settings()
     return settings, project or settings.project
-
-
-def rules_of(settings: Settings) -> TransitionRules:
-    """The rules that decide a pattern's state."""
-    return TransitionRules(settings.maturity, settings.antipatterns)
 
 
 def project_on_record(connection: Connection, name: str) -> int:

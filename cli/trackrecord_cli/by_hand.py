@@ -9,7 +9,6 @@ import redis
 from sqlalchemy import Engine
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.factories import recogniser_of
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 from trackrecord_worker.refresh import RankingsRefresher
@@ -67,4 +66,4 @@ def refresh_rankings(engine: Engine, settings: Settings, project: str) -> None:
         contextlib.suppress(redis.RedisError, OSError, ServerUnavailable),
         agent_client(settings) as client,
     ):
-        RankingsRefresher(engine, client, settings, recogniser_of(settings)).refresh(project)
+        RankingsRefresher(engine, client, settings).refresh(project)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError
+from trackrecord.rules import Rules
 from trackrecord.setting_sources import ENV_PREFIX
 from trackrecord.setting_values import annotations_of
 from trackrecord.settings import Settings, load_settings
@@ -182,3 +183,16 @@ def test_secrets_are_not_shown():
     assert "sekret" not in repr(load_settings(redis_url=url, database_url=database))
     key = {"api_key": "sekret"}
     assert "sekret" not in repr(load_settings(embeddings=key))
+
+
+def test_rules_are_those_of_the_settings():
+    """Each set of rules, with the numbers that are set."""
+    changed = load_settings(
+        scoring={"fast_ms": 5}, decay={"half_life_days": 3}, memories={"max_ranked": 7},
+        description_max_chars=300, strategies=[{"name_en": "Split by tenant"}],
+    )  # fmt: skip
+    for field in fields(Rules):
+        assert getattr(changed.rules, field.name) == getattr(changed, field.name)
+    assert (changed.rules.scoring.fast_ms, changed.rules.decay.half_life_days) == (5, 3.0)
+    assert changed.rules.recorded.scoring is changed.scoring
+    assert load_settings().rules == Rules()

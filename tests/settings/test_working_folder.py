@@ -81,7 +81,7 @@ def test_the_log_says_once_what_is_ignored(folder):
         check=True,
         cwd=folder,
     )
-    assert done.stderr.count("is ignored") == 1
+    assert done.stderr.count("only project is read") == 1
     assert done.stderr.count("\n") == 1
 
 

@@ -13,12 +13,9 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable
-from trackrecord.factories import recorded_rules_of
-from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import Learnt, learn
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.wire.scored_outcome import Appraiser
 
 from .arrivals import Arrived, Entry, Refused, sort_arrivals
@@ -96,9 +93,7 @@ class Drain:
         self._appraiser = appraiser
         self._refresher = refresher
         self._wake_another = wake_another
-        self._rules = TransitionRules(settings.maturity, settings.antipatterns)
-        self._decay: DecayRules = settings.decay
-        self._recorded_rules = recorded_rules_of(settings)
+        self._rules = settings.rules
 
     def run(self) -> Drained:
         """Work batch by batch until the stream stays empty or the time slice is over."""
@@ -225,18 +220,15 @@ class Drain:
                 result = learn(
                     connection,
                     [each.outcome for each in arrived],
-                    decay=self._decay,
-                    transition_rules=self._rules,
+                    self._rules,
                     now=time.time(),
-                    recorded_rules=self._recorded_rules,
-                    memory_rules=self._settings.memories,
                 )
             learnt.append(result)
         except SQLAlchemyError as error:
             if len(arrived) == 1:
                 if not any(each.reason.startswith(_REFUSED) for each in refused_by_store):
                     # Before the first one is blamed: would the database take any?
-                    try_store(self._engine, self._appraiser, self._decay, self._rules)
+                    try_store(self._engine, self._rules, self._appraiser)
                 reason = f"{_REFUSED} ({type(error).__name__})"
                 refused_by_store.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
                 return

@@ -54,12 +54,12 @@ class Stages:
     @cached_property
     def recogniser(self) -> Recogniser:
         """Knows strategies."""
-        return recogniser_of(self.settings)
+        return recogniser_of(self.settings.rules)
 
     @cached_property
     def refresher(self) -> RankingsRefresher:
         """Writes rankings to the cache."""
-        return RankingsRefresher(self.engine, self.redis, self.settings, self.recogniser)
+        return RankingsRefresher(self.engine, self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:
@@ -79,7 +79,7 @@ class Stages:
             self.engine,
             self.outage,
             self.settings,
-            appraiser_of(self.settings),
+            appraiser_of(self.settings.rules),
             refresher=self.refresher,
             wake_another=self._wake_another,
         )

@@ -15,7 +15,7 @@ from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.times import iso
 
-from ..access import open_store, rules_of, settings_for
+from ..access import open_store, settings_for
 from ..options import MOMENT, at_option, json_option, project_option
 from ..screen import print_json, print_table
 
@@ -43,7 +43,7 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
         taken = read_snapshot(
             connection,
             project_id_of(connection, project),
-            rules_of(settings),
+            settings.rules,
             now=time.time(),
             since=since,
         )

@@ -12,7 +12,7 @@ from trackrecord.store.database.engine import writing
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.transitions import Transition
 
-from ..access import open_store, project_on_record, rules_of, settings_for
+from ..access import open_store, project_on_record, settings_for
 from ..by_hand import refresh_rankings, signed
 from ..options import Command
 from ..screen import print_json
@@ -75,7 +75,7 @@ def _decide(
                 action,
                 actor=actor,
                 reason=reason or "",
-                rules=rules_of(settings),
+                rules=settings.rules,
                 half_life_days=settings.decay.half_life_days,
                 now=time.time(),
             )

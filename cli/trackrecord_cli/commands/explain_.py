@@ -6,7 +6,7 @@ import click
 from sqlalchemy import Connection
 
 from trackrecord.errors import UnknownId
-from trackrecord.factories import recogniser_of, recorded_rules_of
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.patterns.explanation import Explanation, explain_pattern
 from trackrecord.prompt.presenting import present_pattern
@@ -64,7 +64,7 @@ def _rebuild_due(connection: Connection, settings: Settings, project: str) -> li
     project_id = project_id_of(connection, project)
     due = rebuilds_due(
         connection,
-        recorded_rules_of(settings),
+        settings.rules.recorded,
         settings.decay.half_life_days,
         project_id=project_id,
     )
@@ -82,7 +82,7 @@ def _explain(
     except UnknownId:
         return _explain_other(connection, settings, project, some_id, at)
     numbers = as_document(
-        present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
+        present_pattern(standing, recogniser_of(settings.rules).name_of, settings.texts)
     )
     return numbers, explain_pattern(settings.maturity, settings.antipatterns, standing)
 

@@ -30,7 +30,7 @@ from trackrecord.store.patterns.read import (
 from trackrecord.times import iso
 from trackrecord.wire.scored_outcome import NAMED, STRATEGY
 
-from ..access import open_store, rules_of, settings_for
+from ..access import open_store, settings_for
 from ..options import at_option, format_option, json_option, lang_option, project_option
 from ..screen import console, print_json, print_table
 from .deciding import COMMANDS
@@ -75,7 +75,7 @@ def list_patterns(
     wanted = PatternFilter(Maturity(state) if state else None, tag, content, only_anti)
     with open_store(settings) as engine, reading(engine) as connection:
         found = standings(connection, settings, project, at, wanted)
-    name_of = recogniser_of(settings).name_of
+    name_of = recogniser_of(settings.rules).name_of
     if form == "prompt" and not as_json:
         with_deprecated = wanted.state is Maturity.DEPRECATED
         text = prompt_of(found, name_of, settings.texts, lang, with_deprecated=with_deprecated)
@@ -125,7 +125,7 @@ def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_j
         )
         changes = read_changes(connection, project_id, slug, at=at)
     document = as_document(
-        present_pattern(standing, recogniser_of(settings).name_of, settings.texts)
+        present_pattern(standing, recogniser_of(settings.rules).name_of, settings.texts)
     ) | {
         "examples": [{**asdict(each), "ended_at": iso(each.ended_at)} for each in examples],
         "history": [
@@ -160,7 +160,7 @@ def standings(
     if project_id is None:
         return []
     return read_standings(
-        connection, project_id, rules_of(settings), now=time.time(), at=at, wanted=wanted
+        connection, project_id, settings.rules, now=time.time(), at=at, wanted=wanted
     )
 
 
@@ -175,9 +175,7 @@ def find_standing(
     project_id = project_id_of(connection, project)
     slug = pattern_id_of(pattern_id)
     found = (
-        read_standings(
-            connection, project_id, rules_of(settings), now=time.time(), at=at, slug=slug
-        )
+        read_standings(connection, project_id, settings.rules, now=time.time(), at=at, slug=slug)
         if project_id is not None
         else []
     )

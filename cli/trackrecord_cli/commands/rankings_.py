@@ -6,7 +6,6 @@ from typing import Any
 import click
 import msgspec
 
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.text.language import Language
 from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.asked import DEFAULT_BUDGET
@@ -16,7 +15,7 @@ from trackrecord.queries.prompt_document import build_document
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
 
-from ..access import open_redis, open_store, rules_of, settings_for
+from ..access import open_redis, open_store, settings_for
 from ..options import at_option, format_option, json_option, lang_option, project_option
 from ..screen import console, print_json, print_table
 
@@ -91,13 +90,10 @@ def document_at(settings: Settings, project: str, at: float, *, now: float) -> R
         return build_document(
             connection,
             project,
-            rules=rules_of(settings),
-            recogniser=recogniser_of(settings),
+            settings.rules,
             most=settings.rankings_max,
             now=now,
             at=at,
-            texts=settings.texts,
-            memory_rules=settings.memories,
         )
 
 

@@ -4,13 +4,12 @@ import time
 
 import click
 
-from trackrecord.factories import appraiser_of, recorded_rules_of
 from trackrecord.store.competences.rebuild_credit import credit_again
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord_consolidation.rebuild import refold
 
-from ..access import open_store, project_on_record, rules_of, settings_for
+from ..access import open_store, project_on_record, settings_for
 from ..options import json_option, project_option
 from ..screen import print_json
 
@@ -32,11 +31,8 @@ def command(project: str | None, *, as_json: bool) -> None:
         rebuilt = rebuild_patterns(
             connection,
             project_id,
-            appraiser_of(settings),
-            decay=settings.decay,
-            transition_rules=rules_of(settings),
+            settings.rules,
             now=now,
-            recorded_rules=recorded_rules_of(settings),
         )
         episodes = refold(
             connection, settings.competence, project, project_id, now=now

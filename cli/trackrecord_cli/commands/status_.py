@@ -7,7 +7,6 @@ import click
 import redis
 from sqlalchemy import Connection
 
-from trackrecord.factories import recorded_rules_of
 from trackrecord.prompt.cache import cached_ages
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
@@ -108,7 +107,7 @@ def _learnt(
             name: list(reasons)
             for name, reasons in rebuilds_due(
                 connection,
-                recorded_rules_of(settings),
+                settings.rules.recorded,
                 settings.decay.half_life_days,
                 project_id=project_id,
             ).items()

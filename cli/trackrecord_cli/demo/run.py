@@ -26,7 +26,6 @@ from trackrecord.store.patterns.read import read_standings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
 
-from ..access import rules_of
 from .planted import PROJECT
 
 _POLL_S = 0.1
@@ -116,7 +115,7 @@ def _simulate(
         with reading(engine) as connection:
             project_id = project_id_of(connection, PROJECT)
             assert project_id is not None  # noqa: S101 - its outcomes have been learnt
-            standings = read_standings(connection, project_id, rules_of(settings), now=time.time())
+            standings = read_standings(connection, project_id, settings.rules, now=time.time())
             records = read_competences(connection, project_id)
         return DemoResult(
             outcomes=outcomes,

@@ -17,14 +17,17 @@ class CriteriaRules:
     """What feedback a criterion gets, and what its weight is made of.
 
     Attributes:
-        defaults: criteria that get each outcome's own verdict unless the outcome names them.
-        named_value: the raw value of a verdict on a criterion that an outcome names.
-        floor: no weight is below this, except that of a deprecated criterion.
-        weight_without_feedback: the weight of a criterion without helpful or harmful feedback.
-        min_feedback: helpful and harmful feedback, undecayed, that deprecating needs.
-        deprecated_above: an undecayed harmful share above this deprecates.
-        little_evidence_below: decayed evidence below this is marked as little.
-        feedback_shown: the newest feedback that a criterion is shown with.
+        defaults: criteria that get the verdict of every outcome that does not name them.
+        named_value: raw value of a verdict on a criterion that an outcome names.
+        floor: lower bound of a criterion's weight; a deprecated criterion has the weight 0.
+        weight_without_feedback: weight of a criterion without helpful or harmful feedback.
+        min_feedback: number of helpful and harmful reports, undecayed, that a criterion needs
+            before it can be deprecated.
+        deprecated_above: a criterion whose undecayed harmful share is above this value is
+            deprecated.
+        little_evidence_below: a criterion with less decayed evidence than this is marked as having
+            little.
+        feedback_shown: number of newest reports that a criterion is shown with.
     """
 
     defaults: tuple[str, ...] = ()

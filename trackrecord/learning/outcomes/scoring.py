@@ -21,21 +21,21 @@ class ScoringRules:
 
     Attributes:
         success_weight: weight of the task's success.
-        duration_weight: weight of its duration.
-        errors_weight: weight of its errors.
-        retries_weight: weight of its retries.
-        fast_ms: a duration below this is fast (1.0).
-        slow_ms: a duration above this is slow; up to and including it, middling.
-        duration_middle: the signal of a middling duration.
-        duration_low: the signal of a slow one.
-        few_errors: up to this many errors are few.
-        errors_middle: the signal of few errors.
-        errors_low: the signal of more.
-        few_retries: up to this many retries are few.
-        retries_middle: the signal of few retries.
-        retries_low: the signal of more.
-        helpful_from: a raw score from here on is helpful.
-        harmful_to: a raw score up to here is harmful.
+        duration_weight: weight of the task's duration.
+        errors_weight: weight of the number of errors.
+        retries_weight: weight of the number of retries.
+        fast_ms: durations below this value are fast and have the signal 1.0.
+        slow_ms: durations above this value are slow; from FAST_MS up to it they are middling.
+        duration_middle: signal value of a middling duration.
+        duration_low: signal value of a slow duration.
+        few_errors: highest number of errors that counts as few.
+        errors_middle: signal value of few errors.
+        errors_low: signal value of more than FEW_ERRORS errors.
+        few_retries: highest number of retries that counts as few.
+        retries_middle: signal value of few retries.
+        retries_low: signal value of more than FEW_RETRIES retries.
+        helpful_from: outcomes with this raw score or a higher one are helpful.
+        harmful_to: outcomes with this raw score or a lower one are harmful.
     """
 
     success_weight: float = 0.4

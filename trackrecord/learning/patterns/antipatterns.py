@@ -12,11 +12,12 @@ class AntiPatternRules:
     """When a pattern is inverted.
 
     Attributes:
-        min_observations: raw observations below which nothing is inverted.
-        failure_share: the share of failures, raw, from which on a pattern is inverted.
-        neutral_is_failure: whether an outcome that scored neutral counts as a failure;
-            if not, it does not count at all.
-        examples_kept: the newest example tasks that a pattern is shown with.
+        min_observations: number of reports, undecayed, that a pattern needs before it can become an
+            anti-pattern.
+        failure_share: share of failures, undecayed, from which a pattern becomes an anti-pattern.
+        neutral_is_failure: whether neutral outcomes count as failures; if not, they are left out of
+            the share.
+        examples_kept: number of newest example tasks that a pattern is shown with.
     """
 
     min_observations: int = 3

@@ -28,14 +28,14 @@ class MaturityRules:
     """The thresholds of maturity and what each state multiplies a score by.
 
     Attributes:
-        min_evidence: decayed reports below which a pattern stays a candidate.
-        deprecated_above: a decayed harmful share above this deprecates.
-        proven_from: decayed helpful reports that a proven pattern needs.
-        proven_below: the decayed harmful share that a proven pattern stays below.
-        proven_multiplier: of a proven pattern's score.
-        established_multiplier: of an established pattern's score.
-        candidate_multiplier: of a candidate's score.
-        deprecated_multiplier: of a deprecated pattern's score.
+        min_evidence: decayed number of reports that a pattern needs to be more than a candidate.
+        deprecated_above: a pattern whose decayed harmful share is above this value is deprecated.
+        proven_from: decayed number of helpful reports that a pattern needs to be proven.
+        proven_below: a pattern is proven only while its decayed harmful share is below this value.
+        proven_multiplier: factor by which a proven pattern's score is multiplied.
+        established_multiplier: factor by which an established pattern's score is multiplied.
+        candidate_multiplier: factor by which a candidate's score is multiplied.
+        deprecated_multiplier: factor by which a deprecated pattern's score is multiplied.
     """
 
     min_evidence: float = 3.0
