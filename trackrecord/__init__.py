@@ -16,7 +16,8 @@ What an agent needs is here:
 Each call that may wait has a form for event loops, with an "a" in front: `await
 trackrecord.arankings(task="fix the build")`. `trackrecord.testing` is for an agent's own tests.
 
-Names are imported when they are first used: an agent that only publishes pays for nothing else.
+Publishing is imported with the package, other names when they are first used: an agent that only
+publishes pays for nothing else.
 """
 
 from importlib import import_module
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     )
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
     from trackrecord_producers.remembering import remember
-    from trackrecord_producers.tally import Stats
+    from trackrecord_producers.stats import Stats
 
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
@@ -123,7 +124,7 @@ _HOMES = {
     "OutcomeFields": "trackrecord_producers.outcome_fields",
     "Page": "trackrecord.artifacts.pages",
     "ProcessFields": "trackrecord_producers.outcome_fields",
-    "Stats": "trackrecord_producers.tally",
+    "Stats": "trackrecord_producers.stats",
     "ToolCallFields": "trackrecord_producers.outcome_fields",
     "TriggerFields": "trackrecord_producers.outcome_fields",
     "aartifact": "trackrecord_producers.awaitable",
@@ -175,3 +176,8 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+# Publishing is imported with the package: a program expects imports to take time, and the first
+# `publish()` not to. Whatever else it needs is imported by the thread that writes.
+import trackrecord_producers.publish  # noqa: E402, F401 - needs the names above

@@ -113,7 +113,7 @@ def test_an_agent_needs_few_packages(wheel, tmp_path):
     assert answer["prompt"] == "## Tasks\n\nFix the build"
     assert "redis is unavailable" in answer["problem"]
     lines = [line for file in (home / "spool").iterdir() for line in file.read_text().splitlines()]
-    assert sorted(json.loads(line)["task_id"] for line in lines) == ["t-1", "t-2", "t-3"]
+    assert sorted(json.loads(line)["body"]["task_id"] for line in lines) == ["t-1", "t-2", "t-3"]
 
 
 def test_version_and_links_on_the_package_page(wheel):

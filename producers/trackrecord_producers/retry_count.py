@@ -1,9 +1,10 @@
 """Which tasks this process has failed at before: a further attempt at one is a retry."""
 
-import os
 import threading
 from collections import OrderedDict
 from typing import Final
+
+from .fork_hooks import Step, renew_in_child
 
 # A task by its project, None for the settings' own, and its id.
 Task = tuple[object, str]
@@ -11,7 +12,7 @@ Task = tuple[object, str]
 _MAX_TASKS: Final = 1000
 
 
-class FailedBefore:
+class RetryCounts:
     """Failed attempts in a row by task, for the tasks that failed last.
 
     Args:
@@ -22,9 +23,10 @@ class FailedBefore:
         self._max_tasks = max_tasks
         self._counts: OrderedDict[Task, int] = OrderedDict()
         self._lock = threading.RLock()
-        os.register_at_fork(after_in_child=self._begin_in_child)
+        renew_in_child(Step.COUNTS, self)
 
-    def _begin_in_child(self) -> None:
+    def begin_in_child(self) -> None:
+        """Keep the counts in a child process."""
         # Another thread may have held it while this process was forked.
         self._lock = threading.RLock()
 

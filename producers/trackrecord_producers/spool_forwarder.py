@@ -18,10 +18,10 @@ from trackrecord.errors import InvalidMemory, InvalidOutcome
 from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import decode_outcome
 
-from .append import append, batches, outcome_entry
+from .cargo import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
 from .locked_file import LockedFile, lock_file
-from .memory_line import memory_in
 from .spool import spool_files
+from .stream_writer import append, batches
 
 TORN = "the writer ended in the middle of this line"
 TOO_LONG = "a line of the spool is longer than a body may be; this is a part of it"
@@ -63,12 +63,16 @@ def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis
         for problem, run in groupby(pieces, key=lambda piece: piece.problem):
             for batch in batches((piece.content for piece in run), settings.publish_batch):
                 if problem:
-                    letters = [outcome_entry(part) | {"reason": problem} for part in batch]
-                    append(client, settings.keys.dead, letters)
+                    append(client, settings.keys.dead, [_letter(part, problem) for part in batch])
                 else:
-                    append(client, settings.keys.outcomes, list(map(outcome_entry, batch)))
+                    entries = [stream_entry(*read_spool_line(line)) for line in batch]
+                    append(client, settings.keys.outcomes, entries)
                     yield len(batch)
     _remove(file)
+
+
+def _letter(part: bytes, problem: str) -> Entry:
+    return stream_entry("outcome", part) | {"reason": problem}
 
 
 class _Piece(NamedTuple):
@@ -81,10 +85,11 @@ class _Piece(NamedTuple):
 def _pieces(content: io.BufferedReader, max_bytes: int) -> Iterator[_Piece]:
     """All that a file holds, line by line, without the line breaks."""
     in_long_line = False
-    while read := content.readline(max_bytes + 1):
+    longest = max_bytes + LINE_OVERHEAD
+    while read := content.readline(longest + 1):
         line = read.removesuffix(b"\n")
         ends = line != read
-        if in_long_line or len(line) > max_bytes:
+        if in_long_line or len(line) > longest:
             yield _Piece(line, TOO_LONG)
             in_long_line = not ends
         elif ends or _is_whole(line, max_bytes):
@@ -95,12 +100,12 @@ def _pieces(content: io.BufferedReader, max_bytes: int) -> Iterator[_Piece]:
 
 
 def _is_whole(line: bytes, max_bytes: int) -> bool:
-    memory = memory_in(line)
+    kind, body = read_spool_line(line)
     try:
-        if memory is None:
-            decode_outcome(line, max_bytes=max_bytes)
+        if kind == "memory":
+            decode_memory(body, max_bytes=max_bytes)
         else:
-            decode_memory(memory, max_bytes=max_bytes)
+            decode_outcome(body, max_bytes=max_bytes)
     except (InvalidOutcome, InvalidMemory):
         return False
     return True

@@ -6,13 +6,13 @@ import msgspec
 
 from trackrecord.wire.outcome import encode_body
 
-from .described import describe
+from .safe_text import describe
 
 MAX_DETAILS = 2000
 _MAX_PARTICULAR_BYTES = 16 * 1024
 
 
-def particulars_of(args: object, error: object) -> dict[str, msgspec.Raw]:
+def call_details(args: object, error: object) -> dict[str, msgspec.Raw]:
     """Arguments and error as they are now: the agent may change them before the attempt ends."""
     given: dict[str, object] = {}
     if args is not None:

@@ -6,23 +6,12 @@ import redis
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_keys import Keys
-from trackrecord.wire.outcome import WIRE_VERSION
 
-from .memory_line import memory_in
+from .cargo import Entry, stream_entry
 
 BATCH_OUTCOMES = 500
 # Bodies of one pipelined write; Redis is asked for no more at once.
 BATCH_BYTES = 4 * 1024 * 1024
-
-Entry = dict[str, bytes | str]
-
-
-def outcome_entry(body: bytes) -> Entry:
-    """A body, or a memory among bodies, as an entry of the outcomes' stream."""
-    memory = memory_in(body)
-    if memory is not None:
-        return {"v": WIRE_VERSION, "memory": memory}
-    return {"v": WIRE_VERSION, "body": body}
 
 
 def send(client: redis.Redis, keys: Keys, bodies: Iterable[bytes]) -> list[str]:
@@ -37,7 +26,7 @@ def send(client: redis.Redis, keys: Keys, bodies: Iterable[bytes]) -> list[str]:
     """
     ids: list[str] = []
     for batch in batches(bodies):
-        ids += append(client, keys.outcomes, [outcome_entry(body) for body in batch])
+        ids += append(client, keys.outcomes, [stream_entry("outcome", body) for body in batch])
     return ids
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Tally:
+class DeliveryCounts:
     """Counts that the writing thread keeps.
 
     Attributes:
