@@ -78,7 +78,8 @@ def weighed(rules: CriteriaRules) -> object:
 
 def told(rules: ErrorRules) -> object:
     errors = [
-        TaskError(str(n), "timeout", "m" * 900, 0.0, stack_trace="s" * 900, context="c" * 900)
+        # No two say the same: equal ones are listed once.
+        TaskError(str(n), "timeout", f"{n} {'m' * 900}", 0.0, "s" * 900, context="c" * 900)
         for n in range(60)
     ]
     return [retry_text(TaskInFlight(errors, strikes), rules) for strikes in range(6)]
