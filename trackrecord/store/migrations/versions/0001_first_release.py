@@ -113,6 +113,7 @@ def _make_patterns() -> None:
         sa.Column("helpful", sa.BigInteger(), nullable=False),
         sa.Column("neutral", sa.BigInteger(), nullable=False),
         sa.Column("harmful", sa.BigInteger(), nullable=False),
+        sa.Column("succeeded", sa.BigInteger(), nullable=False, server_default=sa.text("0")),
         sa.Column("helpful_sum", sa.Double(), nullable=False),
         sa.Column("harmful_sum", sa.Double(), nullable=False),
         sa.Column("last_validated", sa.Double(), nullable=True),
@@ -132,6 +133,7 @@ def _make_patterns() -> None:
         sa.Column("outcome", ID, autoincrement=False, nullable=False),
         sa.Column("ended_at", sa.Double(), nullable=False),
         sa.Column("verdict", sa.String(length=8), nullable=False),
+        sa.Column("success", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.PrimaryKeyConstraint(
             "pattern_id", "received_at", "outcome", name=op.f("pk_observations")
         ),
