@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trackrecord.errors import ImportFormatError
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.importers import FORMATS, Imported, Rejected, read_recorded
-from trackrecord_producers.importers.jsonl import read_lines
+from trackrecord_producers.importers.jsonl import read_outcomes
 
 RECORDED = Path(__file__).parents[3] / "shared/data/tau-bench/gpt-4o-airline.json"
 
@@ -230,7 +230,7 @@ def test_any_bytes_are_read_or_refused(content, tmp_path_factory):
 
 
 def _lines(content, **options):
-    return list(read_lines(io.BytesIO(content), **options))
+    return list(read_outcomes(io.BytesIO(content), **options))
 
 
 WHOLE = b'{"task_id":"t","success":true}'

@@ -1,29 +1,41 @@
 """`trackrecord consolidate`: the nightly job, now."""
 
+from __future__ import annotations
+
 import time
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-
-from trackrecord.embeddings.embedder import embed_everything
-from trackrecord.times import iso
-from trackrecord_consolidation.report import RunReport
-from trackrecord_consolidation.run import consolidate
 
 from ..access import open_store, settings_for
 from ..options import json_option, project_option
 from ..screen import print_json, print_table
 
+if TYPE_CHECKING:
+    from trackrecord_consolidation.report import RunReport
+
 
 @click.command("consolidate")
 @project_option
 @json_option
-@click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
-    """Turn what is new into competence records, as the nightly job does."""
+    """Turn new episodes into competence records now.
+
+    The nightly job does the same for all projects.
+    """
+    from trackrecord.embeddings.embedder import embed_everything
+    from trackrecord.logs import configure_logs
+    from trackrecord.queries.projects import project_row
+    from trackrecord.store.database.engine import reading
+    from trackrecord_consolidation.run import consolidate
+
+    configure_logs("warning")
     settings, project = settings_for(project)
     with open_store(settings) as engine:
+        with reading(engine) as connection:
+            project_row(connection, project)
         report = consolidate(
             engine,
             settings.competence,
@@ -34,33 +46,38 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
         )
         if not dry_run:
             embed_everything(engine, settings.embeddings, now=time.time())
-    document = as_document(report)
+    document = _document(report)
     if as_json:
         print_json(document)
         return
-    changes = document.pop("changes")
-    if changes:
+    if document["changes"]:
+        columns = ("action", "competence_id", "skill_name", "rationale")
         print_table(
             ("what", "competence", "skill", "why"),
-            (
-                (each["action"], each["competence_id"], each["skill_name"], each["rationale"])
-                for each in changes
-            ),
+            ([change[name] for name in columns] for change in document["changes"]),
         )
-    would = "would be " if dry_run else ""
-    click.echo(
-        f"{report.episodes_read} new episodes of {report.signatures_touched} signatures; "
-        f"records {would}created {report.created}, reinforced {report.reinforced}, "
-        f"updated {report.updated}; {report.duration_ms:.0f} ms"
-    )
+    click.echo(_summary(report, dry_run=dry_run))
     for reason, count in report.skipped.items():
         click.echo(f"skipped {count}: {reason}")
 
 
-def as_document(report: RunReport) -> dict[str, Any]:
-    """A report as JSON shows it."""
+def _document(report: RunReport) -> dict[str, Any]:
+    from trackrecord.times import iso
+
     return {
         **asdict(report),
         "started_at": iso(report.started_at),
         "finished_at": iso(report.finished_at),
     }
+
+
+def _summary(report: RunReport, *, dry_run: bool) -> str:
+    from trackrecord.queries.status import counted
+
+    would = "would be " if dry_run else ""
+    return (
+        f"{counted(report.episodes_read, 'new episode')} of "
+        f"{counted(report.signatures_touched, 'signature')}; "
+        f"records {would}created {report.created}, reinforced {report.reinforced}, "
+        f"updated {report.updated}; {report.duration_ms:.0f} ms"
+    )

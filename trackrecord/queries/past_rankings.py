@@ -1,0 +1,35 @@
+"""The rankings of a project as of a moment, computed from the store."""
+
+import time
+
+from sqlalchemy import Connection
+
+from trackrecord.factories import recogniser_of
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.settings import Settings
+
+from .patterns import transition_rules
+from .projects import project_row
+from .prompt_document import build_document
+
+
+def rankings_at(
+    connection: Connection, settings: Settings, project: str, at: float
+) -> RankingsDocument:
+    """Return a project's rankings as of a moment.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    project_row(connection, project)
+    return build_document(
+        connection,
+        project,
+        rules=transition_rules(settings),
+        recogniser=recogniser_of(settings),
+        most=settings.rankings_max,
+        now=time.time(),
+        at=at,
+        texts=settings.texts,
+        memory_rules=settings.memories,
+    )
