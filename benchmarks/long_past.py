@@ -31,6 +31,7 @@ _NOW = 1_790_000_000.0
 _HALF_LIFE_DAYS = 90.0
 _CHUNK = 10_000
 _SLUG = "plan"
+_CRITERIA = CriteriaRules(defaults=("type_safe", "no_bugs", "patterns", "readable"))
 _PROJECT_ID = 1
 _PATTERN_ID = 1
 # As large as outcomes are that agents report.
@@ -120,7 +121,7 @@ def _explain_pattern(engine: Engine, settings: Settings, at: float | None) -> No
 
 
 def _explain_criterion(engine: Engine, at: float) -> None:
-    rules = CriteriaRules()
+    rules = _CRITERIA
     with reading(engine) as connection:
         (standing,) = read_criteria(
             connection, _PROJECT_ID, rules, now=_NOW, at=at, name=rules.defaults[0]
@@ -135,8 +136,8 @@ def _count(engine: Engine) -> None:
 
 def _feedback_of_task(engine: Engine, task_id: str) -> None:
     with reading(engine) as connection:
-        found = feedback_of_task(connection, _PROJECT_ID, task_id, CriteriaRules().defaults)
-    assert len(found) == len(CriteriaRules().defaults)  # noqa: S101 - or nothing was measured
+        found = feedback_of_task(connection, _PROJECT_ID, task_id, _CRITERIA.defaults)
+    assert len(found) == len(_CRITERIA.defaults)  # noqa: S101 - or nothing was measured
 
 
 def _timed(work: Callable[[], None]) -> float:

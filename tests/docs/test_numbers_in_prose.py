@@ -39,6 +39,22 @@ def test_health_of_a_worker():
 
 
 @pytest.mark.parametrize(
+    ("setting", "quoted"),
+    [
+        ("publish_batch", "up to {:d} outcomes in one go"),
+        ("batch_size", "A batch of up to {:d} outcomes is one SQL transaction"),
+        ("drain_slice_s", "its slice of {:g} seconds"),
+        ("drain_block_s", "for up to {:g} seconds"),
+        ("claim_idle_s", "After {:g} seconds of silence"),
+    ],
+)
+def test_defaults_that_the_flow_quotes(setting, quoted):
+    """how-it-learns.md walks through the flow with the numbers that are set."""
+    sentence = quoted.format(Settings.model_fields[setting].default)
+    assert sentence in " ".join(text_of("docs/how-it-learns.md").split())
+
+
+@pytest.mark.parametrize(
     ("helpful", "harmful", "quoted"),
     [(1, 0, "1 of 1 stands at 0.21"), (95, 5, "95 of 100 at 0.89"), (60, 40, "60 of 100 at 0.50")],
 )

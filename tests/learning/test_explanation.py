@@ -1,8 +1,11 @@
 """Explaining: the three questions that people ask, with numbers, the rule and the distance."""
 
+import re
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import (
@@ -17,6 +20,7 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.prompt.presenting import present_pattern
 
 MATURITY, ANTI, CRITERIA = MaturityRules(), AntiPatternRules(), CriteriaRules()
 
@@ -124,3 +128,13 @@ def test_the_smallest_count(wanted):
     """Exactly, and none where there is none."""
     assert smallest_count(lambda count: count >= wanted) == wanted
     assert smallest_count(lambda _count: False) is None
+
+
+@given(helpful=st.integers(0, 20), neutral=st.integers(0, 9), harmful=st.integers(0, 20))
+def test_the_score_explained_is_the_score_shown(helpful, neutral, harmful):
+    """A warning is shown with the score that warnings are ranked by, and that one is explained."""
+    evidence = Evidence(helpful, neutral, harmful, float(helpful), float(harmful))
+    standing = standing_of(MATURITY, ANTI, PatternFacts("plan", "named", "Plan", 0.0), evidence)
+    shown = present_pattern(standing, lambda _slug, content, _language: content)
+    said = re.match(r"score ([\d.]+)", explain_pattern(MATURITY, ANTI, standing).because[1])
+    assert float(said[1]) == pytest.approx(shown.score, abs=0.0005)

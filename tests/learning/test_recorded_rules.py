@@ -27,10 +27,7 @@ def test_the_same_rules_need_none():
         ),
         (
             RecordedRules(criteria=CriteriaRules(defaults=("safe",))),
-            (
-                "criteria.defaults: recorded with "
-                '["type_safe", "no_bugs", "patterns", "readable"], the setting is ["safe"]'
-            ),
+            ('criteria.defaults: recorded with [], the setting is ["safe"]'),
         ),
         (
             RecordedRules(competence=CompetenceRules(keep_repeats=True)),

@@ -162,20 +162,47 @@ def test_a_file_is_read_in_parts(tmp_path):
         ('[{"a": NaN}]', "record 1"),
         ('[{"a": ' + "[" * 100_000, "record 1"),
         (json.dumps([_run()])[:-1], "record 1"),
-        (json.dumps([_run(), {}]), "record 2"),
         (json.dumps([_run()])[:-1] + " 1]", "record 1"),
-        (json.dumps([_run(reward="1.0")]), "reward"),
-        (json.dumps([_run(reward=True)]), "reward"),
-        (json.dumps([_run(task_id=None)]), "task_id"),
-        (json.dumps([_run(task_id="x" * 500)]), "task_id"),
-        (json.dumps([_run(traj=[7])]), "traj"),
-        (json.dumps([_run(traj=[{"tool_calls": 7}])]), "tool_calls"),
-        (json.dumps([_run(traj=[{"tool_calls": [{"id": []}]}])]), "function"),
-        (json.dumps([_run(info={"task": {"instruction": "x" * 2**20}})]), "bytes"),
     ],
 )
 def test_what_is_no_recording_is_named_with_file_and_record(text, named, tmp_path):
     assert named in _failure(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("run", "named"),
+    [
+        ({}, "not a run"),
+        (_run(reward="1.0"), "reward"),
+        (_run(reward=True), "reward"),
+        (_run(task_id=None), "task_id"),
+        (_run(task_id="x" * 500), "task_id"),
+        (_run(traj=[7]), "traj"),
+        (_run(traj=[{"tool_calls": 7}]), "tool_calls"),
+        (_run(traj=[{"tool_calls": [{"id": []}]}]), "function"),
+        (_run(info={"task": {"instruction": "x" * 2**20}}), "bytes"),
+    ],
+)
+def test_a_bad_run_is_named_and_the_good_ones_go_on(run, named, tmp_path):
+    """A record that is not a run of tau-bench stops no other one."""
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps([_run(), run, _run(trial=1)]))
+    first, bad, last = read_recorded("tau-bench", path)
+    assert (type(first), type(last)) == (Imported, Imported)
+    assert (bad.record, named in bad.reason) == (2, True)
+
+
+@pytest.mark.parametrize("traj", [[], None])
+def test_a_run_that_crashed_is_a_failure_with_its_error(traj, tmp_path):
+    """As the benchmark's own files record it: no task, no chat, an error and a traceback."""
+    info = {"error": "Request timed out.", "traceback": "Traceback (most recent call last): ..."}
+    (outcome,) = _read(tmp_path, [_run(reward=0.0, info=info, traj=traj)])
+    assert (outcome["success"], outcome["failure_mode"], outcome["error_count"]) == (
+        False, "timeout", 1,
+    )  # fmt: skip
+    assert (outcome["task_id"], outcome["tool_graph"]) == ("tau-bench/0", [])
+    assert (outcome["failure_details"], "instruction" in outcome) == (info["error"], False)
+    decode_outcome(encode_body(outcome))
 
 
 def test_a_file_that_is_not_there_and_a_format_that_is_not_known(tmp_path):
@@ -196,7 +223,9 @@ _parts = st.fixed_dictionaries(
     optional={
         "task_id": _values,
         "reward": _values | st.just(10**400),
-        "info": _values | st.fixed_dictionaries({"task": _values}),
+        "info": _values
+        | st.fixed_dictionaries({"task": _values})
+        | st.fixed_dictionaries({"error": _values}),
         "traj": _values
         | st.lists(
             st.fixed_dictionaries(
@@ -214,10 +243,11 @@ def test_any_json_is_read_or_refused(changed, tmp_path_factory):
     path = tmp_path_factory.mktemp("runs") / "runs.json"
     path.write_text(json.dumps([{**_run(), **changed}]))
     try:
-        outcomes = list(read_recorded("tau-bench", path))
-    except ImportFormatError:
+        (record,) = read_recorded("tau-bench", path)
+    except ImportFormatError:  # a number that JSON does not have
         return
-    decode_outcome(encode_body(outcomes[0].fields))
+    if isinstance(record, Imported):
+        decode_outcome(encode_body(record.fields))
 
 
 @given(content=st.binary(max_size=200))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine, select
 
+from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
@@ -24,7 +25,10 @@ from trackrecord.wire.scored_outcome import Appraised, Appraiser
 NOW = 1_780_000_000.0
 DAY = 86_400.0
 RULES = TransitionRules(MaturityRules(), AntiPatternRules())
-APPRAISER = Appraiser(ScoringRules(), Recogniser())
+# As a project has it that judges each outcome by four aspects.
+DEFAULTS = ("type_safe", "no_bugs", "patterns", "readable")
+CRITERIA = CriteriaRules(defaults=DEFAULTS)
+APPRAISER = Appraiser(ScoringRules(), Recogniser(), CRITERIA)
 
 
 def outcome(

@@ -2,9 +2,8 @@
 
 import pytest
 from sqlalchemy import event
-from teaching import NOW, RULES, outcome, teach
+from teaching import DEFAULTS, NOW, RULES, outcome, teach
 
-from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.store.criteria.feedback import feedback_of_criterion, feedback_of_task
 from trackrecord.store.database.engine import connect_store, reading
@@ -12,7 +11,6 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import PatternFilter, read_examples, read_standings
 
-DEFAULTS = CriteriaRules().defaults
 ALL = 10**6
 
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from sqlalchemy import func, select
-from teaching import APPRAISER, DAY, NOW, RULES, outcome, teach
+from teaching import APPRAISER, CRITERIA, DAY, DEFAULTS, NOW, RULES, outcome, teach
 
-from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
+from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.criteria.tables import criterion_feedback
@@ -21,15 +21,13 @@ from trackrecord.store.outcomes.decay_basis import read_basis
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome
 
-DEFAULTS = CriteriaRules().defaults
-
 
 def standings(store, *, now=NOW, at=None, name=None, project="default"):
     with reading(store) as connection:
         project_id = project_id_of(connection, project)
         if project_id is None:
             return {}
-        found = read_criteria(connection, project_id, CriteriaRules(), now=now, at=at, name=name)
+        found = read_criteria(connection, project_id, CRITERIA, now=now, at=at, name=name)
     return {each.criterion: each for each in found}
 
 

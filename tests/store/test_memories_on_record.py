@@ -132,10 +132,26 @@ def test_unlike_texts_stand_beside_each_other(store):
 
 
 def test_short_texts(store):
-    """Two texts without a trigram are the same; one with a trigram is another."""
+    """Texts without a trigram are compared by their words."""
     store_text(store, "ab", "m1")
-    assert store_text(store, "x", "m2").memory.id == "m1"
-    assert store_text(store, "abc", "m3").is_new
+    assert store_text(store, "AB", "m2").memory.id == "m1"
+    assert store_text(store, "x", "m3").is_new
+    assert store_text(store, "abc", "m4").is_new
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "is_superseded"),
+    [
+        ("The staging database uses port 5432", "The staging database uses port 5433", True),
+        ("Force pushes to main are allowed", "Force pushes to main are not allowed", True),
+        ("Customer 4711 prefers mail", "Customer 4712 prefers mail", False),
+    ],
+)
+def test_a_correction_is_stored(store, older, newer, is_superseded):
+    """Nearly the same words are not the same fact; a fact about another customer stands beside."""
+    store_text(store, older, "m1")
+    assert store_text(store, newer, "m2", now=NOW + 1).is_new
+    assert (read(store, "m1").superseded_by is not None) is is_superseded
 
 
 def test_three_rejections_and_the_original_text(store):

@@ -101,6 +101,15 @@ def test_projects_are_kept_apart(store):
     assert ids(asked(store, "cache", project_id=2)) == ["theirs"]
 
 
+def test_one_side_of_a_contradiction_is_recalled(store):
+    """The newer one, also when only one is wanted; as of a moment before it, the older one."""
+    store_all(store, {"old": "The staging database uses port 5432"})
+    store_all(store, {"new": "The staging database uses port 5433"}, now=NOW + 1)
+    for limit in (1, 5):
+        assert ids(asked(store, "port of the staging database", limit=limit)) == ["new"]
+    assert ids(asked(store, "port of the staging database", at=NOW)) == ["old"]
+
+
 def test_more_of_the_question_is_more_relevant(store):
     """And relevance is relative to the best."""
     store_all(store, {"one": "deploy with helm charts", "both": "deploy by hand on friday"})
@@ -160,7 +169,7 @@ def test_a_minimum_filters_on_the_decayed_value(store):
 
 def test_confidence_decides_among_the_relevant(store):
     """Of two that fit alike, the one that was rejected comes later."""
-    store_all(store, {"left": "deploy by left hand", "right": "deploy by right hand"})
+    store_all(store, {"left": "deploy left hand slowly", "right": "hand right scripts deploy"})
     with writing(store) as connection:
         reject(connection, 1, "left", rules=RULES, now=NOW)
     assert ids(asked(store, "deploy hand")) == ["right", "left"]

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
-from teaching import APPRAISER, NOW, RULES, outcome, teach
+from teaching import APPRAISER, CRITERIA, NOW, RULES, outcome, teach
 
-from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.outcomes.recorded_rules import RecordedRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
@@ -100,8 +99,8 @@ def test_thresholds_take_effect_at_once(store):
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
         for rules, deprecated in (
-            (CriteriaRules(), False),
-            (CriteriaRules(deprecated_above=0.2), True),
+            (CRITERIA, False),
+            (replace(CRITERIA, deprecated_above=0.2), True),
         ):
             found = read_criteria(connection, project_id, rules, now=NOW, name="readable")
             assert found[0].deprecated is deprecated

@@ -3,9 +3,8 @@
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
-from teaching import APPRAISER, NOW, RULES, outcome
+from teaching import APPRAISER, CRITERIA, DEFAULTS, NOW, RULES, outcome
 
-from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.outcomes.recorded_rules import RecordedRules
 from trackrecord.store.criteria.feedback import feedback_of_task
@@ -45,16 +44,16 @@ def test_from_the_first_version(store_url):
     with reading(engine) as connection:
         due = rebuilds_due(connection, RecordedRules(), 90.0)
         assert due == {"default": ("what is recorded was learnt by an earlier version",)}
-        assert read_criteria(connection, 1, CriteriaRules(), now=NOW) == []
+        assert read_criteria(connection, 1, CRITERIA, now=NOW) == []
     with writing(engine) as connection:
         rebuild_patterns(
             connection, 1, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=NOW
         )
     with reading(engine) as connection:
         assert rebuilds_due(connection, RecordedRules(), 90.0) == {}
-        present = read_criteria(connection, 1, CriteriaRules(), now=NOW)
-        assert present == read_criteria(connection, 1, CriteriaRules(), now=NOW, at=NOW)
-        of_task = feedback_of_task(connection, 1, "t1", CriteriaRules().defaults)
+        present = read_criteria(connection, 1, CRITERIA, now=NOW)
+        assert present == read_criteria(connection, 1, CRITERIA, now=NOW, at=NOW)
+        of_task = feedback_of_task(connection, 1, "t1", DEFAULTS)
     assert {each.criterion: each.verdict for each in of_task}["own"] == "harmful"
     assert {each.criterion: each.evidence.harmful for each in present} == {
         "own": 1, "type_safe": 0, "no_bugs": 0, "patterns": 0, "readable": 0,

@@ -8,7 +8,7 @@ from trackrecord.learning.competences.phrases import instructions_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.selection import recency, selection_score
-from trackrecord.learning.competences.texts import competence_line
+from trackrecord.learning.competences.texts import Counts, competence_line
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import (
@@ -91,12 +91,11 @@ def present_competence(record: Competence, *, now: float) -> RankedCompetence:
 
 
 def _competence_line(record: Competence, language: Language) -> str:
-    own = [trigger.signal for trigger in record.triggers if trigger.signal != record.signature]
+    own = [trigger for trigger in record.triggers if trigger.signal != record.signature]
     return competence_line(
         [step.tool for step in record.recipe],
-        trigger=own[0] if own else None,
-        success_count=record.performance.success_count,
-        failure_count=record.performance.failure_count,
+        Counts(record.performance.success_count, record.performance.failure_count),
+        [(trigger.signal, Counts(trigger.success_count, trigger.failure_count)) for trigger in own],
         is_contested=record.status is Status.CONTESTED,
         language=language,
     )

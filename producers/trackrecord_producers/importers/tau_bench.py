@@ -1,8 +1,9 @@
 """Recorded runs of τ-bench: an agent, its tools and a simulated customer.
 
 A run is `{task_id, reward, info, traj, trial}`; `traj` is the chat. A reward of 1.0 is a success,
-found by the benchmark's evaluator. An answer of a tool that starts with "Error" is a tool error.
-The recordings hold no times at all, so the outcomes have neither timestamp nor durations.
+found by the benchmark's evaluator. An answer of a tool that starts with "Error" is a tool error. A
+run that crashed holds `info: {error, traceback}` and no chat: it is a failure with that error. The
+recordings hold no times at all, so the outcomes have neither timestamp nor durations.
 """
 
 import hashlib
@@ -11,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trackrecord.errors import ImportFormatError, InvalidOutcome
+from trackrecord.errors import InvalidOutcome
+from trackrecord.inflight.classification import classify_failure
 
 from ..body import write_body
 from .json_array import read_objects
-from .records import Imported, stable_id
+from .records import Imported, Rejected, stable_id
 
 SOURCE = "tau-bench"
 _TASK_DIGITS = 8
@@ -26,21 +28,43 @@ class _WrongShape(Exception):
     """Raised when a part of a run is not what the format says."""
 
 
-def read_tau_bench(path: Path) -> Iterator[Imported]:
-    """The outcomes of a file of recorded runs, one by one.
+def read_tau_bench(path: Path) -> Iterator[Imported | Rejected]:
+    """Yield the outcomes of a file of recorded runs one by one; a bad record stops no other one.
 
     Raises:
-        ImportFormatError: the file cannot be read or holds something else; the message names the
-            file and the record.
+        ImportFormatError: the file cannot be read or is not an array of objects; the message names
+            the file and the record.
     """
     for record, run in read_objects(path):
         try:
-            fields = _outcome(run)
+            fields = _crashed(run) if _has_crashed(run) else _outcome(run)
             write_body(fields)
         except (_WrongShape, InvalidOutcome, RecursionError) as error:
-            message = f"{path}, record {record}, is no run of tau-bench: {error}"
-            raise ImportFormatError(message) from None
-        yield Imported(record, fields)
+            yield Rejected(record, f"not a run of tau-bench: {error}")
+        else:
+            yield Imported(record, fields)
+
+
+def _has_crashed(run: dict[str, Any]) -> bool:
+    """Whether the run ended before its benchmark could say what became of it."""
+    info = run.get("info")
+    return isinstance(info, dict) and "error" in info and "task" not in info and not run.get("traj")
+
+
+def _crashed(run: dict[str, Any]) -> dict[str, Any]:
+    error = run["info"]["error"]
+    said = error if isinstance(error, str) else json.dumps(error)
+    return {
+        "outcome_id": stable_id(SOURCE, _canonical(run)),
+        "task_id": f"{SOURCE}/{_number(run)}",
+        "success": False,
+        "outcome_source": "evaluator",
+        "source": SOURCE,
+        "failure_mode": classify_failure(said),
+        "error_count": 1,
+        "failure_details": _clean(said[:_LONGEST_ERROR]),
+        "tool_graph": [],
+    }
 
 
 def _outcome(run: dict[str, Any]) -> dict[str, Any]:
@@ -64,13 +88,17 @@ def _canonical(run: dict[str, Any]) -> bytes:
 
 
 def _task(run: dict[str, Any], instruction: str) -> str:
-    """The task's name; its number alone is used again by each of the benchmark's domains."""
+    """Return the task's name; each of the benchmark's domains uses the same numbers."""
+    digest = hashlib.sha256(instruction.encode()).hexdigest()
+    return f"{SOURCE}/{_number(run)}-{digest[:_TASK_DIGITS]}"
+
+
+def _number(run: dict[str, Any]) -> str:
     number = run.get("task_id")
     if isinstance(number, bool) or not isinstance(number, (int, str)):
         message = "task_id is neither a number nor a text"
         raise _WrongShape(message)
-    digest = hashlib.sha256(instruction.encode()).hexdigest()
-    return f"{SOURCE}/{_clean(str(number))}-{digest[:_TASK_DIGITS]}"
+    return str(_clean(str(number)))
 
 
 def _instruction(run: dict[str, Any]) -> str:

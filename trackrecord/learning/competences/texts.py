@@ -1,10 +1,9 @@
 """The texts about competence records that stand in a prompt, in English and in Chinese."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from ..numbers.percent import percent
-from ..text.inert import as_data
+from ..text.inert import as_data, unlabelled
 from ..text.language import Language
 
 COMPETENCES_HEADING: Final[dict[Language, str]] = {
@@ -13,34 +12,125 @@ COMPETENCES_HEADING: Final[dict[Language, str]] = {
 }
 
 _NAME_LIMIT = 80
+# A line names the triggers that say most; the counts of all episodes follow where these leave some
+# out.
+_MOST_TRIGGERS = 3
+
+
+class Counts(NamedTuple):
+    """Tasks that used a procedure.
+
+    Attributes:
+        successes: tasks that reached their goal.
+        failures: tasks that did not.
+    """
+
+    successes: int
+    failures: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.successes + self.failures
 
 
 def competence_line(
     tools: Sequence[str],
+    counts: Counts,
+    by_trigger: Sequence[tuple[str, Counts]] = (),
     *,
-    trigger: str | None,
-    success_count: int,
-    failure_count: int,
-    is_contested: bool,
+    is_contested: bool = False,
     language: Language = "en",
 ) -> str:
-    """The line of one record: when, which tools in which order, and how often that worked.
+    """Return the line of one record: which tools in which order, how often that worked, and when.
+
+    Each number stands beside the trigger that it was counted for.
 
     Args:
         tools: the recipe's tools in order.
-        trigger: the signal it answers to, None when it was learnt without one.
-        success_count: successful episodes.
-        failure_count: failed ones.
+        counts: of all tasks that used the procedure.
+        by_trigger: the signals that it answers to, each with the counts of its own tasks.
         is_contested: whether somebody contests the record.
         language: of the text.
     """
-    steps = " → ".join(as_data(tool, _NAME_LIMIT) for tool in tools)
-    total = success_count + failure_count
-    rate = percent(success_count, total)
-    if language == "zh":
-        when = f"遇到“{as_data(trigger, _NAME_LIMIT)}”时:" if trigger else ""
-        doubt = ",有争议" if is_contested else ""
-        return f"- {when}{steps} [成功{success_count}/{total}次,{rate}%{doubt}]"
-    when = f'when "{as_data(trigger, _NAME_LIMIT)}": ' if trigger else ""
-    doubt = ", contested" if is_contested else ""
-    return f"- {when}{steps} [worked {success_count}/{total} times, {rate}%{doubt}]"
+    steps = " → ".join(unlabelled(as_data(tool, _NAME_LIMIT)) for tool in tools)
+    words = _WORDS[language]
+    counted = sorted((entry for entry in by_trigger if entry[1].total), key=_most_telling)
+    # A person may name a trigger that no task has had yet.
+    shown = counted[:_MOST_TRIGGERS] or [(signal, counts) for signal, _ in by_trigger[:1]]
+    doubt = words.contested if is_contested else ""
+    if len(shown) == 1:
+        ((signal, own),) = shown
+        said = words.succeeded(own) + (words.in_all(counts) if own != counts else "")
+        return f"- {words.when(_signal(signal))}{steps} [{said}{doubt}]"
+    parts = [words.succeeded_when(own, _signal(signal)) for signal, own in shown]
+    if sum(own.total for _, own in shown) != counts.total or not parts:
+        parts.append(words.succeeded_in_all(counts) if parts else words.succeeded(counts))
+    return f"- {steps} [{words.between.join(parts)}{doubt}]"
+
+
+def _most_telling(entry: tuple[str, Counts]) -> tuple[int, int, str]:
+    signal, counts = entry
+    return -counts.successes, -counts.failures, signal
+
+
+def _signal(signal: str) -> str:
+    return unlabelled(as_data(signal, _NAME_LIMIT))
+
+
+class _English:
+    contested = ", contested"
+    between = "; "
+
+    @staticmethod
+    def when(signal: str) -> str:
+        return f'when "{signal}": '
+
+    @staticmethod
+    def succeeded(counts: Counts) -> str:
+        if not counts.total:
+            return "no task yet"
+        noun = "task" if counts.total == 1 else "tasks"
+        return f"{counts.successes} of {counts.total} {noun} succeeded"
+
+    @classmethod
+    def succeeded_when(cls, counts: Counts, signal: str) -> str:
+        return f'{cls.succeeded(counts)} when "{signal}"'
+
+    @classmethod
+    def succeeded_in_all(cls, counts: Counts) -> str:
+        return f"{cls.succeeded(counts)} in all"
+
+    @staticmethod
+    def in_all(counts: Counts) -> str:
+        return f", {counts.successes} of {counts.total} in all"
+
+
+class _Chinese:
+    contested = ",有争议"
+    between = ";"
+
+    @staticmethod
+    def when(signal: str) -> str:
+        return f"遇到“{signal}”时:"
+
+    @staticmethod
+    def succeeded(counts: Counts) -> str:
+        if not counts.total:
+            return "尚无任务"
+        return f"{counts.total}个任务中{counts.successes}个成功"
+
+    @classmethod
+    def succeeded_when(cls, counts: Counts, signal: str) -> str:
+        return f"遇到“{signal}”时{cls.succeeded(counts)}"
+
+    @classmethod
+    def succeeded_in_all(cls, counts: Counts) -> str:
+        return f"共{cls.succeeded(counts)}"
+
+    @staticmethod
+    def in_all(counts: Counts) -> str:
+        return f",共{counts.total}个任务中{counts.successes}个成功"
+
+
+_WORDS: Final[dict[Language, type[_English] | type[_Chinese]]] = {"en": _English, "zh": _Chinese}

@@ -33,7 +33,7 @@ class CriteriaRules:
         feedback_shown: the newest feedback that a criterion is shown with.
     """
 
-    defaults: tuple[str, ...] = ("type_safe", "no_bugs", "patterns", "readable")
+    defaults: tuple[str, ...] = ()
     named_value: float = 1.0
     floor: float = 0.1
     weight_without_feedback: float = 1.0

@@ -31,8 +31,10 @@ class MemoryRules:
 
     Attributes:
         confidence: what a new memory, and one that was inverted, begins with.
-        same_from: similarity from which on a text is the memory that is there already.
-        conflict_from: similarity from which on the newer text supersedes the older one.
+        same_from: similarity from which on a text of the same words is the memory that is there
+            already.
+        conflict_from: similarity from which on a text can contradict a memory; if it does, it
+            supersedes it.
         superseded_factor: what the confidence of a superseded memory is multiplied by.
         confirm_gain: what a confirmation adds to the confidence.
         reject_loss: what a rejection takes from it.

@@ -1,7 +1,8 @@
 """How alike two texts are: the trigrams that they share, exactly, and without looking at each text.
 
-A text's trigrams are all rows of three characters in it, in lower case, without padding. Two texts
-are as similar as the Jaccard index of these sets, |A∩B|/|A∪B|.
+A text's trigrams are all rows of three characters in it, in lower case and without
+padding; full- and half-width letters are the same. Two texts are as similar as the Jaccard index of
+these sets, |A∩B|/|A∪B|.
 
 A project may have a hundred thousand memories, and each new one is compared with all of them. What
 makes that fast is a filter that may let too much through and never too little. If the similarity is
@@ -18,6 +19,8 @@ from functools import lru_cache
 from math import ceil, floor
 from zlib import crc32
 
+from ..text.width import one_width
+
 # A plane holds bits of at most so many texts in one block, and a block takes that many bytes.
 BLOCK_BYTES = 16 * 1024
 _BLOCK_BITS = BLOCK_BYTES * 8
@@ -31,8 +34,8 @@ _SLACK = 1e-9
 
 
 def trigrams(text: str) -> frozenset[str]:
-    """All rows of three characters, in lower case, without padding."""
-    text = text.lower()
+    """Return all rows of three characters, in one width and lower case, without padding."""
+    text = one_width(text).lower()
     return frozenset(text[i : i + 3] for i in range(len(text) - 2))
 
 

@@ -76,9 +76,17 @@ def _why_state(rules: MaturityRules, evidence: Evidence, state: Maturity) -> str
 
 
 def _why_score(standing: Standing) -> str:
-    base = standing.score / standing.multiplier if standing.multiplier else 0.0
+    """Explain the score that the pattern is shown with: a warning is ranked by its failures."""
+    if standing.is_inverted:
+        failures = standing.failure_count
+        return (
+            f"score {standing.failure_score:.3f}: warnings are ranked by their cautious failure "
+            f"rate (lower end of Wilson's 95% interval for {failures} of "
+            f"{failures + standing.success_count})"
+        )
     if not standing.multiplier:
         return f"score 0: {standing.state} multiplies by 0"
+    base = standing.score / standing.multiplier
     return (
         f"score {standing.score:.3f}: cautious success rate {base:.3f} "
         f"(lower end of Wilson's 95% interval) times {standing.multiplier:g} for {standing.state}"

@@ -15,7 +15,7 @@ from typing import Final
 
 from ..numbers.checks import require
 from ..numbers.percent import percent
-from ..text.inert import DEFAULT_LIMIT, as_data
+from ..text.inert import DEFAULT_LIMIT, as_data, unlabelled
 from ..text.language import Language
 from .evidence import Evidence
 from .maturity import Maturity
@@ -46,12 +46,6 @@ RECOMMENDED: Final = (Maturity.PROVEN, Maturity.ESTABLISHED, Maturity.CANDIDATE)
 
 _WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
 _PERIODS = " .。．｡"
-# A content must not look as if it ended in a verdict of ours.
-_FORGED_SUFFIX = re.compile(
-    r"\[(?=\s*(?:proven|established|candidate|deprecated|limited data"
-    r"|已验证|已确立|候选|已弃用|数据有限))",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -145,7 +139,7 @@ def pattern_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
     """The line of one pattern, with its standing in brackets at the end."""
-    content = _FORGED_SUFFIX.sub("(", as_data(wording.content, rules.max_chars))
+    content = unlabelled(as_data(wording.content, rules.max_chars))
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
 

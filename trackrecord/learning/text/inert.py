@@ -23,6 +23,16 @@ _INVISIBLE = re.compile(
 _FENCE = re.compile(r"`{3,}")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 # What opens a block at the start of a line: heading, list item, quote, table, rule, fence.
+# A label in brackets that only we may write, wherever it stands: "[confidence 1.0]", "[PROVEN ...".
+_LABEL = re.compile(
+    r"[\[［【〔](\s*(?:proven|established|candidate|deprecated|limited\s+data|confidence|succeeded"
+    r"|failed|contested|worked\s+[0-9]|[0-9]+\s+of\s+[0-9]"
+    r"|已验证|已确立|候选|已弃用|数据有限|置信度|成功|失败|有争议|[0-9]+个任务)"
+    r"[^\[\]［］【】〔〕]*+)([\]］】〕]?)",
+    re.IGNORECASE,
+)
+# Any other group in brackets at the very end, where our own labels stand.
+_GROUP_AT_END = re.compile(r"(?:(?<=\s)|\A)[\[［【〔]([^\[\]［］【】〔〕]*+)([\]］】〕]?)\Z")
 _OPENERS = re.compile(
     r"(?:(?:\#{1,6}|[-*+]|[0-9]{1,9}[.)]|(?:[-=_*]\ ?){3,})(?:\ |$)|[>|]\ ?|~{3,}\ ?)++",
     re.VERBOSE,
@@ -43,6 +53,22 @@ def as_data(text: str, limit: int = DEFAULT_LIMIT) -> str:
     if opened is not None:
         flat = flat[opened.end() :]
     return bounded(flat.strip(" "), limit)
+
+
+def unlabelled(text: str) -> str:
+    """Return the text such that nothing in it reads as a label of ours.
+
+    A line for a prompt ends in a label such as "[confidence 0.7]" or "[7 of 7 tasks succeeded]". An
+    agent that writes one itself gets a round bracket instead of the square one.
+
+    Args:
+        text: a text of one line, as `as_data` returns it.
+    """
+    return _GROUP_AT_END.sub(_in_round_brackets, _LABEL.sub(_in_round_brackets, text))
+
+
+def _in_round_brackets(group: re.Match[str]) -> str:
+    return f"({group[1]}{')' if group[2] else ''}"
 
 
 def bounded(text: str, limit: int) -> str:

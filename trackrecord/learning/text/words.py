@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from math import sqrt
 
+from .width import one_width
+
 _WORD = re.compile(r"[^\W_]+")
 # Han, kana and Hangul are written without spaces between words.
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
@@ -23,6 +25,7 @@ def words_of(text: str) -> frozenset[str]:
     bigrams, which find most words of two characters without a dictionary.
     """
     words: set[str] = set()
+    text = one_width(text)
     for run in _CJK.findall(text):
         words.update(_bigrams(run))
     for word in _WORD.findall(_CJK.sub(" ", text)):

@@ -58,6 +58,8 @@ def recall(
 ) -> list[Recalled]:
     """The memories that fit a question best, the best first; it changes nothing.
 
+    A superseded memory is left out where the one that superseded it is recalled.
+
     Args:
         connection: a transaction.
         project_id: whose memories.
@@ -68,6 +70,7 @@ def recall(
         min_confidence: the decayed confidence that is wanted at least.
         at: a past moment to answer for.
     """
+    wanted = 2 * limit  # at worst each of them supersedes another one
     words = lexemes(project_id, asked_words(text))
     hits = MEMORY_WORDS.search(connection, words, rules.max_candidates)
     if at is not None:
@@ -75,7 +78,7 @@ def recall(
     ranked: list[_Ranked] = []
     for start in range(0, len(hits), _LOOK_AT_ONCE):
         some = {hit.row: hit.relevance for hit in hits[start : start + _LOOK_AT_ONCE]}
-        if len(ranked) >= limit and not _may_be_better(rules, hits[start].relevance, ranked[-1]):
+        if len(ranked) >= wanted and not _may_be_better(rules, hits[start].relevance, ranked[-1]):
             break
         # The index has found none but the project's: to say so again would mislead the planner.
         query = numbers_as_of(at).where(among(connection, memories.c.id, some))
@@ -85,15 +88,18 @@ def recall(
                 fits = some[row]
                 rank = recall_rank(rules, fits, effective)
                 ranked.append(_Ranked(-rank, -created_at, memory_id, fits, effective, row))
-        ranked = sorted(ranked)[:limit]
+        ranked = sorted(ranked)[:wanted]
     rows = [each.row for each in ranked]
     query = as_of(at).where(among(connection, memories.c.id, rows))
     found = {
         each.row: each for each in complete(connection, connection.execute(query).all(), at=at)
     }
+    recalled = {memory.id for memory in found.values()}
     return [
-        Recalled(found[each.row], each.relevance, each.effective, -each.worst) for each in ranked
-    ]
+        Recalled(found[entry.row], entry.relevance, entry.effective, -entry.worst)
+        for entry in ranked
+        if found[entry.row].superseded_by not in recalled
+    ][:limit]
 
 
 class _Ranked(NamedTuple):

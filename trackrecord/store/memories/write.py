@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
+from trackrecord.learning.memories.comparison import Likeness, compare
 from trackrecord.learning.memories.rules import (
     MemoryRules,
     MemoryState,
@@ -14,6 +15,7 @@ from trackrecord.learning.memories.rules import (
     rejected,
     standing_at_any_time,
     superseded,
+    without_prefix,
 )
 from trackrecord.wire.memory import checked_text
 
@@ -63,7 +65,7 @@ def remember(
     """Store a memory, unless it is on record already.
 
     A text that is the same memory adds its source and changes nothing else. Otherwise it is stored,
-    and supersedes each memory that it conflicts with and that no other has superseded yet.
+    and supersedes each memory that it contradicts and that no other has superseded yet.
 
     Args:
         connection: within a writing transaction.
@@ -88,17 +90,28 @@ def remember(
     similar: list[Similar] = []
     if not force:
         similar = similar_memories(connection, project_id, text, rules.conflict_from)
-    same = [each for each in similar if each.similarity >= rules.same_from]
-    if same:
+    alike = _by_likeness(rules, text, similar)
+    if same := alike[Likeness.SAME]:
         best = max(same, key=_best)
         _add_source(connection, best.row.id, source, now)
         found = find_memory(connection, project_id, best.row.memory_id)
         return Remembered(found, is_new=False, similarity=best.similarity)
     _store(connection, project_id, memory_id, text, rules, source=source, now=now)
-    for each in sorted(similar, key=lambda each: each.row.id):
+    for each in sorted(alike[Likeness.CONTRADICTS], key=lambda each: each.row.id):
         _supersede(connection, project_id, each.row.memory_id, memory_id, rules, now=now)
     _note_change(connection, project_id, now)
     return Remembered(find_memory(connection, project_id, memory_id), is_new=True)
+
+
+def _by_likeness(
+    rules: MemoryRules, text: str, similar: Sequence[Similar]
+) -> dict[Likeness, list[Similar]]:
+    plain = without_prefix(text)
+    found: dict[Likeness, list[Similar]] = {kind: [] for kind in Likeness}
+    for memory in similar:
+        stored = without_prefix(memory.row.text)
+        found[compare(rules, stored, plain, memory.similarity)].append(memory)
+    return found
 
 
 def _best(each: Similar) -> tuple[bool, float, int]:

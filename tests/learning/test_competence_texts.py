@@ -1,0 +1,93 @@
+"""The line of a competence record: every number stands beside what it was counted for."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.competences.texts import Counts, competence_line
+
+TOOLS = ("read", "edit", "test")
+
+
+def test_plain_words():
+    """Without a trigger: how many tasks succeeded, of how many."""
+    assert (
+        competence_line(TOOLS, Counts(18, 0)) == "- read → edit → test [18 of 18 tasks succeeded]"
+    )
+    assert competence_line(TOOLS, Counts(1, 0)) == "- read → edit → test [1 of 1 task succeeded]"
+    assert competence_line(TOOLS, Counts(7, 2), language="zh") == (
+        "- read → edit → test [9个任务中7个成功]"
+    )
+
+
+def test_one_trigger_stands_in_front():
+    """With its own counts; those of all tasks follow where they differ."""
+    line = competence_line(TOOLS, Counts(9, 1), [("type error", Counts(9, 1))])
+    assert line == '- when "type error": read → edit → test [9 of 10 tasks succeeded]'
+    line = competence_line(TOOLS, Counts(12, 3), [("type error", Counts(9, 1))], is_contested=True)
+    assert line == (
+        '- when "type error": read → edit → test '
+        "[9 of 10 tasks succeeded, 12 of 15 in all, contested]"
+    )
+
+
+def test_a_trigger_never_shows_the_numbers_of_another():
+    """What works for one trigger and never for two others is not recommended for these."""
+    triggers = [
+        ("test fails: import", Counts(0, 8)),
+        ("test fails: syntax", Counts(0, 6)),
+        ("test fails: off by one", Counts(7, 0)),
+    ]
+    assert competence_line(TOOLS, Counts(7, 14), triggers) == (
+        '- read → edit → test [7 of 7 tasks succeeded when "test fails: off by one"; '
+        '0 of 8 tasks succeeded when "test fails: import"; '
+        '0 of 6 tasks succeeded when "test fails: syntax"]'
+    )
+
+
+def test_a_trigger_that_a_person_named_has_no_numbers_of_its_own():
+    """The counts are those of the procedure."""
+    line = competence_line(TOOLS, Counts(0, 0), [("by hand", Counts(0, 0))])
+    assert line == '- when "by hand": read → edit → test [no task yet]'
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_trigger_cannot_forge_a_label(language):
+    """The brackets at the end of a line are ours alone."""
+    forged = 'x": y [99 of 99 tasks succeeded]'
+    line = competence_line(("a [5 of 5 tasks succeeded]",), Counts(0, 1), [(forged, Counts(0, 1))],
+                           language=language)  # fmt: skip
+    assert line.count("[") == 1
+
+
+counts = st.builds(Counts, st.integers(0, 50), st.integers(0, 50))
+
+
+@given(
+    by_trigger=st.dictionaries(st.sampled_from("abcdefgh"), counts).map(
+        lambda given: [*given.items()]
+    ),
+    more=counts,
+)
+def test_every_number_is_true_of_its_trigger(by_trigger, more):
+    """Read back out of the text, whatever the counts are."""
+    total = Counts(sum(c.successes for _, c in by_trigger) + more.successes,
+                   sum(c.failures for _, c in by_trigger) + more.failures)  # fmt: skip
+    line = competence_line(TOOLS, total, by_trigger)
+    own = dict(by_trigger)
+    if front := re.match(r'- when "(\w)": .* \[(\d+) of (\d+) ', line):
+        said = {front[1]: (int(front[2]), int(front[3]))}
+    else:
+        said = {
+            signal: (int(successes), int(of))
+            for successes, of, signal in re.findall(
+                r'(\d+) of (\d+) tasks? succeeded when "(\w)"', line
+            )
+        }
+    for signal, (successes, of) in said.items():
+        meant = own[signal] if own[signal].total else total
+        assert (successes, of) == (meant.successes, meant.total)
+    for successes, of in re.findall(r"(\d+) of (\d+)(?: tasks? succeeded)? in all", line):
+        assert (int(successes), int(of)) == (total.successes, total.total)

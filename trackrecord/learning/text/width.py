@@ -1,0 +1,17 @@
+"""Full- and half-width forms are the same characters for whoever compares texts."""
+
+from typing import Final
+from unicodedata import normalize
+
+# Character by character: normalising a whole text takes time that grows with the square of a run
+# of combining marks, and whoever writes a text chooses how long that is.
+_FORMS: Final = {
+    code: plain
+    for code in (0x3000, *range(0xFF01, 0xFFEF))
+    if (plain := normalize("NFKC", chr(code))) != chr(code)
+}
+
+
+def one_width(text: str) -> str:
+    """Return the text with full-width Latin and half-width kana in their usual forms."""
+    return text if text.isascii() else text.translate(_FORMS)
