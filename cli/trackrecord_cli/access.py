@@ -66,7 +66,7 @@ def check_project(settings: Settings, project: str) -> None:
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.queries.projects import project_row
+    from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import reading
 
     with (

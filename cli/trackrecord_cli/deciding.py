@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def _options(*, reason_required: bool) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         options = signed(
-            by="Name who decides.",
+            by="Name the person who decides.",
             reason="Give the reason; the history keeps it.",
             reason_required=reason_required,
         )
@@ -67,7 +67,7 @@ def _decide(
 ) -> None:
     from trackrecord.learning.patterns.decisions import Action
     from trackrecord.queries.patterns import pattern_slug, transition_rules
-    from trackrecord.queries.projects import project_row
+    from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import writing
     from trackrecord.store.patterns.decide import decide
 

@@ -77,7 +77,8 @@ def project_option(command: Command) -> Command:
         "--project",
         type=PROJECT_NAME,
         default=None,
-        help=f"Use this project.  [default: the setting `project`, else {DEFAULT_PROJECT}]",
+        help="Use the project of this name.  "
+        f"[default: the setting `project`, else {DEFAULT_PROJECT}]",
     )(command)
 
 

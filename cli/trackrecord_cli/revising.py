@@ -41,7 +41,7 @@ _AMOUNT = Read("amount", _amount)
 
 def _signed(*, reason_required: bool) -> Callable[[Command], Command]:
     return signed(
-        by="Name who makes the change.",
+        by="Name the person who makes the change.",
         reason="Give the reason; the history keeps it, and outlives the record.",
         reason_required=reason_required,
     )
@@ -177,7 +177,7 @@ def _revising(
     *, actor: str, reason: str | None, project: str | None, as_json: bool
 ) -> Iterator[tuple[Reviser, _Whole, _Say]]:
     """Open one transaction; what was said of it is printed once it is committed."""
-    from trackrecord.queries.projects import project_row
+    from trackrecord.queries.project_rows import project_row
     from trackrecord.store.competences.revise import Reviser, Signed
     from trackrecord.store.database.engine import writing
 

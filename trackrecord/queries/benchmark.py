@@ -15,7 +15,7 @@ from trackrecord.store.benchmark.rates import read_snapshot
 from trackrecord.times import iso
 
 from .patterns import transition_rules
-from .projects import project_row
+from .project_rows import project_row
 
 Warn = Callable[[str], None]
 

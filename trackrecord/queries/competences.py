@@ -22,7 +22,7 @@ from trackrecord.store.competences.read import (
 from trackrecord.store.competences.tables import competence_history
 from trackrecord.times import iso
 
-from .projects import project_row
+from .project_rows import project_row
 from .short_ids import ids_beginning_with, whole_id
 
 

@@ -14,7 +14,7 @@ from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.decay_basis import read_basis
 from trackrecord.times import iso
 
-from .projects import project_row
+from .project_rows import project_row
 
 
 @dataclass(frozen=True)

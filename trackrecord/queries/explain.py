@@ -22,7 +22,7 @@ from .competences import find_competence, record_ids
 from .criteria import find_criterion, list_criteria
 from .memories import memory_ids, show_memory
 from .patterns import find_pattern, pattern_slugs
-from .projects import project_row
+from .project_rows import project_row
 from .short_ids import only_match
 
 _CRITERION = "criterion:"

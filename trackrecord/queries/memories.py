@@ -18,7 +18,7 @@ from trackrecord.store.memories.write import MemoryFilter
 from trackrecord.store.memories.write import list_memories as read_memories
 from trackrecord.times import iso
 
-from .projects import project_row
+from .project_rows import project_row
 from .short_ids import ids_beginning_with, whole_id
 
 EVERY = MemoryFilter()

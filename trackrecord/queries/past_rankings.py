@@ -9,7 +9,7 @@ from trackrecord.prompt.document import RankingsDocument
 from trackrecord.settings import Settings
 
 from .patterns import transition_rules
-from .projects import project_row
+from .project_rows import project_row
 from .prompt_document import build_document
 
 

@@ -28,7 +28,7 @@ from trackrecord.store.patterns.read import (
 from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.times import iso
 
-from .projects import project_row
+from .project_rows import project_row
 from .short_ids import ids_beginning_with, whole_id
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from sqlalchemy import Connection, distinct, func, select
 
-from trackrecord.errors import UnknownProject
-from trackrecord.learning.text.spelling import closest
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.memories.write import count_memories
-from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names
+from trackrecord.store.outcomes.projects import count_outcomes, project_names
 from trackrecord.store.outcomes.tables import observations, patterns
 from trackrecord.times import iso
+
+from .project_rows import project_row
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,6 @@ class Project:
     def to_document(self) -> dict[str, Any]:
         """Return the project as a JSON object."""
         return dict(vars(self)) | {"last_outcome": iso(self.last_outcome)}
-
-
-def project_row(connection: Connection, name: str) -> int:
-    """Return the row of a project.
-
-    Raises:
-        UnknownProject: nothing is on record for it; the message names the nearest known project.
-    """
-    project_id = project_id_of(connection, name)
-    if project_id is None:
-        known = project_names(connection)
-        raise UnknownProject(name, nearest=closest(name, known), count=len(known))
-    return project_id
 
 
 def list_projects(

@@ -15,7 +15,7 @@ from trackrecord.store.competences.select import Selected, select_competences, s
 from trackrecord.store.database.engine import reading
 
 from .competences import CompetenceRecord
-from .projects import project_row
+from .project_rows import project_row
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import redis
 from sqlalchemy import Connection
@@ -22,7 +22,7 @@ from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
 from .patterns import list_patterns
-from .projects import project_row
+from .project_rows import project_row
 
 # A worker that waits for outcomes asks at least this often.
 _ALIVE_WITHIN_MS: Final = 15_000
@@ -136,12 +136,8 @@ def masked(url: str) -> str:
     parts = urlsplit(url)
     user, at, place = parts.netloc.rpartition("@")
     name, colon, _ = user.partition(":")
-    shown = f"{name}:***@{place}" if colon else f"{user}{at}{place}"
-    plain = urlunsplit((parts.scheme, shown, parts.path, "", ""))
-    # urlunsplit drops the empty host that a URL with a path of a file has.
-    if not shown and not plain.startswith(f"{parts.scheme}://"):
-        return f"{parts.scheme}://{parts.path}"
-    return plain
+    server = f"{name}:***@{place}" if colon else f"{user}{at}{place}"
+    return f"{parts.scheme}://{server}{parts.path}"
 
 
 def _flow(client: redis.Redis, settings: Settings) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("consolidate")
 @project_option
 @json_option
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
 def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
     """Turn new episodes into competence records now.
 
@@ -27,7 +27,7 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
     """
     from trackrecord.embeddings.embedder import embed_everything
     from trackrecord.logs import configure_logs
-    from trackrecord.queries.projects import project_row
+    from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import reading
     from trackrecord_consolidation.run import consolidate
 

@@ -289,7 +289,7 @@ def _changing(
 ) -> Iterator[tuple[Connection, Settings, int, str]]:
     """Open a writing transaction; with it come the project's row and the memory's whole id."""
     from trackrecord.queries.memories import whole_memory_id
-    from trackrecord.queries.projects import project_row
+    from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import writing
 
     settings, project = settings_for(project)

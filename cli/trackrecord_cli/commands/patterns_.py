@@ -41,7 +41,9 @@ for each_command in COMMANDS:
 
 @command.command("list")
 @list_options("patterns")
-@click.option("--anti", "only_anti", is_flag=True, help="Show only anti-patterns.")
+@click.option(
+    "--anti", "only_anti", is_flag=True, help="Show only patterns that have become anti-patterns."
+)
 @click.option(
     "--state", type=click.Choice(_STATES), help="Show only patterns in this maturity state."
 )

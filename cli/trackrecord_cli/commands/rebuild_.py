@@ -25,7 +25,7 @@ def command(project: str | None, *, as_json: bool) -> None:
     from trackrecord.factories import appraiser_of, recorded_rules_of
     from trackrecord.logs import configure_logs
     from trackrecord.queries.patterns import transition_rules
-    from trackrecord.queries.projects import project_row
+    from trackrecord.queries.project_rows import project_row
     from trackrecord.store.competences.rebuild_credit import credit_again
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.rebuild import rebuild_patterns

@@ -69,18 +69,28 @@ def read_outcomes(
 
 
 def _fields(text: bytes, max_bytes: int) -> dict[str, Any]:
-    """Return the fields of an outcome, without those that are null.
+    """Return the fields of an outcome, without those that are null: these say nothing.
 
     Raises:
         InvalidOutcome: the text is not an outcome.
     """
+    if b"null" in text and len(text) <= max_bytes:
+        text = _without_nulls(text)
     decode_outcome(text, max_bytes=max_bytes)
     try:
-        fields = msgspec.json.decode(text)
+        fields: dict[str, Any] = msgspec.json.decode(text)
     except (ValueError, RecursionError):  # in a field that is not of the wire format
         message = "an unknown field cannot be read"
         raise InvalidOutcome(message) from None
-    return {name: value for name, value in fields.items() if value is not None}
+    return fields
+
+
+def _without_nulls(text: bytes) -> bytes:
+    try:
+        fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return text  # what is wrong with it, the check of the outcome says
+    return msgspec.json.encode({name: raw for name, raw in fields.items() if bytes(raw) != b"null"})
 
 
 def _id_by_content(text: bytes, seen: Counter[str]) -> str:

@@ -54,7 +54,7 @@ def make_room(engine: Engine) -> None:
             )
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()[0]
-        message = f"pgvector is not to be had ({reason})"
+        message = f"pgvector is not available ({reason})"
         raise NoVectors(message) from error
 
 
