@@ -31,10 +31,11 @@ COPY --from=build /opt/trackrecord /opt/trackrecord
 ENV PATH=/opt/trackrecord/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
-    TRACKRECORD_HOME=/var/lib/trackrecord
+    TRACKRECORD_HOME=/var/lib/trackrecord \
+    TRACKRECORD_TRUSTED_FOLDERS='["/var/lib/trackrecord"]'
 
 USER trackrecord
-# A trackrecord.toml that is mounted here is read.
+# A trackrecord.toml that is mounted here is read in full: the variable above names this folder.
 WORKDIR /var/lib/trackrecord
 
 CMD ["trackrecord", "--help"]

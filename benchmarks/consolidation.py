@@ -6,15 +6,14 @@ from itertools import islice
 
 from sqlalchemy import Engine, select
 
-from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.factories import appraiser_of
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.tables import outcomes, waiting_episodes
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import Appraised, Appraiser
+from trackrecord.wire.scored_outcome import Appraised
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
 
@@ -68,7 +67,7 @@ class _Store:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._appraiser = Appraiser(settings.scoring, Recogniser())
+        self._appraiser = appraiser_of(settings.rules)
         self._engine: Engine = connect_store(settings.effective_database_url)
         migrate(self._engine)
 
@@ -80,14 +79,13 @@ class _Store:
         """Record that many new episodes; answers the seconds."""
         started = time.perf_counter()
         appraised = self._appraised(count, seed)
-        rules = TransitionRules(self._settings.maturity, self._settings.antipatterns)
+        rules = self._settings.rules
         while batch := list(islice(appraised, _BATCH)):
             with writing(self._engine) as connection:
                 learn(
                     connection,
                     batch,
-                    decay=self._settings.decay,
-                    transition_rules=rules,
+                    rules,
                     now=time.time(),
                 )
         return time.perf_counter() - started

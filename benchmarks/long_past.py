@@ -19,7 +19,6 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.decay_basis import replace_basis
 from trackrecord.store.outcomes.tables import observations, outcomes, patterns, projects
 from trackrecord.store.patterns.read import read_changes, read_examples, read_standings
-from trackrecord.store.patterns.transitions import TransitionRules
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale
@@ -112,7 +111,7 @@ def _record(engine: Engine, count: int) -> None:
 
 def _explain_pattern(engine: Engine, settings: Settings, at: float | None) -> None:
     """What `trackrecord explain` and `patterns show` do with the store."""
-    rules = TransitionRules(settings.maturity, settings.antipatterns)
+    rules = settings.rules
     with reading(engine) as connection:
         (standing,) = read_standings(connection, _PROJECT_ID, rules, now=_NOW, at=at, slug=_SLUG)
         read_examples(connection, _PROJECT_ID, _SLUG, at=at)

@@ -5,13 +5,13 @@ from itertools import cycle, islice
 
 from sqlalchemy import Engine, insert, select, text
 
+from trackrecord.rules import Rules
 from trackrecord.settings import Settings
 from trackrecord.store.benchmark.rates import read_snapshot
 from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.tables import outcomes, projects
-from trackrecord.store.patterns.transitions import TransitionRules
 
 from .figures import Baseline, Figure, Measured
 from .scale import Scale
@@ -42,7 +42,7 @@ def _figures(database: str, settings: Settings, count: int) -> list[Figure]:
     try:
         migrate(engine)
         _record(engine, count)
-        rules = TransitionRules(settings.maturity, settings.antipatterns)
+        rules = settings.rules
         bare = _read(engine)
         return [
             Figure(
@@ -84,9 +84,7 @@ def _record(engine: Engine, count: int) -> None:
             connection.execute(text("VACUUM ANALYZE"))
 
 
-def _snapshot(
-    engine: Engine, rules: TransitionRules, expected: int, *, since: float | None = None
-) -> float:
+def _snapshot(engine: Engine, rules: Rules, expected: int, *, since: float | None = None) -> float:
     started = time.perf_counter()
     with reading(engine) as connection:
         run = read_snapshot(connection, _PROJECT_ID, rules, now=_NOW, since=since)

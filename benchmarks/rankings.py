@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import redis
 
-from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.factories import appraiser_of
 from trackrecord.prompt.cache import read_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.settings import Settings
@@ -13,7 +13,6 @@ from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.write import remember
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.scored_outcome import Appraised, Appraiser
 from trackrecord_consolidation.run import consolidate
@@ -80,16 +79,14 @@ def _check(reader: RankingsReader) -> None:
 
 def learn_all(settings: Settings, client: redis.Redis) -> None:
     """Learn a project from outcomes, and fill its cache."""
-    recogniser = Recogniser()
     engine = connect_store(settings.effective_database_url)
     migrate(engine)
     now = time.time()
     with writing(engine) as connection:
         learn(
             connection,
-            list(_outcomes(Appraiser(settings.scoring, recogniser), now)),
-            decay=settings.decay,
-            transition_rules=TransitionRules(settings.maturity, settings.antipatterns),
+            list(_outcomes(appraiser_of(settings.rules), now)),
+            settings.rules,
             now=now,
         )
         project_id = ensure_projects(connection, [PROJECT])[PROJECT]
@@ -99,7 +96,7 @@ def learn_all(settings: Settings, client: redis.Redis) -> None:
                 memory_id=f"memory-{number}", rules=settings.memories, now=now, force=True,
             )  # fmt: skip
     consolidate(engine, settings.competence, PROJECT, now=now, actor="benchmark")
-    RankingsRefresher(engine, client, settings, recogniser).refresh(PROJECT)
+    RankingsRefresher(engine, client, settings).refresh(PROJECT)
     engine.dispose()
 
 

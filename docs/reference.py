@@ -7,17 +7,20 @@ that was forgotten.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from inspect import getdoc
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
-from annotated_types import Ge, Gt, Le, MaxLen, MinLen
-from pydantic.fields import FieldInfo
 
-from trackrecord.settings import ENV_PREFIX, Settings
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.setting_sources import ENV_PREFIX
+from trackrecord.setting_values import Annotation, annotations_of, bounds_of
 from trackrecord_cli.main import cli
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 DOCS = Path(__file__).parent
 BEGIN = "<!-- written by docs/reference.py -->"
@@ -44,22 +47,19 @@ _RULES = {
 
 def settings_reference() -> str:
     """The tables of settings.md."""
-    plain = {name: field for name, field in Settings.model_fields.items() if not _is_rules(field)}
-    rows = [_row(name, field) for name, field in plain.items()]
+    declared = annotations_of(DaemonSettings)
+    usual = {field.name: field.default for field in fields(DaemonSettings)}
+    rows = [_row(name, each, usual[name]) for name, each in declared.items() if not each.rules]
     parts = [_table(("variable", "default", "allowed", "meaning"), rows)]
-    for name, field in Settings.model_fields.items():
-        if _is_rules(field):
-            parts += [f"### {_RULES.get(name, name.capitalize())}", _rules_table(name, field)]
+    for name, each in declared.items():
+        if each.rules:
+            parts += [f"### {_RULES.get(name, name.capitalize())}", _rules_table(name, usual[name])]
     return "\n\n".join(parts)
 
 
-def _is_rules(field: FieldInfo) -> bool:
-    return is_dataclass(field.default)
-
-
-def _row(name: str, field: FieldInfo) -> tuple[str, ...]:
-    default = _DEFAULTS.get(name) or _code(field.default)
-    return f"`{ENV_PREFIX}{name.upper()}`", default, _allowed(field), field.description or ""
+def _row(name: str, setting: Annotation, default: object) -> tuple[str, ...]:
+    shown = _DEFAULTS.get(name) or _code(default)
+    return f"`{ENV_PREFIX}{name.upper()}`", shown, _allowed(setting), setting.description
 
 
 def _code(value: object) -> str:
@@ -70,36 +70,23 @@ def _code(value: object) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def _allowed(field: FieldInfo) -> str:
-    low, high, pattern = "", "", ""
-    for rule in field.metadata:
-        if isinstance(rule, Gt):
-            low = f"above {rule.gt:g}"
-        elif isinstance(rule, Ge):
-            low = f"from {rule.ge}"
-        elif isinstance(rule, Le):
-            high = f"to {rule.le}"
-        elif isinstance(rule, MinLen):
-            low = f"from {rule.min_length}"
-        elif isinstance(rule, MaxLen):
-            high = f"to {rule.max_length} characters"
-        elif getattr(rule, "pattern", None):
-            pattern = f"`{rule.pattern}`"
-    choices = getattr(field.annotation, "__args__", ())
-    if choices and all(isinstance(choice, str) for choice in choices):
-        return ", ".join(f"`{choice}`" for choice in choices)
-    return " ".join(part for part in (low, high, pattern) if part)
+def _allowed(setting: Annotation) -> str:
+    if get_origin(setting.kind) is Literal:
+        return ", ".join(f"`{choice}`" for choice in get_args(setting.kind))
+    if setting.bounds.pattern:
+        return f"`{setting.bounds.pattern}`"
+    return bounds_of(setting)
 
 
-def _rules_table(name: str, field: FieldInfo) -> str:
-    meanings = attribute_meanings(type(field.default))
+def _rules_table(name: str, rules: "DataclassInstance") -> str:
+    meanings = attribute_meanings(type(rules))
     rows = [
         (
-            f"`{ENV_PREFIX}{name.upper()}__{each.name.upper()}`",
-            _code(getattr(field.default, each.name)),
-            meanings.get(each.name, ""),
+            f"`{ENV_PREFIX}{name.upper()}__{number.name.upper()}`",
+            _code(getattr(rules, number.name)),
+            meanings.get(number.name, ""),
         )
-        for each in fields(field.default)
+        for number in fields(rules)
     ]
     return _table(("variable", "default", "meaning"), rows)
 

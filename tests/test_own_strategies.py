@@ -5,7 +5,7 @@ import json
 import pytest
 
 from trackrecord.errors import SettingsError
-from trackrecord.factories import appraiser_of, recogniser_of, recorded_rules_of
+from trackrecord.factories import appraiser_of, recogniser_of
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.settings import load_settings
@@ -17,7 +17,7 @@ SLUG = "split-by-tenant"
 
 def touched(settings, **fields):
     body = json.dumps({"task_id": "t", "success": True, **fields}).encode()
-    appraised = appraiser_of(settings).appraise(
+    appraised = appraiser_of(settings.rules).appraise(
         decode_outcome(body), body, received_at=1.0, outcome_id="o"
     )
     return [(each.slug, each.kind) for each in appraised.touches]
@@ -47,15 +47,16 @@ def test_a_negated_mention_is_none(monkeypatch):
 
 def test_from_a_file(tmp_path, monkeypatch):
     """Each is a table of its own in TOML."""
-    (tmp_path / "trackrecord.toml").write_text(
+    file = tmp_path / "own.toml"
+    file.write_text(
         '[[strategies]]\nname_en = "Split by tenant"\nsplits_by = ["tenant"]\n'
         '[criteria]\ndefaults = ["kind"]\n'
     )
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRACKRECORD_CONFIG", str(file))
     settings = load_settings()
     assert settings.strategies == (Strategy("Split by tenant", splits_by=("tenant",)),)
     assert settings.criteria == CriteriaRules(defaults=("kind",))
-    assert recogniser_of(settings).by_slug(SLUG) is not None
+    assert recogniser_of(settings.rules).by_slug(SLUG) is not None
 
 
 def test_a_child_process_gets_the_same(monkeypatch):
@@ -68,7 +69,7 @@ def test_a_child_process_gets_the_same(monkeypatch):
         monkeypatch.setenv(name, value)
     again = load_settings()
     assert (again.strategies, again.criteria) == (settings.strategies, settings.criteria)
-    assert recorded_rules_of(again).as_json() == recorded_rules_of(settings).as_json()
+    assert again.rules.recorded.as_json() == settings.rules.recorded.as_json()
 
 
 @pytest.mark.parametrize(

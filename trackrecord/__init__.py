@@ -13,6 +13,9 @@ What an agent needs is here:
     trackrecord.context(task="fix the build", candidates=[...], budget=4000)
     trackrecord.error_context("build-4711")
 
+Each call that may wait has a form for event loops, with an "a" in front: `await
+trackrecord.arankings(task="fix the build")`. `trackrecord.testing` is for an agent's own tests.
+
 Names are imported when they are first used: an agent that only publishes pays for nothing else.
 """
 
@@ -23,12 +26,32 @@ from .forking import not_while_forking
 
 if TYPE_CHECKING:
     from trackrecord_producers.attempt import Attempt, attempt, current_attempt
+    from trackrecord_producers.awaitable import (
+        aartifact,
+        acontext,
+        aerror_context,
+        aerror_stats,
+        aflush,
+        arankings,
+        arecord_error,
+        aresolve_error,
+        aspool,
+        asummarise,
+    )
     from trackrecord_producers.errors_in_flight import (
         dropped_errors,
         error_context,
         error_stats,
         record_error,
         resolve_error,
+    )
+    from trackrecord_producers.outcome_fields import (
+        AttemptFields,
+        CostFields,
+        OutcomeFields,
+        ProcessFields,
+        ToolCallFields,
+        TriggerFields,
     )
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
     from trackrecord_producers.remembering import remember
@@ -46,10 +69,26 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attempt",
+    "AttemptFields",
     "Candidate",
+    "CostFields",
+    "OutcomeFields",
     "Page",
+    "ProcessFields",
     "Stats",
+    "ToolCallFields",
+    "TriggerFields",
+    "aartifact",
+    "acontext",
+    "aerror_context",
+    "aerror_stats",
+    "aflush",
+    "arankings",
+    "arecord_error",
+    "aresolve_error",
     "artifact",
+    "aspool",
+    "asummarise",
     "attempt",
     "classify",
     "classify_failure",
@@ -75,10 +114,26 @@ __all__ = [
 
 _HOMES = {
     "Attempt": "trackrecord_producers.attempt",
+    "AttemptFields": "trackrecord_producers.outcome_fields",
     "Candidate": "trackrecord.prompt.candidates.candidate",
+    "CostFields": "trackrecord_producers.outcome_fields",
+    "OutcomeFields": "trackrecord_producers.outcome_fields",
     "Page": "trackrecord.artifacts.pages",
+    "ProcessFields": "trackrecord_producers.outcome_fields",
     "Stats": "trackrecord_producers.tally",
+    "ToolCallFields": "trackrecord_producers.outcome_fields",
+    "TriggerFields": "trackrecord_producers.outcome_fields",
+    "aartifact": "trackrecord_producers.awaitable",
+    "acontext": "trackrecord_producers.awaitable",
+    "aerror_context": "trackrecord_producers.awaitable",
+    "aerror_stats": "trackrecord_producers.awaitable",
+    "aflush": "trackrecord_producers.awaitable",
+    "arankings": "trackrecord_producers.awaitable",
+    "arecord_error": "trackrecord_producers.awaitable",
+    "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
+    "aspool": "trackrecord_producers.awaitable",
+    "asummarise": "trackrecord_producers.awaitable",
     "attempt": "trackrecord_producers.attempt",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from .errors import AlreadyRunning
-from .folders import folder_name
+from .folders import folder_name, make_private_folder
 from .learning.benchmark.rates import Snapshot
 
 _FOLDER = "benchmarks"
@@ -70,7 +70,8 @@ class BenchmarkHistory:
             AlreadyRunning: as above.
             OSError: the history cannot be written; it is as it was.
         """
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self._folder.parent)
+        make_private_folder(self._folder)
         with self._locked():
             kept = [*self._read(), snapshot][-keep:]
             document = _Document(_VERSION, self._project, kept)

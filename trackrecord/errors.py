@@ -96,8 +96,20 @@ class ServerUnavailable(TrackrecordError):
     """Raised when Redis or the database cannot be reached."""
 
 
+class ServerUnfit(ServerUnavailable):
+    """Raised when a server answers, but cannot be worked with the way it is set up."""
+
+
+class KeepsEnding(ServerUnavailable):
+    """Raised when a process that `trackrecord up` starts ends again and again."""
+
+
 class StoreUnavailable(ServerUnavailable):
     """Raised when the database cannot be reached or cannot be written to."""
+
+
+class StoreUnfit(StoreUnavailable, ServerUnfit):
+    """Raised when the database answers, but cannot be worked with the way it is set up."""
 
 
 class StoreBusy(StoreUnavailable):

@@ -1,7 +1,10 @@
 """Folders and files that belong to one project each."""
 
+import os
 import re
 from hashlib import sha256
+from pathlib import Path
+from typing import TextIO
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _READABLE_CHARS = 32
@@ -17,3 +20,21 @@ def folder_name(project: str) -> str:
     readable = _UNSAFE.sub("-", project.lower())[:_READABLE_CHARS].strip("-")
     digest = sha256(project.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
     return f"{readable}-{digest}" if readable else digest
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that only its owner can enter, and its parents as usual; keep one that exists.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def open_private(path: Path) -> TextIO:
+    """Open a file for appending and reading; if it is missing, make it for its owner alone.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+")

@@ -4,7 +4,7 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from .settings import Settings
+from .agent_settings import AgentSettings
 
 _WORKER_CONNECT_TIMEOUT_S = 5.0
 # Far above any blocking read of ours; below it, a server that hangs would hang the worker.
@@ -12,7 +12,7 @@ _WORKER_TIMEOUT_S = 30.0
 _WORKER_RETRIES = 3
 
 
-def agent_client(settings: Settings) -> redis.Redis:
+def agent_client(settings: AgentSettings) -> redis.Redis:
     """A client that gives up soon: for whoever must not be held up by an unreachable server.
 
     It tries once: redis-py's own default would try four times with seconds in between.
@@ -26,7 +26,7 @@ def agent_client(settings: Settings) -> redis.Redis:
     )
 
 
-def worker_client(settings: Settings) -> redis.Redis:
+def worker_client(settings: AgentSettings) -> redis.Redis:
     """A client that rides out a short interruption: for workers, which have time.
 
     A command whose connection breaks is sent again, so it may take effect twice; what workers

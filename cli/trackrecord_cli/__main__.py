@@ -1,5 +1,5 @@
 """`python -m trackrecord_cli`: the command line where no script is installed."""
 
-from .main import main
+from .entry import main
 
 main()

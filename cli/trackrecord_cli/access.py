@@ -87,24 +87,16 @@ def open_redis(settings: Settings) -> Iterator[redis.Redis]:
     import redis
 
     from trackrecord.redis_client import worker_client
+    from trackrecord.redis_problems import explain_redis_error
 
     client = worker_client(settings)
     try:
         client.ping()
         yield client
-    except redis.AuthenticationError:
-        # A kind of ConnectionError, with another way out.
-        message = "Redis refuses the password; check TRACKRECORD_REDIS_URL"
-        raise ServerUnavailable(message) from None
-    except (redis.ConnectionError, redis.TimeoutError) as error:
-        hint = (
-            "start it with `trackrecord up`, or set TRACKRECORD_REDIS_URL"
-            if settings.redis_url is None
-            else "check TRACKRECORD_REDIS_URL"
-        )
-        # redis-py's messages name the host and port, never the password.
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        message = f"Redis cannot be reached ({reason}); {hint}"
-        raise ServerUnavailable(message) from None
+    except redis.RedisError as error:
+        explained = explain_redis_error(error, settings)
+        if explained is None:
+            raise
+        raise explained from None
     finally:
         client.close()

@@ -67,7 +67,6 @@ def refresh_rankings(engine: Engine, settings: Settings, project: str) -> None:
     """Refresh the cached rankings at once; without Redis a worker does it later."""
     import redis
 
-    from trackrecord.factories import recogniser_of
     from trackrecord.logs import configure_logs
     from trackrecord.redis_client import agent_client
     from trackrecord_worker.refresh import RankingsRefresher
@@ -77,4 +76,4 @@ def refresh_rankings(engine: Engine, settings: Settings, project: str) -> None:
         contextlib.suppress(redis.RedisError, OSError, ServerUnavailable),
         agent_client(settings) as client,
     ):
-        RankingsRefresher(engine, client, settings, recogniser_of(settings)).refresh(project)
+        RankingsRefresher(engine, client, settings).refresh(project)

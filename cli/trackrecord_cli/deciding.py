@@ -66,7 +66,7 @@ def _decide(
     as_json: bool,
 ) -> None:
     from trackrecord.learning.patterns.decisions import Action
-    from trackrecord.queries.patterns import pattern_slug, transition_rules
+    from trackrecord.queries.patterns import pattern_slug
     from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import writing
     from trackrecord.store.patterns.decide import decide
@@ -82,7 +82,7 @@ def _decide(
                 Action(action),
                 actor=actor,
                 reason=reason or "",
-                rules=transition_rules(settings),
+                rules=settings.rules,
                 half_life_days=settings.decay.half_life_days,
                 now=time.time(),
             )

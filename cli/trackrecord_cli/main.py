@@ -20,6 +20,7 @@ from trackrecord.errors import (
     UnknownProject,
 )
 
+from .entry import explain_missing, is_ours
 from .group import Group
 
 # Each command lives in the module of its name, and is imported when it is called: `--help` shows
@@ -81,7 +82,7 @@ def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
 @click.command(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Settings come from TRACKRECORD_… variables, then from trackrecord.toml.",
+    epilog="Settings come from TRACKRECORD_… variables, then from your trackrecord.toml.",
 )
 @click.option(
     "--version",
@@ -124,6 +125,11 @@ def run(arguments: list[str]) -> int:
         if status == NO and "--json" in arguments:
             _say_in_json(error)
         return status
+    except ModuleNotFoundError as error:
+        if is_ours(error):
+            raise
+        _say(explain_missing(error))
+        return WRONG_USE
     except BrokenPipeError:
         # `trackrecord … | head`: whoever read has seen enough. Nothing more may be flushed there.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

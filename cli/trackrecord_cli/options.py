@@ -6,13 +6,11 @@ from typing import Any, TypeVar
 import click
 
 from trackrecord.errors import InvalidTime
+from trackrecord.project_names import DEFAULT_PROJECT, checked_project
 from trackrecord.times import parse_moment
-from trackrecord.wire.outcome import DEFAULT_PROJECT
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
-
-_MAX_PROJECT = 128
 
 
 class Read(click.ParamType[_Value]):
@@ -68,7 +66,7 @@ def name_of(what: str, most: int) -> Callable[[str], str]:
 
 
 MOMENT = Read("time", parse_moment)
-PROJECT_NAME = Read("name", name_of("project's name", _MAX_PROJECT))
+PROJECT_NAME = Read("name", checked_project)
 
 
 def project_option(command: Command) -> Command:

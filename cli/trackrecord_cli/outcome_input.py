@@ -56,7 +56,7 @@ def given_outcomes(
         max_bytes: the largest body that is allowed.
         file: the file's name, which stands before the place of a bad line; "" for none.
     """
-    from trackrecord_producers.body import write_body
+    from trackrecord_producers.body import build_wire_body
     from trackrecord_producers.importers import Rejected
 
     for record in records:
@@ -64,13 +64,13 @@ def given_outcomes(
         if isinstance(record, Rejected):
             yield BadLine(place, record.reason)
             continue
-        fields = {"project": project, **record.fields}
+        fields = dict(record.fields)
         try:
-            body = write_body(fields, max_bytes=max_bytes)
+            outcome_id, body = build_wire_body(fields, project=project, max_bytes=max_bytes)
         except InvalidOutcome as error:  # the project's name has made it too large
             yield BadLine(place, str(error))
         else:
-            yield GivenOutcome(fields["project"], fields["outcome_id"], body)
+            yield GivenOutcome(fields["project"], outcome_id, body)
 
 
 def say_bad_lines(bad: Sequence[BadLine]) -> int:

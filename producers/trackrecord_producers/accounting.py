@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from .scalars import as_flag
+
 MAX_TOOL_CALLS: Final = 1000
 # Arguments and errors of all calls together; an outcome has 1 MiB.
 _MAX_PARTICULARS_BYTES: Final = 512 * 1024
@@ -93,8 +95,26 @@ class Account:
                 outcome["failure_mode"], outcome["failure_details"] = self.failure
             outcome |= fields | self.noted
             outcome["task_id"] = task_id
-            outcome["success"] = self.failure is None
+            outcome["success"] = self.success(fields)
             return outcome
+
+    def success(self, fields: dict[str, Any]) -> object:
+        """Return whether the task reached its goal: what the wire takes, or refuses.
+
+        An explicit `success` wins over a body that ended without an exception, never over a
+        failure; what was noted last wins over what was given first.
+        """
+        if self.failure is not None:
+            return False
+        told = self._told(fields)
+        return True if told is None else as_flag(told)
+
+    def is_contradicted(self, fields: dict[str, Any]) -> bool:
+        """Return whether success was told of an attempt that failed."""
+        return self.failure is not None and as_flag(self._told(fields)) is True
+
+    def _told(self, fields: dict[str, Any]) -> object:
+        return (fields | self.noted).get("success")
 
     def close(self) -> None:
         """Let the last exception go: it holds on to the frames that it came through."""

@@ -11,8 +11,8 @@ from time import monotonic
 import msgspec
 import redis
 
+from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.adoption import Adoption, adopt_errors
-from trackrecord.settings import Settings
 
 from .bounded_queue import Waiting
 
@@ -30,7 +30,7 @@ _take_apart = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def with_adopted_errors(
-    client: redis.Redis, settings: Settings, items: Sequence[Waiting]
+    client: redis.Redis, settings: AgentSettings, items: Sequence[Waiting]
 ) -> list[Waiting]:
     """The same outcomes; those of attempts count what others recorded meanwhile as well.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from trackrecord.inflight.errors import ErrorType
 from trackrecord.learning.text.language import Language
@@ -14,12 +14,16 @@ from .current import current_attempt as current_attempt  # handed on to agents f
 from .current import make_current
 from .decorating import observed
 from .described import describe, describe_error
+from .diversion import diversion_here
 from .endings import CANCELLED, is_clean_exit, mode_of
 from .errors_in_flight import error_context, report_end, report_error
 from .failed_before import FailedBefore, Task
 from .ids import new_id
+from .outcome_fields import AttemptFields
 from .particulars import MAX_DETAILS, particulars_of
 from .publish import publish_fields
+from .remarks import remark
+from .scalars import as_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +32,7 @@ _MAX_LABEL = 256
 _failed_before = FailedBefore()
 
 
-def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN401 - fields of many types
+def attempt(task_id: str | None = None, **fields: Unpack[AttemptFields]) -> Attempt:
     """Observe an attempt at a task, and publish how it went when it ends.
 
     Use it as `with`, as `async with`, or as a decorator of functions, coroutine functions and
@@ -37,9 +41,13 @@ def attempt(task_id: str | None = None, **fields: Any) -> Attempt:  # noqa: ANN4
     Args:
         task_id: the task. Given none, a decorator names the task after the function, so that all
             its calls are attempts at one task, and `with` makes up a name that is used once.
-        **fields: any other field of the wire format, published as it is.
+        **fields: any other field of the wire format, published as it is. With `success=False`
+            the task counts as failed unless `note(success=True)` says otherwise before the end.
     """
-    return Attempt(task_id, fields)
+    given: Any = fields
+    # As publish() would read it, so that the outcome and the errors name one task.
+    read_as: Any = as_text(task_id)
+    return Attempt(read_as, given)
 
 
 class Attempt:
@@ -119,6 +127,19 @@ class Attempt:
             return ""
         return error_context(self.task_id, include_resolved, lang, project=self._project)
 
+    async def aerror_context(
+        self,
+        include_resolved: bool = False,
+        lang: Language = "en",
+    ) -> str:
+        """As `error_context`, without holding up the event loop."""
+        if self.task_id is None:
+            return ""
+        # Imports asyncio, which is there already where this is awaited.
+        from .awaitable import aerror_context
+
+        return await aerror_context(self.task_id, include_resolved, lang, project=self._project)
+
     @property
     def _project(self) -> str | None:
         project = self._account.noted.get("project", self._fields.get("project"))
@@ -170,9 +191,15 @@ class Attempt:
         described = None if details is None else describe(details, MAX_DETAILS)
         self._account.fail(describe(mode, _MAX_LABEL), described)
 
-    def note(self, **fields: Any) -> None:  # noqa: ANN401 - the wire format's fields
-        """Add fields of the wire format to the outcome."""
-        self._account.note(fields)
+    def note(self, **fields: Unpack[AttemptFields]) -> None:
+        """Add fields of the wire format to the outcome; what is noted last holds.
+
+        `success=False` says that the task did not reach its goal, though nothing is raised.
+        `success=True` does not make up for an exception or for `fail`: the attempt failed, and the
+        log of "trackrecord" says that the two contradict each other.
+        """
+        given: Any = fields
+        self._account.note(given)
 
     def start(self) -> None:
         """Begin anew; `with` and the decorator do it."""
@@ -181,7 +208,7 @@ class Attempt:
         self._outer, self._recorded = current_attempt(), None
         self._account = Account()
         if self._named:
-            self._account = Account(_failed_before.count(self._task))
+            self._account = Account(_process_failures().count(self._task))
 
     @property
     def _task(self) -> Task:
@@ -197,6 +224,7 @@ class Attempt:
         if error is not None and not is_clean_exit(error):
             self._end_by(error)
         around = self._outer._at(self.task_id) if self._outer is not None else None
+        self._say_contradictions()
         counts = "error_count" not in self._fields | account.noted
         publish_fields(
             account.outcome(self.task_id, self._fields),
@@ -211,6 +239,19 @@ class Attempt:
         self._outer = self._recorded = None
         account.close()
 
+    def _say_contradictions(self) -> None:
+        if self._account.is_contradicted(self._fields):
+            remark(
+                "success of a failed attempt",
+                "an attempt was told success=True and failed all the same, by an exception or by "
+                "fail(): it is published as failed",
+            )
+        if "task_id" in self._account.noted:
+            remark(
+                "task_id of an attempt",
+                "an attempt's task_id cannot be changed by note(): give it to attempt()",
+            )
+
     def _end_by(self, error: BaseException) -> None:
         self.error(error)
         if self._account.failure is None:
@@ -219,9 +260,10 @@ class Attempt:
     def _tell_end(self) -> None:
         """Count failures in a row, those that were cancelled left out."""
         failure = self._account.failure
-        if failure is None or failure[0] != CANCELLED:
-            success = failure is None
-            _failed_before.note(self._task, success=success)
+        success = self._account.success(self._fields)
+        # Neither true nor false is nothing to count; the outcome itself is dropped, and that said.
+        if isinstance(success, bool) and (failure is None or failure[0] != CANCELLED):
+            _process_failures().note(self._task, success=success)
             report_end(self.task_id, success=success, project=self._project)
 
     def __enter__(self) -> Self:
@@ -260,6 +302,11 @@ class Attempt:
         task_id = self.task_id or _name_of(function)
         named = self.task_id is not None
         return observed(function, lambda: Attempt(task_id, self._fields, named=named))
+
+
+def _process_failures() -> FailedBefore:
+    diversion = diversion_here()
+    return _failed_before if diversion is None else diversion.failed_before
 
 
 def _name_of(function: Callable[..., Any]) -> str:

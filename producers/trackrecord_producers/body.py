@@ -1,6 +1,7 @@
 """From what the agent says to the bytes that travel: completed, written as JSON, checked."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -8,27 +9,81 @@ import msgspec
 from trackrecord.errors import InvalidOutcome
 from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
 
+from .coercion import coerce, with_known_names
 from .ids import new_id
 from .memory_line import memory_in, memory_line
+from .remarks import remark
+from .scalars import as_count
+
+Say = Callable[[str, str], None]
 
 
 def build_body(
-    fields: dict[str, Any], *, project: str | None = None, max_bytes: int = MAX_BODY_BYTES
+    fields: dict[str, Any],
+    *,
+    project: str | None = None,
+    max_bytes: int = MAX_BODY_BYTES,
+    say: Say = remark,
 ) -> tuple[str, bytes]:
-    """Complete an outcome and write it; what leaves here is what the worker will learn from.
+    """Complete an outcome as Python code gives it and write it; the worker learns from the result.
+
+    Values of another type are coerced where only one reading is possible.
 
     Args:
         fields: fields of the wire format; outcome_id, timestamp and project are filled in when
             they are missing or None. The dict is changed in place.
         project: the project of an outcome that names none; None leaves it unsaid.
         max_bytes: the largest body that is allowed.
+        say: takes the kind and the text of each remark on unknown fields, and on values that were
+            coerced with a loss; by default each kind is logged once in this process.
 
     Returns:
         The outcome's id and its body.
 
     Raises:
-        InvalidOutcome: it is no outcome; the message repeats nothing of its content.
+        InvalidOutcome: it is not an outcome; the message repeats nothing of its content.
     """
+    with_known_names(fields, say)
+    # The time between two readings of a clock is a float: by far the most frequent coercion.
+    if fields.get("duration_ms").__class__ is float:
+        fields["duration_ms"] = as_count("duration_ms", fields["duration_ms"], say)
+    _complete(fields, project)
+    try:
+        return _named(*_written(fields, max_bytes))
+    except InvalidOutcome:
+        if not _is_coerced(fields, say):
+            raise
+    return _named(*_written(fields, max_bytes))
+
+
+def _is_coerced(fields: dict[str, Any], say: Say) -> bool:
+    try:
+        return coerce(fields, say)
+    except Exception:  # noqa: BLE001 - the agent's own objects say here what they stand for
+        return False
+
+
+def build_wire_body(
+    fields: dict[str, Any], *, project: str | None = None, max_bytes: int = MAX_BODY_BYTES
+) -> tuple[str, bytes]:
+    """Complete an outcome that is as the wire has it already, and write it.
+
+    Args:
+        fields: as for `build_body`.
+        project: as for `build_body`.
+        max_bytes: the largest body that is allowed.
+
+    Returns:
+        The outcome's id and its body.
+
+    Raises:
+        InvalidOutcome: it is not an outcome; the message repeats nothing of its content.
+    """
+    _complete(fields, project)
+    return _named(*_written(fields, max_bytes))
+
+
+def _complete(fields: dict[str, Any], project: str | None) -> None:
     if fields.get("outcome_id") is None:
         fields["outcome_id"] = new_id()
     if fields.get("timestamp") is None:
@@ -38,7 +93,9 @@ def build_body(
             fields.pop("project", None)
         else:
             fields["project"] = project
-    outcome, body = _written(fields, max_bytes)
+
+
+def _named(outcome: Outcome, body: bytes) -> tuple[str, bytes]:
     # As it travels: the caller may have given a UUID where the wire has text.
     assert outcome.outcome_id is not None  # noqa: S101 - narrows what was filled in above
     return outcome.outcome_id, body

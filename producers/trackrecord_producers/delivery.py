@@ -3,15 +3,11 @@
 Imported by the writing thread only: what it needs takes a quarter of a second to import.
 """
 
-# redis-py imports these two when it first connects. That would be outside of this module's own
-# import, which no fork interrupts, and a child would be left with halves of them.
-import email.parser  # noqa: F401 - as said above
-import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Callable, Iterator, Sequence
 
+from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings
 
 from .adopting import with_adopted_errors
 from .append import append, outcome_entry
@@ -36,7 +32,7 @@ class Delivery:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: AgentSettings,
         spooling: Spooling,
         notices: Notices,
         tally: Tally,

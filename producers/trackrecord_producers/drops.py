@@ -1,7 +1,8 @@
 """Outcomes that were lost on the way, counted by reason."""
 
+import re
 import threading
-from typing import Literal
+from typing import Final, Literal
 
 from .notices import Notices
 
@@ -20,10 +21,13 @@ _WHAT_TO_DO: dict[Reason, str] = {
     "bad_settings": "trackrecord's settings are wrong; correct them and start again",
     "internal_error": "something unforeseen happened in trackrecord; please report it",
 }
+# Sizes and places are told, and make no kind of their own.
+_NUMBER: Final = re.compile(r"\d+")
+_MOST_KINDS: Final = 50
 
 
 class Drops:
-    """Counts of dropped outcomes; each reason is also logged, now and then.
+    """Counts of dropped outcomes; each kind of them is also logged, now and then.
 
     Args:
         notices: where the log lines go.
@@ -33,6 +37,7 @@ class Drops:
         self._notices = notices
         self._lock = threading.RLock()
         self._counts: dict[str, int] = {}
+        self._kinds: set[str] = set()
 
     def count(self, reason: Reason, number: int = 1, *, detail: str = "") -> None:
         """Note that outcomes were dropped.
@@ -47,9 +52,18 @@ class Drops:
         with self._lock:
             total = self._counts.get(reason, 0) + number
             self._counts[reason] = total
+            kind = self._kind(reason, detail)
         what = f" ({detail})" if detail else ""
         message = f"dropped {total} outcomes so far as {reason}{what}: {_WHAT_TO_DO[reason]}"
-        self._notices.say(reason, message)
+        self._notices.say(kind, message)
+
+    def _kind(self, reason: Reason, detail: str) -> str:
+        """Return what is said once: each mistake has a line of its own, up to a number of them."""
+        kind = f"{reason} {_NUMBER.sub('#', detail)}"
+        if kind not in self._kinds and len(self._kinds) >= _MOST_KINDS:
+            return reason
+        self._kinds.add(kind)
+        return kind
 
     def by_reason(self) -> dict[str, int]:
         """How many were dropped, for each reason that occurred."""

@@ -5,20 +5,35 @@ Recording never raises and hardly waits; asking waits no longer than the setting
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from trackrecord.errors import InvalidErrorReport, SettingsError
+from trackrecord.errors import InvalidErrorReport, TrackrecordError
 from trackrecord.forking import not_while_forking
 from trackrecord.inflight.classification import classify, classify_text
-from trackrecord.inflight.errors import MOST_CHARS, ErrorStats, ErrorType
-from trackrecord.inflight.reports import AttemptEnd, checked_task_id, error_report
-from trackrecord.learning.text.language import Language
+from trackrecord.inflight.errors import (
+    MOST_CHARS,
+    ErrorRules,
+    ErrorStats,
+    ErrorType,
+    TaskInFlight,
+)
+from trackrecord.inflight.reports import (
+    AttemptEnd,
+    ErrorReport,
+    checked_project,
+    checked_task_id,
+    error_report,
+)
+from trackrecord.inflight.retry_text import retry_text
+from trackrecord.learning.text.language import Language, known_language
 
 from .current import count_in_attempt
 from .described import describe, describe_error, where
+from .diversion import diversion_here
 from .ids import new_id
 from .inflight_writer import InFlightWriter
 from .notices import Notices
+from .scalars import as_text
 
 if TYPE_CHECKING:
     from .inflight_reader import InFlightReader
@@ -61,9 +76,10 @@ def record_error(
     Returns:
         The error's id, or None when it was dropped; the log of "trackrecord" says why.
     """
-    is_counted = count_in_attempt(task_id, message)
+    read_as: Any = as_text(task_id)
+    is_counted = count_in_attempt(read_as, message)
     return report_error(
-        task_id,
+        read_as,
         type,
         message,
         stack_trace=stack_trace,
@@ -102,12 +118,12 @@ def report_error(
             is_counted=is_counted,
         )
     except InvalidErrorReport as refusal:
-        _writer.drop("invalid", detail=str(refusal))
+        _drop("invalid", str(refusal))
         return None
     except Exception as mistake:  # noqa: BLE001 - nothing may reach the agent
-        _writer.drop("internal_error", detail=mistake.__class__.__name__)
+        _drop("internal_error", mistake.__class__.__name__)
         return None
-    return report.id if _writer.write(project, report, wait_s=wait_s) else None
+    return report.id if _write(project, report, wait_s=wait_s) else None
 
 
 def _type_of(error: object, message: str, *, of_tool: bool) -> ErrorType:
@@ -125,9 +141,9 @@ def report_end(task_id: object, *, success: bool, project: str | None) -> None:
     try:
         report = AttemptEnd(new_id(), checked_task_id(task_id), success)
     except InvalidErrorReport as refusal:
-        _writer.drop("invalid", detail=str(refusal))
+        _drop("invalid", str(refusal))
         return
-    _writer.write(project, report)
+    _write(project, report)
 
 
 def resolve_error(error_id: str, *, project: str | None = None) -> None:
@@ -138,18 +154,25 @@ def resolve_error(error_id: str, *, project: str | None = None) -> None:
         ServerUnavailable: Redis cannot be reached.
         SettingsError: a setting is wrong.
     """
-    _reader().store(project).resolve(error_id)
+    diversion = diversion_here()
+    if diversion is not None:
+        diversion.resolve(project, error_id)
+    else:
+        _reader().store(project).resolve(error_id)
 
 
 def error_stats(task_id: str, *, project: str | None = None) -> ErrorStats:
     """The errors of a task, counted; `total` is what an outcome reports as error_count.
 
-    Raises:
-        InvalidErrorReport: there can be no such task.
-        ServerUnavailable: Redis cannot be reached.
-        SettingsError: a setting is wrong.
+    Stands in an agent's way to its next prompt, so it never raises: when the errors cannot be
+    asked for, all counts are 0 and `problem` says why.
+
+    Args:
+        task_id: the task.
+        project: whose task it is; the settings' project when not given.
     """
-    return _reader().store(project).read(task_id).stats
+    known = _known(task_id, project)
+    return known.task.stats if known.problem is None else ErrorStats(0, 0, {}, known.problem)
 
 
 def error_context(
@@ -170,15 +193,38 @@ def error_context(
         lang: language of the text, "en" or "zh".
         project: whose task it is; the settings' project when not given.
     """
+    known = _known(task_id, project)
+    if known.problem is not None:
+        _notices.say("no_context", f"prompts lack earlier errors: {known.problem}")
+        return ""
+    return retry_text(
+        known.task,
+        known.rules,
+        include_resolved=bool(include_resolved),
+        language=known_language(lang),
+    )
+
+
+class _Known(NamedTuple):
+    """What is on record of a task, or nothing and why."""
+
+    task: TaskInFlight = TaskInFlight()
+    rules: ErrorRules = ErrorRules()
+    problem: str | None = None
+
+
+def _known(task_id: object, project: object) -> _Known:
     try:
-        return _reader().context(
-            checked_task_id(task_id), project, include_resolved=include_resolved, language=lang
-        )
-    except (InvalidErrorReport, SettingsError) as problem:
-        _notices.say("no_context", f"no text on earlier errors: {problem}")
+        checked_id, owner = checked_task_id(as_text(task_id)), checked_project(as_text(project))
+        diversion = diversion_here()
+        if diversion is not None:
+            return _Known(diversion.task(owner, checked_id))
+        reader = _reader()
+        return _Known(reader.task(checked_id, owner), reader.settings.errors)
+    except TrackrecordError as problem:
+        return _Known(problem=str(problem))
     except Exception as mistake:  # noqa: BLE001 - nothing may reach the agent
-        _notices.say("no_context", f"no text on earlier errors: {type(mistake).__name__}")
-    return ""
+        return _Known(problem=type(mistake).__name__)
 
 
 def _reader() -> InFlightReader:
@@ -191,4 +237,20 @@ def _reader() -> InFlightReader:
 
 def dropped_errors() -> dict[str, int]:
     """How many reports on tasks in flight this process lost, for each reason that occurred."""
-    return _writer.dropped()
+    diversion = diversion_here()
+    return _writer.dropped() if diversion is None else diversion.dropped_reports()
+
+
+def _write(project: str | None, report: ErrorReport | AttemptEnd, *, wait_s: float = 0.0) -> bool:
+    diversion = diversion_here()
+    if diversion is not None:
+        return diversion.report(project, report)
+    return _writer.write(project, report, wait_s=wait_s)
+
+
+def _drop(reason: Literal["invalid", "internal_error"], detail: str) -> None:
+    diversion = diversion_here()
+    if diversion is not None:
+        diversion.drop_report(reason, detail)
+    else:
+        _writer.drop(reason, detail=detail)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import redis
 
+from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import InvalidMemory, InvalidOutcome
-from trackrecord.settings import Settings
 from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import decode_outcome
 
@@ -27,7 +27,7 @@ TORN = "the writer ended in the middle of this line"
 TOO_LONG = "a line of the spool is longer than a body may be; this is a part of it"
 
 
-def forward_spool(settings: Settings, client: redis.Redis) -> int:
+def forward_spool(settings: AgentSettings, client: redis.Redis) -> int:
     """Send what dead or finished writers left in the spool.
 
     Returns:
@@ -39,7 +39,7 @@ def forward_spool(settings: Settings, client: redis.Redis) -> int:
     return sum(forwarding(settings, client))
 
 
-def forwarding(settings: Settings, client: redis.Redis) -> Iterator[int]:
+def forwarding(settings: AgentSettings, client: redis.Redis) -> Iterator[int]:
     """As `forward_spool`, in steps: yields how many outcomes each pipelined write took.
 
     Between two steps the caller may do something else, or give up and close the iterator.
@@ -55,7 +55,7 @@ def forwarding(settings: Settings, client: redis.Redis) -> Iterator[int]:
                 yield from _forward_file(file, settings, client)
 
 
-def _forward_file(file: LockedFile, settings: Settings, client: redis.Redis) -> Iterator[int]:
+def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis) -> Iterator[int]:
     if file.fd is None:
         return
     with open(file.fd, "rb", closefd=False) as content:

@@ -3,14 +3,11 @@
 Imported by the writing thread only: what it needs takes a quarter of a second to import.
 """
 
-# As for outcomes: redis-py imports these two when it first connects, which a fork may interrupt.
-import email.parser  # noqa: F401 - as said above
-import encodings.idna  # noqa: F401 - as said above
 from collections.abc import Sequence
 
+from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.store import RefusedByRedis, Report, write_reports
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings
 
 
 class InFlightDelivery:
@@ -20,7 +17,7 @@ class InFlightDelivery:
         settings: validated settings.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: AgentSettings) -> None:
         self._settings = settings
         self._client = agent_client(settings)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-# As for outcomes: redis-py imports these two when it first connects, which a fork may interrupt.
-import email.parser  # noqa: F401 - as said above
-import encodings.idna  # noqa: F401 - as said above
 import os
 import threading
 import time
@@ -12,14 +9,11 @@ from dataclasses import dataclass
 
 import redis
 
+from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import ServerUnavailable
-from trackrecord.inflight.retry_text import retry_text
+from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.learning.text.language import Language
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
-
-from .notices import Notices
 
 
 @dataclass
@@ -30,11 +24,10 @@ class InFlightReader:
         settings: where Redis is, and how long to wait for it.
     """
 
-    settings: Settings
+    settings: AgentSettings
 
     def __post_init__(self) -> None:
         self._client: redis.Redis = agent_client(self.settings)
-        self._notices = Notices()
         self._retry_at = 0.0
 
     def store(self, project: str | None) -> InFlightStore:
@@ -46,21 +39,21 @@ class InFlightReader:
             self.settings.errors,
         )
 
-    def context(
-        self, task_id: str, project: str | None, *, include_resolved: bool, language: Language
-    ) -> str:
-        """The text for a retry's prompt; "" also while Redis is away, which the log then says."""
+    def task(self, task_id: str, project: str | None) -> TaskInFlight:
+        """What is on record of a task; not asked for again too soon once Redis was away.
+
+        Raises:
+            InvalidErrorReport: there can be no such task.
+            ServerUnavailable: Redis cannot be reached.
+        """
         if time.monotonic() < self._retry_at:
-            return ""
+            message = "Redis could not be reached a moment ago, and is not asked again yet"
+            raise ServerUnavailable(message)
         try:
-            task = self.store(project).read(task_id)
-        except ServerUnavailable as error:
+            return self.store(project).read(task_id)
+        except ServerUnavailable:
             self._retry_at = time.monotonic() + self.settings.retry_after_s
-            self._notices.say("redis_away", f"{error}; until then prompts lack earlier errors")
-            return ""
-        return retry_text(
-            task, self.settings.errors, include_resolved=include_resolved, language=language
-        )
+            raise
 
 
 _lock = threading.Lock()
@@ -76,7 +69,7 @@ def process_reader() -> InFlightReader:
     reader = _readers.get(os.getpid())
     if reader is None:
         with _lock:
-            reader = _readers[os.getpid()] = InFlightReader(load_settings())
+            reader = _readers[os.getpid()] = InFlightReader(load_agent_settings())
     return reader
 
 

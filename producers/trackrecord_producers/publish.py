@@ -1,18 +1,20 @@
 """What an agent calls: one publisher for the process, made on first use."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from trackrecord.errors import InvalidOutcome, SettingsError
 
 from .body import build_body
+from .diversion import diversion_here
+from .outcome_fields import OutcomeFields
 from .publisher import Publisher
 from .tally import Stats
 
 _publisher = Publisher()
 
 
-def publish(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa: ANN401 - fields of many types
+def publish(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> str | None:
     """Report how a task went, and go on: never raises, never waits.
 
     The outcome is checked and put into a bounded queue; a background thread brings it to Redis, or
@@ -21,16 +23,23 @@ def publish(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noq
     Args:
         task_id: the task or subtask.
         success: whether it reached its goal.
-        **fields: any other field of the wire format. `outcome_id`, `timestamp` and `project` are
-            filled in when they are missing; a timestamp may be a datetime with a time zone.
+        **fields: any other field of the wire format, see `OutcomeFields`. `outcome_id`,
+            `timestamp` and `project` are filled in when they are missing. A value of another type
+            is coerced where only one reading is possible: a whole float, a single text for a list
+            of them, a number for an id. A field that the wire format does not have is recorded,
+            and a line in the log of "trackrecord" says which one may have been meant.
 
     Returns:
         The outcome's id, or None when it was dropped; `dropped` counts why, and a line in the log
         of "trackrecord" says what to do.
     """
-    fields["task_id"] = task_id
-    fields["success"] = success
-    return _publisher.publish(fields)
+    outcome: Any = fields
+    outcome["task_id"] = task_id
+    outcome["success"] = success
+    diversion = diversion_here()
+    if diversion is not None:
+        return diversion.publish(outcome)
+    return _publisher.publish(outcome)
 
 
 def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None) -> str | None:
@@ -40,11 +49,17 @@ def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None)
         fields: fields of the wire format.
         adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock.
     """
+    diversion = diversion_here()
+    if diversion is not None:
+        return diversion.publish(fields)
     return _publisher.publish(fields, adopts_since=adopts_since)
 
 
 def hand_over(write: Callable[[], tuple[str, bytes]], names_project: bool) -> str | None:
     """As `publish`, for what is no outcome: `write` gives its id and how it waits in the queue."""
+    diversion = diversion_here()
+    if diversion is not None:
+        return diversion.hand_over(write)
     return _publisher.hand_over(write, names_project=names_project)
 
 
@@ -57,10 +72,10 @@ def flush(timeout: float = 2.0) -> bool:
     Returns:
         Whether that came to pass in time.
     """
-    return _publisher.flush(timeout)
+    return diversion_here() is not None or _publisher.flush(timeout)
 
 
-def spool(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa: ANN401 - fields of many types
+def spool(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> str | None:
     """Write an outcome to the spool at once, for a process that ends right after, as a hook does.
 
     Touches no network and starts no thread; never raises. A worker, or any agent that gets through
@@ -74,10 +89,14 @@ def spool(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa:
     Returns:
         The outcome's id, or None when it was dropped; `dropped` counts why.
     """
-    fields["task_id"] = task_id
-    fields["success"] = success
+    outcome: Any = fields
+    outcome["task_id"] = task_id
+    outcome["success"] = success
+    diversion = diversion_here()
+    if diversion is not None:
+        return diversion.publish(outcome)
     try:
-        return _spool(fields)
+        return _spool(outcome)
     except SettingsError as error:
         _publisher.drops.count("bad_settings", detail=str(error))
     except InvalidOutcome as error:
@@ -89,11 +108,11 @@ def spool(*, task_id: str, success: bool, **fields: Any) -> str | None:  # noqa:
 
 def _spool(fields: dict[str, Any]) -> str | None:
     # Takes a tenth of a second to import, and only this way of publishing needs it at once.
-    from trackrecord.settings import load_settings
+    from trackrecord.agent_settings import load_agent_settings
 
     from .spool import SpoolWriter
 
-    settings = load_settings()
+    settings = load_agent_settings()
     outcome_id, body = build_body(
         fields, project=settings.project, max_bytes=settings.max_body_bytes
     )
@@ -109,9 +128,10 @@ def _spool(fields: dict[str, Any]) -> str | None:
 
 def dropped() -> dict[str, int]:
     """How many outcomes this process lost, for each reason that occurred."""
-    return _publisher.stats().dropped
+    return stats().dropped
 
 
 def stats() -> Stats:
     """How publishing goes in this process: accepted, waiting, sent, spooled, dropped."""
-    return _publisher.stats()
+    diversion = diversion_here()
+    return _publisher.stats() if diversion is None else diversion.stats()

@@ -1,12 +1,22 @@
 """What an agent calls to store a memory: fire and forget, like an outcome."""
 
-from trackrecord.errors import InvalidMemory
-from trackrecord.wire.memory import decode_memory
+import os
+import sys
+from functools import lru_cache
+from typing import Final
+
+from trackrecord.errors import InvalidMemory, SettingsError
+from trackrecord.forking import not_while_forking
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.wire.memory import checked_text, decode_memory
 from trackrecord.wire.outcome import encode_body
 
+from .diversion import diversion_here
 from .ids import new_id
 from .memory_line import memory_line
 from .publish import hand_over
+
+_USUAL_MAX_CHARS: Final = MemoryRules().max_text_chars
 
 
 def remember(
@@ -19,7 +29,8 @@ def remember(
     what contradicts an older memory supersedes it.
 
     Args:
-        text: what worked, what to know, what to beware of.
+        text: what worked, what to know, what to beware of; at most 2000 characters, or as many as
+            the setting `memories.max_text_chars` says.
         project: whose memory; the settings' project when not given.
         source: which agent says so.
         force: store it whatever it is similar to.
@@ -42,5 +53,33 @@ def _line(text: str, project: str | None, source: str | None, *, force: bool) ->
     except Exception as error:  # noqa: BLE001 - lone surrogates, or whatever text may be
         message = f"the memory cannot be written as JSON ({type(error).__name__})"
         raise InvalidMemory(message) from None
-    decode_memory(body)
+    memory = decode_memory(body)
+    checked_text(memory.text, max_chars=_max_chars(memory.text))
     return memory_id, memory_line(body)
+
+
+def _max_chars(text: str) -> int:
+    """Return how long a memory may be, as the worker will see it."""
+    if diversion_here() is not None:
+        return _USUAL_MAX_CHARS
+    # Reading the settings takes a tenth of a second once, which is nobody's business before the
+    # writing thread has done it, unless the answer depends on it.
+    if len(text) <= _USUAL_MAX_CHARS and not _settings_are_there():
+        return _USUAL_MAX_CHARS
+    return _max_chars_set(os.getpid())
+
+
+def _settings_are_there() -> bool:
+    # Looked up without importing: another thread may be in the middle of it.
+    return hasattr(sys.modules.get("trackrecord.agent_settings"), "load_agent_settings")
+
+
+@lru_cache(maxsize=1)
+def _max_chars_set(_pid: int) -> int:
+    try:
+        with not_while_forking():
+            from trackrecord.agent_settings import load_agent_settings
+
+            return load_agent_settings().memories.max_text_chars
+    except SettingsError:  # the writing thread refuses all, and says why
+        return _USUAL_MAX_CHARS

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from trackrecord.settings import Settings
+from trackrecord.agent_settings import AgentSettings
+from trackrecord.folders import make_private_folder
 
 from .ids import new_id
 from .locked_file import LockedFile, lock_file
@@ -76,7 +77,8 @@ class SpoolWriter:
         """Write as many bodies as there is room for, in their order; never raises OSError."""
         lines = [_as_line(body) for body in bodies]
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self._folder.parent)
+            make_private_folder(self._folder)
             room = self._max_bytes - sum(size for _, size in spool_files(self._folder))
             fitting = sum(end <= room for end in accumulate(map(len, lines)))
             written, problem = self._write(lines[:fitting]) if fitting else (0, "")
@@ -156,7 +158,7 @@ def spool_files(folder: Path) -> Iterator[tuple[Path, int]]:
                     continue
 
 
-def spool_size(settings: Settings) -> SpoolSize:
+def spool_size(settings: AgentSettings) -> SpoolSize:
     """How much waits on disk; reads the spool once, and locks nothing."""
     outcomes = size = 0
     for path, file_size in spool_files(settings.spool_dir):

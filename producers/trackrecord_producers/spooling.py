@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from trackrecord.settings import Settings
+from trackrecord.agent_settings import AgentSettings
 
 from .body import with_project
 from .bounded_queue import Waiting
@@ -20,7 +20,7 @@ class Spooling:
         tally: counts what is not lost.
     """
 
-    def __init__(self, settings: Settings, drops: Drops, tally: Tally) -> None:
+    def __init__(self, settings: AgentSettings, drops: Drops, tally: Tally) -> None:
         self._settings = settings
         self._drops = drops
         self._tally = tally

@@ -4,18 +4,13 @@ import time
 
 import pytest
 
-from trackrecord.learning.numbers.decay import DecayRules
-from trackrecord.learning.outcomes.scoring import ScoringRules
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.maturity import MaturityRules
-from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.factories import appraiser_of
+from trackrecord.rules import Rules
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.scored_outcome import Appraiser
 
 
 @pytest.fixture
@@ -27,8 +22,8 @@ def benchmark(nothing_up, trackrecord):
 @pytest.fixture
 def record(nothing_up):
     """Puts outcomes on record."""
-    appraiser = Appraiser(ScoringRules(), Recogniser())
-    rules = TransitionRules(MaturityRules(), AntiPatternRules())
+    rules = Rules()
+    appraiser = appraiser_of(rules)
 
     def call(*outcomes, project="default"):
         engine = connect_store(load_settings().effective_database_url)
@@ -44,7 +39,7 @@ def record(nothing_up):
             for number, body in enumerate(bodies)
         ]  # fmt: skip
         with writing(engine) as connection:
-            learn(connection, batch, decay=DecayRules(), now=now, transition_rules=rules)
+            learn(connection, batch, rules, now=now)
         engine.dispose()
 
     return call

@@ -198,3 +198,11 @@ def test_image_copies_every_package(dockerfile):
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
     for path in included:
         assert f"COPY {path.split('/')[0]} " in dockerfile
+
+
+def test_a_file_mounted_in_the_image_is_read_in_full(dockerfile, monkeypatch):
+    """The working directory of the image is among the folders that it trusts."""
+    (folder,) = re.findall(r"^WORKDIR (/var/\S+)$", dockerfile, re.MULTILINE)
+    (trusted,) = re.findall(r"TRACKRECORD_TRUSTED_FOLDERS='(.+)'", dockerfile)
+    monkeypatch.setenv("TRACKRECORD_TRUSTED_FOLDERS", trusted)
+    assert load_settings().trusted_folders == (folder,)

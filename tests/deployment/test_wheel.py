@@ -2,7 +2,6 @@
 
 import email
 import json
-import os
 import subprocess
 import sys
 import textwrap
@@ -21,22 +20,6 @@ PACKAGES = {
     "trackrecord_consolidation",
     "trackrecord_cli",
 }
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    if not os.environ.get("CI"):
-        pytest.importorskip("hatchling", reason="hatchling builds the wheel")
-    folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
-    (made,) = folder.glob("*.whl")
-    return made
 
 
 @pytest.fixture(scope="module")

@@ -108,21 +108,19 @@ CHANGED: list[tuple[Any, Callable[[Any], object], dict[str, Any]]] = [
         "fast_ms": 100, "slow_ms": 3_000_000, "duration_middle": 0.5, "duration_low": 0.1,
         "few_errors": 3, "errors_middle": 0.5, "errors_low": 0.1, "few_retries": 3,
         "retries_middle": 0.5, "retries_low": 0.1, "helpful_from": 0.65, "harmful_to": 0.45,
-        "tolerance": 0.02,
     }),
     (MaturityRules(), matured, {
         "min_evidence": 6, "deprecated_above": 0.6, "proven_from": 9, "proven_below": 0.05,
         "proven_multiplier": 2, "established_multiplier": 1.1, "candidate_multiplier": 0.6,
-        "deprecated_multiplier": 0.1, "share_tolerance": 0.01, "count_tolerance": 0.1,
+        "deprecated_multiplier": 0.1,
     }),
     (AntiPatternRules(), inverted, {
         "min_observations": 5, "failure_share": 0.9, "neutral_is_failure": False,
-        "share_tolerance": 0.05,
     }),
     (CriteriaRules(), weighed, {
         "defaults": ("own", "other"), "named_value": 0.5, "floor": 0.2,
         "weight_without_feedback": 0.5, "min_feedback": 5, "deprecated_above": 0.6,
-        "little_evidence_below": 5, "share_tolerance": 0.02, "count_tolerance": 0.1,
+        "little_evidence_below": 5,
     }),
     (ErrorRules(), told, {
         "strikes": 2, "max_in_context": 10, "max_message_in_context": 300,

@@ -56,18 +56,30 @@ def test_what_is_derived_when_read_needs_none(rules):
 def test_what_became_a_setting_later_was_its_default_until_then():
     """An upgrade asks for no rebuild that would change nothing."""
     then = json.loads(NOTED.rules)
-    del then["scoring.tolerance"]
+    del then["scoring.few_errors"]
     earlier = json.dumps(then)
     assert (
         why_rebuild(Recorded(earlier, mixed=False, half_life_days=90.0), RecordedRules(), 90) == ()
     )
     assert RecordedRules().gave(earlier)
-    other = RecordedRules(scoring=ScoringRules(tolerance=0.01))
+    other = RecordedRules(scoring=ScoringRules(few_errors=3))
     assert not other.gave(earlier)
     assert why_rebuild(Recorded(earlier, mixed=False, half_life_days=90.0), other, 90) == (
-        "scoring.tolerance: recorded with 1e-09, the setting is 0.01",
+        "scoring.few_errors: recorded with 2, the setting is 3",
     )
     assert not RecordedRules().gave("{}")
+
+
+def test_a_number_that_became_a_constant():
+    """Recorded with the constant, nothing is due; recorded with another number, a rebuild is."""
+    same = json.dumps(json.loads(NOTED.rules) | {"scoring.tolerance": 1e-9})
+    assert RecordedRules().gave(same)
+    assert why_rebuild(Recorded(same, mixed=False, half_life_days=90.0), RecordedRules(), 90) == ()
+    other = json.dumps(json.loads(NOTED.rules) | {"scoring.tolerance": 0.01})
+    assert not RecordedRules().gave(other)
+    assert why_rebuild(Recorded(other, mixed=False, half_life_days=90.0), RecordedRules(), 90) == (
+        "scoring.tolerance: recorded with 0.01, which is not a setting any more",
+    )
 
 
 def test_half_life_mixture_and_ignorance_are_reasons():

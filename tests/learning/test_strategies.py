@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser, names_of
@@ -378,7 +379,7 @@ def test_an_outcome_of_a_mebibyte_is_appraised_in_bounded_time(piece: str) -> No
         {"task_id": "t", "success": True, "description": description}, ensure_ascii=False
     ).encode()
     assert 1_000_000 < len(body) <= 2**20
-    appraiser = Appraiser(ScoringRules(), RECOGNISER)
+    appraiser = Appraiser(ScoringRules(), RECOGNISER, CriteriaRules())
 
     def appraise() -> None:
         appraiser.appraise(decode_outcome(body), body, received_at=0.0, outcome_id="o")

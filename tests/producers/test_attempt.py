@@ -7,39 +7,16 @@ import threading
 
 import pytest
 
-import trackrecord_producers.attempt as attempt_module
-import trackrecord_producers.errors_in_flight as errors_in_flight
+from trackrecord.testing import captured
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.attempt import attempt, current_attempt
-from trackrecord_producers.failed_before import FailedBefore
-from trackrecord_producers.ids import new_id
 
 
 @pytest.fixture
-def published(monkeypatch):
-    """What attempts hand to the publisher, as the worker would read it."""
-    bodies = []
-
-    def take(fields, *, adopts_since):
-        body = encode_body(fields)
-        decode_outcome(body)
-        bodies.append(fields)
-        return new_id()
-
-    monkeypatch.setattr(attempt_module, "publish_fields", take)
-    monkeypatch.setattr(errors_in_flight, "_writer", SilentWriter())
-    monkeypatch.setattr(attempt_module, "_failed_before", FailedBefore())
-    return bodies
-
-
-class SilentWriter:
-    """Takes reports on tasks in flight nowhere."""
-
-    def write(self, project, report, *, wait_s=0.0):
-        return True
-
-    def drop(self, reason, number=1, *, detail=""):
-        return None
+def published():
+    """The bodies of what attempts publish."""
+    with captured() as taken:
+        yield taken.bodies
 
 
 def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
@@ -48,6 +25,8 @@ def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
     assert current_attempt() is None
     (outcome,) = published
     duration_ms = outcome.pop("duration_ms")
+    assert outcome.pop("outcome_id")
+    assert outcome.pop("timestamp")
     assert 0 <= duration_ms < 1000
     assert outcome == {
         "task_id": "t",
@@ -125,6 +104,78 @@ def test_a_failure_that_is_told_is_one_though_nothing_is_raised(published):
         "wrong_answer",
         "42 was expected",
     )
+
+
+TOLD = {"nothing": {}, "True": {"success": True}, "False": {"success": False}}
+
+
+@pytest.mark.parametrize("ending", ["returns", "raises", "fail", "exit 0", "exit 3"])
+@pytest.mark.parametrize("given", TOLD)
+@pytest.mark.parametrize("noted", TOLD)
+def test_success_that_is_told(given, noted, ending):
+    """It wins over a body that ended without an exception, what is noted over what was given.
+
+    An exception and `fail` are failures whatever is told, and a contradiction is said.
+    """
+    with captured() as taken:
+        with contextlib.suppress(ValueError, SystemExit), attempt("t", **TOLD[given]) as ours:
+            if TOLD[noted]:
+                ours.note(outcome_source="tests", **TOLD[noted])
+            if ending == "fail":
+                ours.fail("wrong_answer")
+            if ending == "raises":
+                raise ValueError
+            if ending.startswith("exit"):
+                raise SystemExit(int(ending[-1]))
+        (outcome,) = taken.outcomes
+        told = noted if noted != "nothing" else given
+        has_failed = ending not in ("returns", "exit 0")
+        assert outcome.success is (not has_failed and told != "False")
+        assert [each for each in taken.remarks if "success=True" in each] == (
+            [taken.remarks[0]] if has_failed and told == "True" else []
+        )
+        # A strike, and a retry next time, like any other failure.
+        assert taken.task(None, "t").strikes == (not outcome.success)
+        with attempt("t"):
+            pass
+        assert taken.outcomes[1].retry_count == (not outcome.success)
+
+
+@pytest.mark.parametrize(("value", "success"), [(0, False), (1, True), (None, True)])
+def test_success_as_a_number_or_none(published, value, success):
+    """As elsewhere: 0 and 1 are read, None is not given."""
+    with attempt("t", success=value):
+        pass
+    assert published[0]["success"] is success
+
+
+def test_success_that_is_neither_true_nor_false_is_not_learnt():
+    """A guess would teach the wrong thing: the outcome is dropped, with the reason."""
+    with captured() as taken, attempt("t") as ours:
+        ours.note(success="failed")
+    assert taken.outcomes == []
+    assert "$.success" in taken.dropped[0]
+    assert taken.task(None, "t").strikes == 0
+
+
+def test_a_decorated_function_notes_that_it_did_not_reach_its_goal(published):
+    """Through the attempt that is going on, in coroutines as well."""
+
+    @attempt("t")
+    async def work():
+        await asyncio.sleep(0)
+        current_attempt().note(success=False)
+
+    asyncio.run(work())
+    assert published[0]["success"] is False
+
+
+def test_the_task_of_an_attempt_cannot_be_noted():
+    """It was counted and recorded under its own name from the start."""
+    with captured() as taken, attempt("t") as ours:
+        ours.note(task_id="another")
+    assert taken.outcomes[0].task_id == "t"
+    assert "task_id cannot be changed" in taken.remarks[0]
 
 
 def test_a_told_failure_is_not_overwritten_by_what_is_raised(published):
@@ -387,5 +438,7 @@ def test_a_method_can_be_decorated(published):
 
 
 def test_a_task_that_is_no_text_is_dropped_and_not_raised():
-    with attempt(7):
+    with captured() as taken, attempt(7.5):
         pass
+    assert taken.outcomes == []
+    assert "task_id" in taken.dropped[0]

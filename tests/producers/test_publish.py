@@ -73,14 +73,14 @@ def test_the_id_that_is_given_back_is_the_one_that_travels():
     [
         ({"success": "secret"}, "success"),
         ({"outcome_source": "secret"}, "outcome_source"),
-        ({"timestamp": datetime(2026, 1, 2)}, "offset"),  # noqa: DTZ001 - naive on purpose
+        ({"timestamp": "2026-01-02T00:00:00"}, "offset"),
         ({"timestamp": "secret"}, "ISO 8601"),
         ({"duration_ms": -1}, "duration_ms"),
         ({"metadata": ["secret"]}, "metadata"),
         ({"instruction": "secret\ud800"}, "JSON"),
         ({"metadata": {"key": Unwritable()}}, "JSON"),
         ({"instruction": "secret" * 20_000_000}, "bytes"),
-        ({"outcome_id": 7}, "outcome_id"),
+        ({"outcome_id": 7.5}, "outcome_id"),
         ({"instruction": "secret\0"}, "NUL"),
     ],
 )

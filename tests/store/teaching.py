@@ -6,29 +6,25 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine, select
 
+from trackrecord.factories import appraiser_of
 from trackrecord.learning.criteria.weights import CriteriaRules
-from trackrecord.learning.numbers.decay import DecayRules
-from trackrecord.learning.outcomes.scoring import ScoringRules
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import Standing
-from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.rules import Rules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import Learnt, learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names
 from trackrecord.store.outcomes.tables import waiting_episodes
 from trackrecord.store.patterns.read import read_standings
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import Appraised, Appraiser
+from trackrecord.wire.scored_outcome import Appraised
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0
-RULES = TransitionRules(MaturityRules(), AntiPatternRules())
 # As a project has it that judges each outcome by four aspects.
 DEFAULTS = ("type_safe", "no_bugs", "patterns", "readable")
 CRITERIA = CriteriaRules(defaults=DEFAULTS)
-APPRAISER = Appraiser(ScoringRules(), Recogniser(), CRITERIA)
+RULES = Rules(criteria=CRITERIA)
+APPRAISER = appraiser_of(RULES)
 
 
 def outcome(
@@ -50,12 +46,11 @@ def teach(
     batch: Iterable[Appraised],
     *,
     now: float = NOW,
-    rules: TransitionRules = RULES,
-    decay: DecayRules = DecayRules(),  # noqa: B008 - frozen
+    rules: Rules = RULES,
 ) -> Learnt:
     """Learn one batch in one transaction."""
     with writing(store) as connection:
-        return learn(connection, list(batch), decay=decay, transition_rules=rules, now=now)
+        return learn(connection, list(batch), rules, now=now)
 
 
 @dataclass(frozen=True)

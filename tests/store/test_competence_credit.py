@@ -7,13 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
-from teaching import APPRAISER, DAY, NOW, RULES, outcome, teach
+from teaching import DAY, NOW, RULES, outcome, teach
 from test_choosing import put, record
 from test_choosing import select as select_best
 
 from trackrecord.learning.competences.record import Performance, competence_id
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.competences.read import read_competence, read_competences
 from trackrecord.store.competences.rebuild_credit import credit_again
 from trackrecord.store.competences.revise import Reviser, Signed
@@ -44,9 +43,7 @@ def rebuild(store, now):
     """All that `trackrecord rebuild` does, in its order."""
     with writing(store) as connection:
         project_id = project_id_of(connection, "default")
-        rebuild_patterns(
-            connection, project_id, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=now
-        )
+        rebuild_patterns(connection, project_id, RULES, now=now)
         refold(connection, COMPETENCE, "default", project_id, now=now)
         credit_again(connection, project_id)
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -145,8 +146,7 @@ def test_a_rebuild_computes_the_same_sums(store):
     before = all_numbers(store)
     with writing(store) as connection:
         rebuilt = rebuild_patterns(
-            connection, project_id_of(connection, "default"), APPRAISER,
-            decay=DecayRules(), transition_rules=RULES, now=NOW,
+            connection, project_id_of(connection, "default"), RULES, now=NOW,
         )  # fmt: skip
     assert rebuilt.criteria == len(before)
     assert all_numbers(store) == before
@@ -155,9 +155,11 @@ def test_a_rebuild_computes_the_same_sums(store):
 
 def test_a_move_of_the_landmark_changes_nothing(store):
     """Criteria's sums move with those of patterns."""
-    teach(store, a_mixture(), decay=DecayRules(0.01), now=NOW)
+    teach(store, a_mixture(), rules=replace(RULES, decay=DecayRules(0.01)), now=NOW)
     at = NOW + 6 * DAY  # 600 half-lives
-    teach(store, [outcome("late", received=at)], now=at, decay=DecayRules(0.01))
+    teach(
+        store, [outcome("late", received=at)], now=at, rules=replace(RULES, decay=DecayRules(0.01))
+    )
     with reading(store) as connection:
         basis = read_basis(connection, project_id_of(connection, "default"))
     assert basis.landmark == at

@@ -4,12 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import select
-from teaching import APPRAISER, DAY, NOW, RULES, outcome, standings, teach
+from teaching import DAY, NOW, RULES, outcome, standings, teach
 
 from trackrecord.errors import DecisionRefused, UnknownId
-from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.patterns.decisions import Action
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -34,9 +32,7 @@ def history(store, *, at=None):
 
 def document(store, *, at=None):
     with reading(store) as connection:
-        return build_document(
-            connection, "default", rules=RULES, recogniser=Recogniser(), most=10, now=NOW, at=at
-        )
+        return build_document(connection, "default", RULES, most=10, now=NOW, at=at)
 
 
 def reports(count, *, start=0, helpful=True, received=NOW - DAY):
@@ -152,8 +148,7 @@ def test_a_rebuild_keeps_decisions(known):
     by_hand(known, "deprecate", slug="gone")
     with writing(known) as connection:
         rebuild_patterns(
-            connection, project_id, APPRAISER,
-            decay=DecayRules(), transition_rules=RULES, now=NOW + 5,
+            connection, project_id, RULES, now=NOW + 5,
         )  # fmt: skip
     found = standings(known, now=NOW + 5)
     assert {slug: each.state for slug, each in found.items()} == {

@@ -1,12 +1,13 @@
 """Numbers that are too small for a float: old evidence and short half-lives break nothing."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
-from teaching import APPRAISER, DAY, NOW, RULES, known, outcome, standings, teach
+from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import connect_store, reading, writing
@@ -32,10 +33,15 @@ def test_the_landmark_moves_past_the_end_of_floats(
             outcome(2, patterns=["x"], helpful=False),
             outcome(3, patterns=["y"], timestamp=max(0.0, NOW - age_in_half_lives * half_life)),
         ],
-        decay=decay,
+        rules=replace(RULES, decay=decay),
     )
     later = NOW + later_in_half_lives * half_life
-    teach(store, [outcome(4, patterns=["x"], received=later)], now=later, decay=decay)
+    teach(
+        store,
+        [outcome(4, patterns=["x"], received=later)],
+        now=later,
+        rules=replace(RULES, decay=decay),
+    )
     evidence = standings(store, now=later)["x"].evidence
     assert (evidence.helpful, evidence.harmful) == (2, 1)
     assert evidence.decayed_helpful == pytest.approx(1.0)
@@ -53,7 +59,7 @@ def test_decades_in_the_past(store: Engine) -> None:
     teach(
         store,
         [outcome(n, patterns=["x"], timestamp=float(n), helpful=n % 2 == 0) for n in range(4)],
-        decay=decay,
+        rules=replace(RULES, decay=decay),
     )
     for at in (None, NOW, NOW + 10_000 * DAY):
         evidence = standings(store, now=NOW, at=at)["x"].evidence
@@ -100,9 +106,7 @@ def rebuild(store: Engine, now: float = NOW) -> None:
         rebuild_patterns(
             connection,
             project_id,
-            APPRAISER,
-            decay=DecayRules(),
-            transition_rules=RULES,
+            RULES,
             now=now,
         )
 

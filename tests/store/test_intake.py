@@ -3,6 +3,7 @@
 import random
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -142,13 +143,18 @@ def test_outcomes_of_another_century_do_no_harm(store):
 def test_moving_the_landmark_changes_no_decayed_number(store):
     """A tiny half-life runs floats out of range after days; the sums are moved in time."""
     decay = DecayRules(half_life_days=0.01)
-    teach(store, [outcome(1, patterns=["x"])], decay=decay)
+    teach(store, [outcome(1, patterns=["x"])], rules=replace(RULES, decay=decay))
     with reading(store) as connection:
         before = read_basis(connection, project_id_of(connection, "default"))
     now = NOW
     for number in range(2, 40):
         now += 2 * DAY
-        teach(store, [outcome(number, patterns=["x"], received=now)], now=now, decay=decay)
+        teach(
+            store,
+            [outcome(number, patterns=["x"], received=now)],
+            now=now,
+            rules=replace(RULES, decay=decay),
+        )
         evidence = standings(store, now=now)["x"].evidence
         assert evidence.decayed_helpful == pytest.approx(1.0)
     with reading(store) as connection:
@@ -165,8 +171,7 @@ def test_a_transaction_that_fails_leaves_nothing(store):
         learn(
             connection,
             [outcome(n, patterns=["x", "y"], project=p) for n in range(5) for p in ("a", "b")],
-            decay=DecayRules(),
-            transition_rules=RULES,
+            RULES,
             now=NOW,
         )
         raise RuntimeError

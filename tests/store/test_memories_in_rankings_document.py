@@ -1,9 +1,10 @@
 """What the worker puts into the cached rankings: the memories that count most, and past tasks."""
 
+from dataclasses import replace
+
 from teaching import DAY, NOW, RULES, outcome, teach
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -17,8 +18,7 @@ NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots 
 def document(store, *, now=NOW, at=None):
     with reading(store) as connection:
         return build_document(
-            connection, "default", rules=RULES, recogniser=Recogniser(), most=9, now=now, at=at,
-            memory_rules=MEMORY_RULES,
+            connection, "default", replace(RULES, memories=MEMORY_RULES), most=9, now=now, at=at,
         )  # fmt: skip
 
 

@@ -2,9 +2,10 @@
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
-from teaching import APPRAISER, DAY, NOW, RULES, known, outcome, standings, teach
+from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
@@ -77,9 +78,7 @@ def rebuild(store, *, now, decay=None):
         return rebuild_patterns(
             connection,
             project_id,
-            APPRAISER,
-            decay=decay or DecayRules(),
-            transition_rules=RULES,
+            replace(RULES, decay=decay or DecayRules()),
             now=now,
         )
 
@@ -103,7 +102,11 @@ def test_a_half_life_takes_effect_by_a_rebuild_alone(store):
     """Sums keep the half-life they were made with until they are computed anew."""
     teach(store, [outcome(1, patterns=["x"], timestamp=NOW - 90 * DAY)])
     short = DecayRules(half_life_days=45)
-    teach(store, [outcome(2, patterns=["x"], timestamp=NOW - 90 * DAY)], decay=short)
+    teach(
+        store,
+        [outcome(2, patterns=["x"], timestamp=NOW - 90 * DAY)],
+        rules=replace(RULES, decay=short),
+    )
     assert standings(store)["x"].evidence.decayed_helpful == pytest.approx(1.0)
     rebuild(store, now=NOW, decay=short)
     assert standings(store)["x"].evidence.decayed_helpful == pytest.approx(0.5)
@@ -116,8 +119,7 @@ def test_a_rebuild_that_fails_changes_nothing(store):
     with suppress(RuntimeError), writing(store) as connection:
         project_id = project_id_of(connection, "default")
         rebuild_patterns(
-            connection, project_id, APPRAISER, decay=DecayRules(half_life_days=1),
-            transition_rules=RULES, now=NOW,
-        )  # fmt: skip
+            connection, project_id, replace(RULES, decay=DecayRules(half_life_days=1)), now=NOW
+        )
         raise RuntimeError
     assert known(store) == before

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
-from teaching import APPRAISER, CRITERIA, NOW, RULES, outcome, teach
+from teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, teach
 
 from trackrecord.learning.numbers.decay import DecayRules
-from trackrecord.learning.outcomes.recorded_rules import RecordedRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
+from trackrecord.rules import Rules
 from trackrecord.settings import load_settings
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
@@ -20,23 +20,19 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.store.patterns.read import read_standings
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord_worker.reminder import RebuildReminder
 
-OTHER = RecordedRules(scoring=ScoringRules(fast_ms=1000))
+OTHER = replace(RULES, scoring=ScoringRules(fast_ms=1000))
 
 
-def due(store, rules=RecordedRules(), half_life_days=90.0):  # noqa: B008 - frozen
+def due(store, rules=RULES, half_life_days=90.0):
     with reading(store) as connection:
-        return rebuilds_due(connection, rules, half_life_days)
+        return rebuilds_due(connection, rules.recorded, half_life_days)
 
 
 def learn_by(store, rules, number):
     with writing(store) as connection:
-        learn(
-            connection, [outcome(number)], decay=DecayRules(), transition_rules=RULES, now=NOW,
-            recorded_rules=rules,
-        )  # fmt: skip
+        learn(connection, [outcome(number)], rules, now=NOW)
 
 
 def test_a_rebuild_is_due_after_a_change_and_no_more_after_it(store):
@@ -47,9 +43,11 @@ def test_a_rebuild_is_due_after_a_change_and_no_more_after_it(store):
     assert list(due(store, half_life_days=30.0)) == ["default"]
     with writing(store) as connection:
         rebuild_patterns(
-            connection, project_id_of(connection, "default"), APPRAISER,
-            decay=DecayRules(30.0), transition_rules=RULES, now=NOW, recorded_rules=OTHER,
-        )  # fmt: skip
+            connection,
+            project_id_of(connection, "default"),
+            replace(OTHER, decay=DecayRules(30.0)),
+            now=NOW,
+        )
     assert due(store, OTHER, 30.0) == {}
     assert list(due(store)) == ["default"]
 
@@ -58,7 +56,7 @@ def test_a_change_that_was_taken_back_leaves_a_mixture(store):
     """What was learnt meanwhile was scored otherwise: the product does not forget that."""
     teach(store, [outcome(1)])
     learn_by(store, OTHER, 2)
-    learn_by(store, RecordedRules(), 3)
+    learn_by(store, RULES, 3)
     ((reason,),) = due(store).values()
     assert "other rules" in reason
 
@@ -66,7 +64,7 @@ def test_a_change_that_was_taken_back_leaves_a_mixture(store):
 def test_a_worker_says_so_once(store):
     """In its log, with the way out; again when the reasons change."""
     teach(store, [outcome(1)])
-    settings = load_settings(scoring={"fast_ms": 1000})
+    settings = load_settings(criteria={"defaults": DEFAULTS}, scoring={"fast_ms": 1000})
     reminder = RebuildReminder(store, settings)
     with capture_logs() as logs:
         reminder.remind()
@@ -74,7 +72,7 @@ def test_a_worker_says_so_once(store):
     assert [each["event"] for each in logs] == ["rebuild_due"]
     assert logs[0]["remedy"] == "trackrecord rebuild --project default"
     with capture_logs() as logs:
-        RebuildReminder(store, load_settings()).remind()
+        RebuildReminder(store, load_settings(criteria={"defaults": DEFAULTS})).remind()
     assert logs == []
 
 
@@ -85,7 +83,7 @@ def test_thresholds_take_effect_at_once(store):
     teach(store, batch)
 
     def stands(maturity, antipatterns):
-        rules = TransitionRules(maturity, antipatterns)
+        rules = Rules(maturity=maturity, antipatterns=antipatterns)
         with reading(store) as connection:
             project_id = project_id_of(connection, "default")
             (standing,) = read_standings(connection, project_id, rules, now=NOW)

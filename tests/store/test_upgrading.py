@@ -3,10 +3,8 @@
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
-from teaching import APPRAISER, CRITERIA, DEFAULTS, NOW, RULES, outcome
+from teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome
 
-from trackrecord.learning.numbers.decay import DecayRules
-from trackrecord.learning.outcomes.recorded_rules import RecordedRules
 from trackrecord.store.criteria.feedback import feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database import migrate
@@ -42,15 +40,13 @@ def test_from_the_first_version(store_url):
     first_version(engine)
     assert migrate.migrate(engine) is True
     with reading(engine) as connection:
-        due = rebuilds_due(connection, RecordedRules(), 90.0)
+        due = rebuilds_due(connection, RULES.recorded, 90.0)
         assert due == {"default": ("what is recorded was learnt by an earlier version",)}
         assert read_criteria(connection, 1, CRITERIA, now=NOW) == []
     with writing(engine) as connection:
-        rebuild_patterns(
-            connection, 1, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=NOW
-        )
+        rebuild_patterns(connection, 1, RULES, now=NOW)
     with reading(engine) as connection:
-        assert rebuilds_due(connection, RecordedRules(), 90.0) == {}
+        assert rebuilds_due(connection, RULES.recorded, 90.0) == {}
         present = read_criteria(connection, 1, CRITERIA, now=NOW)
         assert present == read_criteria(connection, 1, CRITERIA, now=NOW, at=NOW)
         of_task = feedback_of_task(connection, 1, "t1", DEFAULTS)

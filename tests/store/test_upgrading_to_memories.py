@@ -4,10 +4,9 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
-from teaching import APPRAISER, NOW, RULES, outcome
+from teaching import NOW, RULES, outcome
 
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
-from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -55,13 +54,9 @@ def test_outcomes_stay_and_a_rebuild_finds_their_tasks(engine):
     assert migrate.migrate(engine) is True
     assert migrate.migrate(engine) is False
     with writing(engine) as connection:
-        rebuilt = rebuild_patterns(
-            connection, 1, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=NOW
-        )
+        rebuilt = rebuild_patterns(connection, 1, RULES, now=NOW)
         assert rebuilt.outcomes == 1
-        rebuild_patterns(
-            connection, 1, APPRAISER, decay=DecayRules(), transition_rules=RULES, now=NOW
-        )
+        rebuild_patterns(connection, 1, RULES, now=NOW)
     assert index_past_tasks(engine) == 1
     with reading(engine) as connection:
         (found,) = similar_tasks(connection, 1, "login", most=10)

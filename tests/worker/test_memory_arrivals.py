@@ -36,6 +36,14 @@ def test_a_memory_is_remembered(worker, store_settings, client, engine):
     assert client.xlen(store_settings.keys.dead) == 0
 
 
+def test_memories_are_counted(worker, store_settings, client):
+    """Beside outcomes, and without those that became dead letters."""
+    add(client, store_settings, {"text": CACHE}, {"text": "Use uv"}, {"text": ""})
+    client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1)})
+    done = worker.drain.run()
+    assert (done.memories, done.recorded, done.refused) == (2, 1, 1)
+
+
 def test_without_an_id_the_entry_has_one(worker, store_settings, client, engine):
     """So that a redelivery is known."""
     entry = client.xadd(store_settings.keys.outcomes, {"v": "1", "memory": b'{"text":"Use uv"}'})

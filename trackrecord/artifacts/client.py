@@ -22,7 +22,7 @@ from .store import ArtifactStore
 from .summaries import Description, describe, summary
 
 if TYPE_CHECKING:
-    from trackrecord.settings import Settings
+    from trackrecord.agent_settings import AgentSettings
 
 _log = logging.getLogger("trackrecord")
 _PAUSE_S = 60.0
@@ -47,7 +47,7 @@ class Stored:
     summary: str
 
 
-def store_output(settings: Settings, project: str | None, data: bytes) -> Stored:
+def store_output(settings: AgentSettings, project: str | None, data: bytes) -> Stored:
     """Store an output of any size, and describe it.
 
     Raises:
@@ -60,7 +60,7 @@ def store_output(settings: Settings, project: str | None, data: bytes) -> Stored
     return Stored(artifact_id, told, summary(artifact_id, told, rules.summary_chars))
 
 
-def open_artifacts(settings: Settings, project: str | None) -> ArtifactStore:
+def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStore:
     """The artifacts of a project; of the settings' own when none is named."""
     return ArtifactStore(
         settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
@@ -169,12 +169,12 @@ def _wanted(lines: tuple[int, int | None] | None, bytes_: tuple[int, int | None]
 
 
 @lru_cache(maxsize=1)
-def _settings(_pid: int) -> Settings:
+def _settings(_pid: int) -> AgentSettings:
     # Only who meets an output pays for the settings' import.
     with not_while_forking():
-        from trackrecord.settings import load_settings
+        from trackrecord.agent_settings import load_agent_settings
 
-        return load_settings()
+        return load_agent_settings()
 
 
 def _say(problem: Exception) -> None:

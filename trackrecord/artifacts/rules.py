@@ -12,11 +12,14 @@ class ArtifactRules:
     """Which outputs are stored and replaced by a summary, and for how long they are kept.
 
     Attributes:
-        threshold_chars: an output of more characters than this is stored and summarised.
-        summary_chars: characters that a summary has at most.
-        max_bytes: a larger output is cut to its head and tail before it is stored.
-        retention_s: seconds after which an artifact is forgotten; storing it again renews it.
-        page_bytes: bytes of one page when an artifact is read back page by page.
+        threshold_chars: outputs with more characters than this are stored and replaced by a
+            summary.
+        summary_chars: maximum length of a summary.
+        max_bytes: maximum size of a stored output; of a larger one only the head and the tail are
+            stored.
+        retention_s: how long an artifact is kept; storing the same output again starts this time
+            anew.
+        page_bytes: size of one page when an artifact is read page by page.
     """
 
     threshold_chars: int = 10_000

@@ -10,14 +10,15 @@ class Endpoint:
     """An embedding endpoint of the kind that OpenAI's API has.
 
     Attributes:
-        url: its base, for example `https://api.openai.com/v1`; unset: tasks are compared by words.
-        model: the model that is asked for.
-        api_key: the bearer token, if it wants one; never shown.
-        timeout_s: how long one request may take.
-        batch_size: texts per request.
-        dimensions: how many numbers a vector has; another answer is an error. Unset: as many as
-            the vectors that are stored already.
-        retry_after_s: pause before an endpoint that was away is asked again.
+        url: base URL of an OpenAI-compatible embeddings API, for example
+            `https://api.openai.com/v1`. If unset, tasks are matched by shared words.
+        model: name of the embedding model.
+        api_key: bearer token for the API, if it needs one; the token is never shown.
+        timeout_s: maximum time for one request.
+        batch_size: number of texts in one request.
+        dimensions: number of dimensions of a vector; replies with another number are an error. If
+            unset, the number that stored vectors have.
+        retry_after_s: how long to wait before an unreachable API is tried again.
     """
 
     url: str | None = None

@@ -23,16 +23,21 @@ class ErrorRules:
     """What is kept of the errors of tasks in flight, and when a design is to be reviewed.
 
     Attributes:
-        strikes: failed attempts in a row at one task from which on a review is asked for.
-        retention_s: seconds after the last news of a task when its errors are forgotten.
-        max_per_task: the newest errors that are kept of one task; older ones are only counted.
-        max_per_project: errors that are kept of one project; beyond it the tasks that have been
-            silent for longest are forgotten.
-        max_in_context: the newest errors that a text for a prompt lists.
-        max_message_chars: longer messages, and contexts, are cut.
-        max_stack_chars: longer stack traces are cut.
-        max_message_in_context: in a text for a prompt longer messages, and contexts, are cut.
-        max_stack_in_context: in a text for a prompt longer stack traces are cut.
+        strikes: number of failed attempts in a row after which the text for a retry asks for a
+            review of the design.
+        retention_s: how long the errors of a task are kept after its last news.
+        max_per_task: maximum number of errors kept for one task; older errors are only counted.
+        max_per_project: maximum number of errors kept for one project; beyond it the tasks that
+            have been silent the longest are forgotten.
+        max_in_context: maximum number of errors listed in the text for a retry; the newest are
+            listed.
+        max_message_chars: maximum length of a stored message, and of a stored context; longer ones
+            are cut.
+        max_stack_chars: maximum length of a stored stack trace; longer ones are cut.
+        max_message_in_context: maximum length of a message, and of a context, in the text for a
+            retry; longer ones are cut.
+        max_stack_in_context: maximum length of a stack trace in the text for a retry; longer ones
+            are cut.
     """
 
     strikes: int = 3
@@ -106,11 +111,13 @@ class ErrorStats:
         total: all of them, also those that are resolved or not kept any more.
         unresolved: those kept that nobody has dealt with.
         by_type: all of them by type; types that did not occur are absent.
+        problem: why they are not known and stand at nothing, None when all is well.
     """
 
     total: int
     unresolved: int
     by_type: Mapping[ErrorType, int]
+    problem: str | None = None
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,18 @@ def checked_task_id(task_id: object) -> str:
     return task_id
 
 
+def checked_project(project: object) -> str | None:
+    """Return the project whose task is asked for, None for the settings' own.
+
+    Raises:
+        InvalidErrorReport: it is not a text.
+    """
+    if project is None or isinstance(project, str):
+        return project
+    reason = f"a project is a text, not of type {type(project).__name__}"
+    raise InvalidErrorReport(reason)
+
+
 def task_digest(task_id: str) -> str:
     """What stands for a task in keys and ids: letters and digits only, however it is named."""
     return blake2b(task_id.encode(), digest_size=_DIGEST_BYTES).hexdigest()

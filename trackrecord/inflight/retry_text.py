@@ -4,7 +4,9 @@ Messages, contexts, tools and stack traces come from agents and pass through `as
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -29,6 +31,7 @@ _LABELS: Final[dict[Language, tuple[str, str, str, str]]] = {
     "zh": ("上下文", "工具", "堆栈", "时间"),
 }
 _RESOLVED: Final[dict[Language, str]] = {"en": " (resolved)", "zh": " (已解决)"}
+_TIMES: Final[dict[Language, str]] = {"en": " ({} times)", "zh": " ({}次)"}
 _NO_MESSAGE: Final[dict[Language, str]] = {"en": "(no message)", "zh": "(无消息)"}
 _ACTION: Final[dict[Language, str]] = {
     "en": (
@@ -61,8 +64,10 @@ _REVIEW: Final[dict[Language, str]] = {
         "- 换一种设计会是什么样,有什么不利之处?"
     ),
 }
-# A message must not look as if it ended, and were resolved.
-_FORGED_END = re.compile(r"\*\*(?=\s*[(（]\s*(?:resolved|已解决))", re.IGNORECASE)
+# A message must not look as if it ended, and were resolved or counted.
+_FORGED_END = re.compile(
+    r"\*\*(?=\s*[(（]\s*(?:resolved|已解决|\d+\s*(?:times|次)))", re.IGNORECASE
+)
 
 
 def retry_text(
@@ -86,21 +91,30 @@ def retry_text(
 
 
 def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
-    """All errors are counted in the headings, the newest are listed."""
-    listed = {error.id for error in errors[-rules.max_in_context :]}
-    groups: dict[ErrorType, list[TaskError]] = {}
+    """All errors are counted in the headings; the newest are listed, equal ones once."""
+    alike: dict[TaskError, list[TaskError]] = {}
     for error in errors:
-        groups.setdefault(error.type, []).append(error)
+        what = _without_occasion(error)
+        # Taken out and put in again: they stand in the order in which they were met last.
+        group = alike.pop(what, [])
+        group.append(error)
+        alike[what] = group
+    newest = list(alike)[-rules.max_in_context :]
     lines = [_HEADINGS[language]]
-    for kind, group in groups.items():
-        lines += [_group_heading(kind, len(group), language), ""]
-        left_out = sum(error.id not in listed for error in group)
+    for kind, count in Counter(error.type for error in errors).items():
+        lines += [_group_heading(kind, count, language), ""]
+        listed = [what for what in newest if what.type == kind]
+        left_out = count - sum(len(alike[what]) for what in listed)
         if left_out:
             lines += [_left_out(left_out, language), ""]
-        for error in group:
-            if error.id in listed:
-                lines += [*_error_lines(error, rules, language), ""]
+        for what in listed:
+            lines += [*_error_lines(alike[what], rules, language), ""]
     return "\n".join([*lines, _ACTION[language]])
+
+
+def _without_occasion(error: TaskError) -> TaskError:
+    """Return what an error has in common with others that say the same."""
+    return replace(error, id="", at=0.0)
 
 
 def _group_heading(kind: ErrorType, count: int, language: Language) -> str:
@@ -115,11 +129,14 @@ def _left_out(count: int, language: Language) -> str:
     return f"- ({count} earlier error{'' if count == 1 else 's'} not listed)"
 
 
-def _error_lines(error: TaskError, rules: ErrorRules, language: Language) -> list[str]:
+def _error_lines(alike: Sequence[TaskError], rules: ErrorRules, language: Language) -> list[str]:
+    """The lines of errors that say the same: what they say once, and when they were met last."""
+    error = alike[-1]
     context, tool, stack, time = _LABELS[language]
     most = rules.max_message_in_context
     message = _FORGED_END.sub("*", as_data(error.message, most)) or _NO_MESSAGE[language]
-    lines = [f"- **{message}**{_RESOLVED[language] if error.resolved else ''}"]
+    times = _TIMES[language].format(len(alike)) if len(alike) > 1 else ""
+    lines = [f"- **{message}**{times}{_RESOLVED[language] if error.resolved else ''}"]
     details = (
         (context, as_data(error.context, most)),
         (tool, as_data(error.tool_name)),

@@ -1,15 +1,21 @@
 """The rankings cache in Redis: one hash per project, with the revision beside the document."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import redis
 
-from trackrecord.settings import Settings
+from trackrecord.agent_settings import AgentSettings
 
 from .document import RankingsDocument, encode_document
+
+if TYPE_CHECKING:
+    # Only workers write: agents do without the import.
+    from trackrecord.daemon_settings import DaemonSettings
 
 DOCUMENT = "document"
 REVISION = "revision"
@@ -42,7 +48,7 @@ class CachedAge:
     is_by_these_rules: bool = True
 
 
-def _rules_of(settings: Settings) -> str:
+def _rules_of(settings: DaemonSettings) -> str:
     """What stands for the rules that rankings are derived by, whenever they are read."""
     rules = (
         settings.maturity,
@@ -56,7 +62,11 @@ def _rules_of(settings: Settings) -> str:
 
 
 def write_document(
-    client: redis.Redis, settings: Settings, document: RankingsDocument, *, force: bool = False
+    client: redis.Redis,
+    settings: DaemonSettings,
+    document: RankingsDocument,
+    *,
+    force: bool = False,
 ) -> bool:
     """Write a project's rankings unless the cache shows a later revision.
 
@@ -78,14 +88,14 @@ def write_document(
     return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
 
 
-def read_stamp(client: redis.Redis, settings: Settings, project: str) -> bytes | None:
+def read_stamp(client: redis.Redis, settings: AgentSettings, project: str) -> bytes | None:
     """What changes whenever a project's cached rankings do; None when there are none."""
     stamp: Any = client.hget(settings.keys.rankings(project), COMPUTED_AT)
     return None if stamp is None else bytes(stamp)
 
 
 def read_document(
-    client: redis.Redis, settings: Settings, project: str
+    client: redis.Redis, settings: AgentSettings, project: str
 ) -> tuple[bytes | None, bytes | None]:
     """The stamp and the rankings, undecoded, as they are at one moment; None where missing."""
     answer: Any = client.hmget(settings.keys.rankings(project), COMPUTED_AT, DOCUMENT)
@@ -94,7 +104,7 @@ def read_document(
 
 
 def cached_ages(
-    client: redis.Redis, settings: Settings, projects: Sequence[str], *, now: float
+    client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
 ) -> dict[str, CachedAge]:
     """How old the cached rankings of projects are; those without any are missing."""
     with client.pipeline(transaction=False) as pipe:

@@ -8,22 +8,22 @@ and says so.
 import os
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 import redis
 
+from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import SettingsError
 from trackrecord.learning.text.language import Language, known_language
+from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
 from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
-from trackrecord.wire.outcome import DEFAULT_PROJECT
+from trackrecord.scoped import Scoped
 
 from .answer import Rankings, answer_from
 from .cache import read_document, read_stamp
 from .document import RankingsDocument, decode_document
-
-DEFAULT_BUDGET = 2000
 
 
 @dataclass
@@ -34,7 +34,7 @@ class RankingsReader:
         settings: where Redis is, and how long to wait for it.
     """
 
-    settings: Settings
+    settings: AgentSettings
     _client: redis.Redis | None = None
     # By project: the stamp in the cache, and what was decoded. Most prompts are written while
     # nothing has changed, and then a few bytes are read instead of some hundred thousand.
@@ -91,6 +91,8 @@ class RankingsReader:
 
 _lock = threading.Lock()
 _readers: dict[int, RankingsReader] = {}
+# A test's own, in place of the process's.
+given_readers: Scoped[RankingsReader] = Scoped("trackrecord_given_rankings")
 
 
 def rankings(
@@ -103,7 +105,9 @@ def rankings(
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
 
-    Never raises for what goes wrong behind it: see `Rankings.problem` and `Rankings.is_stale`.
+    Never raises: see `Rankings.problem` and `Rankings.is_stale`. An argument of another type is
+    coerced where only one reading is possible, as `budget="800"` is. Otherwise its default takes
+    its place and `problem` says so; for a project that is not a text the answer is empty.
 
     Args:
         project: whose experience; the settings' project when not given.
@@ -116,8 +120,14 @@ def rankings(
     try:
         reader = process_reader()
     except SettingsError as error:
-        return Rankings.empty(project or DEFAULT_PROJECT, problem=str(error))
-    return reader.read(project=project, task=task, budget=budget, limit=limit, lang=lang)
+        return Rankings.empty(DEFAULT_PROJECT, problem=str(error))
+    asked = asked_for(project, task, budget, limit)
+    if not asked.names_project:
+        return Rankings.empty(DEFAULT_PROJECT, problem=asked.problem)
+    answer = reader.read(
+        project=asked.project, task=asked.task, budget=asked.budget, limit=asked.limit, lang=lang
+    )
+    return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 
 
 def process_reader() -> RankingsReader:
@@ -126,8 +136,8 @@ def process_reader() -> RankingsReader:
     Raises:
         SettingsError: a setting is wrong.
     """
-    reader = _readers.get(os.getpid())
+    reader = given_readers.get() or _readers.get(os.getpid())
     if reader is None:
         with _lock:
-            reader = _readers.setdefault(os.getpid(), RankingsReader(load_settings()))
+            reader = _readers.setdefault(os.getpid(), RankingsReader(load_agent_settings()))
     return reader

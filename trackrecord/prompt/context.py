@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 from trackrecord.errors import SettingsError
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language, known_language
-from trackrecord.wire.outcome import DEFAULT_PROJECT
+from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
 
 from .candidates import partial_rules
 from .candidates.partial_rules import DEFAULT_RULES, rules_from
 from .candidates.reading import Given, read_candidates
 from .candidates.tokenizing import Tokenizer
-from .client import DEFAULT_BUDGET, process_reader
+from .client import process_reader
 from .composing import Context, compose
 
 
@@ -47,28 +49,31 @@ def context(
         SettingsError: the config has no such rule, or not such a value; the message names it.
     """
     own = read_candidates(candidates)
-    document, name, problem = None, project or DEFAULT_PROJECT, None
+    asked = asked_for(project, task, budget)
+    document, name, problem = None, asked.project or DEFAULT_PROJECT, None
     usual, memory_rules = DEFAULT_RULES, MemoryRules()
+    reader = None
     try:
         reader = process_reader()
     except SettingsError as error:
         problem = str(error)
     else:
         usual, memory_rules = reader.settings.context, reader.settings.memories
-        name = project or reader.settings.project
+        name = asked.project or reader.settings.project
     rules = rules_from(config, usual)
-    if problem is None:
+    if reader is not None and asked.names_project:
         document, problem = reader.document(name)
-    return compose(
+    composed = compose(
         document,
         own,
         rules,
         project=name,
         problem=problem,
-        task=task,
-        budget=budget,
+        task=asked.task,
+        budget=asked.budget,
         language=known_language(lang),
         tokenizer=tokenizer,
         memory_rules=memory_rules,
         now=time.time(),
     )
+    return composed if asked.problem is None else replace(composed, problem=asked.with_(problem))

@@ -14,7 +14,6 @@ from trackrecord.settings import Settings
 from trackrecord.store.benchmark.rates import read_snapshot
 from trackrecord.times import iso
 
-from .patterns import transition_rules
 from .project_rows import project_row
 
 Warn = Callable[[str], None]
@@ -99,7 +98,7 @@ def take_snapshot(
     taken = read_snapshot(
         connection,
         project_row(connection, project),
-        transition_rules(settings),
+        settings.rules,
         now=time.time(),
         since=since,
     )

@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Connection
 
 from trackrecord.errors import UnknownId
-from trackrecord.factories import recorded_rules_of
 from trackrecord.learning.competences.explanation import explain_competence
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.memories.explanation import explain_memory
@@ -83,7 +82,7 @@ def explain(
     whole, numbers, explanation = _Subject(connection, settings, project, at).explain(some_id)
     due = rebuilds_due(
         connection,
-        recorded_rules_of(settings),
+        settings.rules.recorded,
         settings.decay.half_life_days,
         project_id=project_row(connection, project),
     )

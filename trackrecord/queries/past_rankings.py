@@ -4,11 +4,9 @@ import time
 
 from sqlalchemy import Connection
 
-from trackrecord.factories import recogniser_of
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.settings import Settings
 
-from .patterns import transition_rules
 from .project_rows import project_row
 from .prompt_document import build_document
 
@@ -25,11 +23,8 @@ def rankings_at(
     return build_document(
         connection,
         project,
-        rules=transition_rules(settings),
-        recogniser=recogniser_of(settings),
+        settings.rules,
         most=settings.rankings_max,
         now=time.time(),
         at=at,
-        texts=settings.texts,
-        memory_rules=settings.memories,
     )

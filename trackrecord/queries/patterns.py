@@ -25,7 +25,6 @@ from trackrecord.store.patterns.read import (
     read_examples,
     read_standings,
 )
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.times import iso
 
 from .project_rows import project_row
@@ -89,11 +88,6 @@ def _change_document(change: PatternChange) -> dict[str, Any]:
     }
 
 
-def transition_rules(settings: Settings) -> TransitionRules:
-    """Return the rules that decide a pattern's state."""
-    return TransitionRules(settings.maturity, settings.antipatterns)
-
-
 def pattern_filter(
     *, state: str | None, tag: str | None, content: str | None, only_anti: bool
 ) -> PatternFilter:
@@ -116,7 +110,7 @@ def list_patterns(
     """
     project_id = project_row(connection, project)
     standings = read_standings(
-        connection, project_id, transition_rules(settings), now=time.time(), at=at, wanted=wanted
+        connection, project_id, settings.rules, now=time.time(), at=at, wanted=wanted
     )
     found = [_pattern(settings, standing) for standing in standings]
     found.sort(key=lambda each: (each.shown.is_negative, -each.shown.score, each.shown.id))
@@ -124,7 +118,7 @@ def list_patterns(
 
 
 def _pattern(settings: Settings, standing: Standing) -> Pattern:
-    name_of = recogniser_of(settings).name_of
+    name_of = recogniser_of(settings.rules).name_of
     return Pattern(standing, present_pattern(standing, name_of, settings.texts))
 
 
@@ -153,7 +147,7 @@ def find_pattern(
     project_id = project_row(connection, project)
     slug = pattern_slug(connection, project, pattern_id)
     found = read_standings(
-        connection, project_id, transition_rules(settings), now=time.time(), at=at, slug=slug
+        connection, project_id, settings.rules, now=time.time(), at=at, slug=slug
     )
     if not found:
         raise UnknownId(_unknown(pattern_id, project))

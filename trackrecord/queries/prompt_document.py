@@ -1,20 +1,17 @@
 """Building the rankings of a project from the store."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.patterns.standing import Standing
-from trackrecord.learning.patterns.texts import PLAIN, TextRules
-from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.factories import recogniser_of
 from trackrecord.prompt.document import RankedCompetence, RankedPattern, RankingsDocument
 from trackrecord.prompt.presenting import is_recommended, present_competence, present_pattern
+from trackrecord.rules import Rules
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import revision_of
 from trackrecord.store.patterns.read import read_standings
-from trackrecord.store.patterns.transitions import TransitionRules
 
 from .prompt_memories import ranked_memories, ranked_past_tasks
 
@@ -24,27 +21,21 @@ _Ranked = TypeVar("_Ranked", RankedPattern, RankedCompetence)
 def build_document(
     connection: Connection,
     project: str,
+    rules: Rules,
     *,
-    rules: TransitionRules,
-    recogniser: Recogniser,
     most: int,
     now: float,
     at: float | None = None,
-    texts: TextRules = PLAIN,
-    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
 ) -> RankingsDocument:
     """Rank all that a project has learnt.
 
     Args:
         connection: a reading transaction.
         project: whose experience.
-        rules: what decides a pattern's state.
-        recogniser: knows strategies' names in both languages.
+        rules: the rules of the settings.
         most: how many of each kind to keep.
         now: the present, seconds since the epoch.
         at: a past moment to answer for.
-        texts: how patterns are worded.
-        memory_rules: how memories are ranked, and how many are kept.
     """
     found = revision_of(connection, project)
     if found is None:
@@ -56,14 +47,17 @@ def build_document(
         for record in read_competences(connection, project_id, at=at)
         if record.status.is_selectable
     ]
-    patterns = _ranked(_presented(filter(is_recommended, standings), recogniser, texts))
+    name_of, texts = recogniser_of(rules).name_of, rules.texts
+    patterns = _ranked(
+        [present_pattern(each, name_of, texts) for each in standings if is_recommended(each)]
+    )
     anti_patterns = _ranked(
-        _presented((each for each in standings if each.is_inverted), recogniser, texts)
+        [present_pattern(each, name_of, texts) for each in standings if each.is_inverted]
     )
     moment = now if at is None else at
     competences = _ranked([present_competence(record, now=moment) for record in records])
     memories, memories_beyond = ranked_memories(
-        connection, project_id, memory_rules, now=now, at=at
+        connection, project_id, rules.memories, now=now, at=at
     )
     return RankingsDocument(
         project=project,
@@ -73,7 +67,7 @@ def build_document(
         anti_patterns=tuple(anti_patterns[:most]),
         competences=tuple(competences[:most]),
         memories=memories,
-        past_tasks=ranked_past_tasks(connection, project_id, memory_rules, at=at),
+        past_tasks=ranked_past_tasks(connection, project_id, rules.memories, at=at),
         beyond={
             "patterns": max(0, len(patterns) - most),
             "anti_patterns": max(0, len(anti_patterns) - most),
@@ -81,12 +75,6 @@ def build_document(
             "memories": memories_beyond,
         },
     )
-
-
-def _presented(
-    standings: Iterable[Standing], recogniser: Recogniser, texts: TextRules
-) -> list[RankedPattern]:
-    return [present_pattern(each, recogniser.name_of, texts) for each in standings]
 
 
 def _ranked(entries: Sequence[_Ranked]) -> list[_Ranked]:

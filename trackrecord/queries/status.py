@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 import redis
 from sqlalchemy import Connection
 
-from trackrecord.factories import recorded_rules_of
 from trackrecord.prompt.cache import cached_ages
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings
@@ -174,7 +173,7 @@ def _learnt(
     inverted = list(_inverted(connection, settings, project, at))
     due = rebuilds_due(
         connection,
-        recorded_rules_of(settings),
+        settings.rules.recorded,
         settings.decay.half_life_days,
         project_id=project_id,
     )

@@ -10,8 +10,9 @@ import msgspec
 
 from trackrecord.errors import InvalidMemory
 from trackrecord.learning.memories.rules import without_prefix
+from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
-from .outcome import DEFAULT_PROJECT, MAX_BODY_BYTES
+from .outcome import MAX_BODY_BYTES
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Label = Annotated[str, msgspec.Meta(max_length=256)]
@@ -26,7 +27,7 @@ class MemoryBody(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     text: str
-    project: Name = DEFAULT_PROJECT
+    project: ProjectName = DEFAULT_PROJECT
     memory_id: Name | None = None
     source: Label | None = None
     force: bool = False

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
+from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 WIRE_VERSION = "1"
-DEFAULT_PROJECT = "default"
 MAX_BODY_BYTES = 1024 * 1024
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
@@ -28,6 +28,9 @@ Criteria = Annotated[
 ]
 # Undecoded JSON that was not given.
 ABSENT = msgspec.Raw()
+# As seconds the year 5138: a larger number counts a smaller unit, as JavaScript's Date.now() does.
+_BEYOND_SECONDS = 1e11
+_UNITS_PER_SECOND = (1.0, 1e3, 1e6, 1e9)
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -79,7 +82,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     task_id: TaskId | None = None
     bead_id: TaskId | None = None
     outcome_id: Name | None = None
-    project: Name = DEFAULT_PROJECT
+    project: ProjectName = DEFAULT_PROJECT
     timestamp: Moment | None = None
     duration_ms: Count | None = None
     error_count: Count | None = None
@@ -110,7 +113,7 @@ class Outcome(msgspec.Struct, kw_only=True):
             self.task_id = self.bead_id
         moment = self.timestamp
         # Nearly always a number that needs no more than a glance.
-        if moment is not None and not (moment.__class__ is float and moment >= 0):
+        if moment is not None and not (moment.__class__ is float and 0 <= moment < _BEYOND_SECONDS):
             self.timestamp = epoch_seconds(moment)
         if self.metadata is not ABSENT and bytes(self.metadata)[:1] not in (b"", b"{", b"n"):
             message = "metadata must be an object"
@@ -125,25 +128,38 @@ class Outcome(msgspec.Struct, kw_only=True):
 
 
 def epoch_seconds(moment: Moment) -> float:
-    """Seconds since the epoch from ISO 8601 with an offset or from epoch seconds.
+    """Return the seconds since the epoch of a moment: ISO 8601 with an offset, or a number.
+
+    A number counts seconds, or milliseconds, microseconds or nanoseconds where it is too large to
+    count anything larger.
 
     Raises:
         ValueError: there is no such moment, it has no offset, or it lies before 1970.
     """
-    if isinstance(moment, str):
-        try:
-            parsed = datetime.fromisoformat(moment)
-        except ValueError:
-            message = "timestamp must be ISO 8601 with an offset, or epoch seconds"
-            raise ValueError(message) from None
-        if parsed.tzinfo is None:
-            message = "timestamp has no offset: append Z or +00:00"
-            raise ValueError(message)
-        moment = parsed.timestamp()
-    if moment < 0:
+    seconds = _parsed(moment) if isinstance(moment, str) else _in_seconds(float(moment))
+    if seconds < 0:
         message = "timestamp lies before 1970"
         raise ValueError(message)
-    return float(moment)
+    return seconds
+
+
+def _parsed(text: str) -> float:
+    try:
+        parsed = datetime.fromisoformat(text)
+    except ValueError:
+        message = "timestamp must be ISO 8601 with an offset, or epoch seconds"
+        raise ValueError(message) from None
+    if parsed.tzinfo is None:
+        message = "timestamp has no offset: append Z or +00:00"
+        raise ValueError(message)
+    return parsed.timestamp()
+
+
+def _in_seconds(number: float) -> float:
+    for units in _UNITS_PER_SECOND:
+        if number < _BEYOND_SECONDS * units:
+            return number / units
+    return number
 
 
 _decoder = msgspec.json.Decoder(Outcome)

@@ -108,7 +108,7 @@ class Appraiser:
         self,
         scoring: ScoringRules,
         recogniser: Recogniser,
-        criteria: CriteriaRules = CriteriaRules(),  # noqa: B008 - frozen
+        criteria: CriteriaRules,
     ) -> None:
         self._scoring = scoring
         self._criteria = criteria

@@ -7,28 +7,40 @@ on the stream, and every task looks for itself what there is to do.
 import gc
 from typing import Any
 
-from celery import Celery
-from celery.signals import setup_logging, task_postrun, task_prerun, worker_process_init
+import structlog
+from celery.signals import (
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_process_init,
+)
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
+from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.logs import configure_logs
 from trackrecord.settings import Settings, load_settings
 
 from .beat import QUEUE
 from .schedule import beat_schedule
-from .stages import StagesOfProcess
+from .server_checks import check_servers
+from .stages import TrackrecordApp
+
+_log = structlog.get_logger(__name__)
+
+_UNFIT = 3
 
 # Objects made before the garbage collector looks; a batch makes some ten thousand.
 _COLLECT_AFTER = 50_000
 
 
-def create_app(settings: Settings) -> Celery:
-    """A Celery app for these settings; its tasks find their clients in `app.stages`.
+def create_app(settings: Settings) -> TrackrecordApp:
+    """Return the Celery app for these settings.
 
     Raises:
         SettingsError: the crontab or the time zone cannot be read.
     """
-    app = Celery("trackrecord", include=["trackrecord_worker.tasks"], set_as_current=False)
+    app = TrackrecordApp(settings)
     broker, options = broker_of(settings)
     app.conf.update(
         broker_url=broker,
@@ -40,6 +52,8 @@ def create_app(settings: Settings) -> Celery:
         worker_prefetch_multiplier=1,
         worker_concurrency=settings.worker_concurrency,
         worker_hijack_root_logger=False,
+        # Nothing asks workers through Celery, and Redis users need no right to channels this way.
+        worker_enable_remote_control=False,
         worker_send_task_events=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,
         timezone=settings.timezone,
@@ -49,7 +63,6 @@ def create_app(settings: Settings) -> Celery:
         beat_scheduler="trackrecord_worker.beat:ThriftyScheduler",
         beat_max_loop_interval=1.0,
     )
-    app.stages = StagesOfProcess(settings, app)
     return app
 
 
@@ -72,6 +85,19 @@ def _configure_logs(**_signal: object) -> None:
     configure_logs(settings.log_level)
 
 
+@worker_init.connect
+def _refuse_unfit_servers(**_signal: object) -> None:
+    """A server that is away may come back; one that is set up wrongly would lose outcomes."""
+    configure_logs(settings.log_level)
+    try:
+        check_servers(settings)
+    except ServerUnfit as error:
+        _log.error("cannot_start", reason=str(error))
+        raise SystemExit(_UNFIT) from None
+    except ServerUnavailable as error:
+        _log.warning("server_unavailable", reason=str(error), effect="the worker keeps trying")
+
+
 @worker_process_init.connect
 def _spare_the_garbage_collector(**_signal: object) -> None:
     """A batch makes many short-lived objects; what is there for good need not be searched for each.
@@ -86,7 +112,9 @@ def _spare_the_garbage_collector(**_signal: object) -> None:
 
 @task_prerun.connect
 def _bind_task(task_id: str, **_signal: object) -> None:
-    bind_contextvars(task_id=task_id)
+    # It tells nobody but a developer anything: a wake-up carries nothing.
+    if settings.log_level == "debug":
+        bind_contextvars(task_id=task_id)
 
 
 @task_postrun.connect

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from celery.beat import ScheduleEntry, Scheduler
+from kombu import Producer
 from kombu.exceptions import OperationalError
 
 QUEUE = "trackrecord"
@@ -19,15 +20,15 @@ QUEUE = "trackrecord"
 _ENOUGH_WAITING = 50
 
 
-class ThriftyScheduler(Scheduler):  # type: ignore[misc] # Celery has no types
+class ThriftyScheduler(Scheduler):
     """Sends no wake-up while many are waiting already; what they would say is known."""
 
     def apply_async(
         self,
         entry: ScheduleEntry,
-        producer: Any = None,  # noqa: ANN401 - Celery's signature
+        producer: Producer | None = None,
         advance: bool = True,
-        **kwargs: Any,  # noqa: ANN401 - as above
+        **kwargs: Any,  # noqa: ANN401 - Celery's signature
     ) -> Any:  # noqa: ANN401 - as above
         """As Celery does, unless enough wake-ups are waiting."""
         if self._waiting() < _ENOUGH_WAITING:
@@ -43,6 +44,8 @@ class ThriftyScheduler(Scheduler):  # type: ignore[misc] # Celery has no types
     def _waiting(self) -> int:
         try:
             with self.app.connection_for_write() as connection:
-                return int(connection.default_channel.client.llen(QUEUE))
+                # Of kombu's Redis transport, which the stubs do not know.
+                channel: Any = connection.default_channel
+                return int(channel.client.llen(QUEUE))
         except OperationalError:
             return 0  # sending will say what is wrong

@@ -5,35 +5,33 @@ watched and stopped in order.
 """
 
 import contextlib
-import fcntl
 import os
-import signal
-import subprocess
 import sys
+import threading
 import time
-from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Self, TextIO
 
 import redis
 import structlog
 
-from trackrecord.errors import AlreadyRunning, ServerUnavailable
-from trackrecord.redis_client import worker_client
+from trackrecord.errors import KeepsEnding
+from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
-from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
 
+from .child import Child
+from .consumers import consumers_here
 from .embedded_redis import EmbeddedRedis
+from .home_lock import note_pids, take_home
+from .restarts import Restarts
 from .schedule import parse_crontab
+from .server_checks import check_servers
 
 _log = structlog.get_logger(__name__)
 
 APP = "trackrecord_worker.app"
-# A warm shutdown waits for the drain at hand, which takes a slice of a few seconds.
-_STOP_TIMEOUT_S = 30.0
-_RESTART_PAUSE_S = 1.0
+# A busy machine takes many seconds to start Celery.
+_LEARNING_TIMEOUT_S = 120.0
 
 
 def worker_command(settings: Settings) -> list[str]:
@@ -54,16 +52,6 @@ def beat_command(settings: Settings) -> list[str]:
     ]  # fmt: skip
 
 
-@dataclass
-class _Child:
-    """A child process that ought to run."""
-
-    name: str
-    command: list[str]
-    process: subprocess.Popen[bytes] | None = None
-    restart_at: float = 0.0
-
-
 class Daemon:
     """Starts, watches and stops what `trackrecord up` consists of.
 
@@ -71,25 +59,39 @@ class Daemon:
         settings: as the children are to have them.
         port: a loopback port of the embedded Redis; 0 for its socket alone.
         log: where the children's logs go; standard error when not given.
+        stopping: set by a signal handler to have `start` end early.
 
     Raises:
         SettingsError: the crontab cannot be read, or the home's path is too long.
     """
 
-    def __init__(self, settings: Settings, *, port: int = 0, log: IO[bytes] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        port: int = 0,
+        log: IO[bytes] | None = None,
+        stopping: threading.Event | None = None,
+    ) -> None:
         # Beat would only say so in its log, again and again.
         parse_crontab(settings.consolidation_crontab)
         self.settings = settings
-        self._log_file = log
-        self._lock: IO[str] | None = None
+        self._stopping = stopping or threading.Event()
+        self._lock: TextIO | None = None
+        self._is_up = False
+        self._redis_restarts = Restarts()
+        self._redis_started_at = 0.0
         self.redis: EmbeddedRedis | None = None
         if settings.redis_url is None:
             self.redis = EmbeddedRedis(
                 settings.home / "redis", settings.embedded_redis_socket, port=port
             )
+        environment = {**os.environ, **settings.as_environment()}
+        commands = {"worker": worker_command(settings), "beat": beat_command(settings)}
         self._children = [
-            _Child("worker", worker_command(settings)),
-            _Child("beat", beat_command(settings)),
+            # Without the interpreter, "-m" and "celery".
+            Child(name, command[3:], environment, log)
+            for name, command in commands.items()
         ]
 
     def start(self) -> None:
@@ -97,27 +99,33 @@ class Daemon:
 
         Raises:
             AlreadyRunning: another one works in this home.
-            ServerUnavailable: Redis or the database cannot be reached.
+            ServerUnavailable: Redis or the database cannot be reached or cannot be worked with, or
+                a child keeps ending.
         """
-        self._take_home()
+        self._lock = take_home(self.settings.home)
         try:
             if self.redis is not None:
                 self.redis.start()
-            self._check_servers()
+                self._redis_started_at = time.monotonic()
+            check_servers(self.settings)
             for child in self._children:
-                self._spawn(child)
+                child.start(self._lock.fileno())
             self._note_pids()
+            self._wait_until_learning()
         except BaseException:
             self.stop()
             raise
 
     def watch(self, seconds: float) -> None:
-        """Wait, and start again what ends unexpectedly."""
+        """Wait, and start again what ends unexpectedly.
+
+        Raises:
+            ServerUnavailable: something keeps ending; the message names the cause.
+        """
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             if self.redis is not None and self.redis.has_ended:
-                _log.error("embedded_redis_ended", effect="started again; agents spool meanwhile")
-                self.redis.start()
+                self._revive_redis(self.redis)
             for child in self._children:
                 self._revive(child)
             time.sleep(min(0.2, left))
@@ -125,101 +133,78 @@ class Daemon:
     def stop(self) -> None:
         """Stop beat, then the worker, which finishes its batch, then the embedded Redis."""
         for child in reversed(self._children):
-            if child.process is not None and child.process.poll() is None:
-                child.process.send_signal(signal.SIGTERM)
+            child.terminate()
         for child in self._children:
-            if child.process is not None:
-                try:
-                    child.process.wait(_STOP_TIMEOUT_S)
-                except subprocess.TimeoutExpired:
-                    _kill_group(child.process)
-                child.process = None
+            child.wait()
         if self.redis is not None:
             self.redis.stop()
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._release_home()
 
     def kill(self) -> None:
         """End everything at once, as a crash of the machine would (for tests of crashes)."""
         for child in self._children:
-            if child.process is not None:
-                _kill_group(child.process)
-                child.process = None
+            child.kill()
         if self.redis is not None:
             self.redis.kill()
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._release_home()
 
     def pids(self) -> dict[str, int]:
         """The children that run, by name."""
-        return {
-            child.name: child.process.pid for child in self._children if child.process is not None
-        }
+        return {child.name: child.pid for child in self._children if child.pid is not None}
 
-    def _take_home(self) -> None:
-        self.settings.home.mkdir(parents=True, exist_ok=True)
-        lock_path: Path = self.settings.home / "up.lock"
-        lock = lock_path.open("a+")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            running = lock.read(200).strip() or "no process id known"
-            lock.close()
-            message = (
-                f"trackrecord is already running in {self.settings.home} ({running}); "
-                "stop it first, or set another TRACKRECORD_HOME"
+    def _wait_until_learning(self) -> None:
+        """Wait until a process of the worker, woken by beat, has asked Redis for outcomes.
+
+        By then it has opened the database, too.
+        """
+        deadline = time.monotonic() + _LEARNING_TIMEOUT_S
+        while not self._is_learning():
+            if self._stopping.is_set():
+                return
+            if time.monotonic() > deadline:
+                complaints = [said for child in self._children if (said := child.complaint())]
+                why = complaints[-1] if complaints else "its log does not say why"
+                message = f"the worker has not begun to learn in {_LEARNING_TIMEOUT_S:g} s: {why}"
+                raise KeepsEnding(message)
+            self.watch(0.1)
+        self._is_up = True
+
+    def _is_learning(self) -> bool:
+        worker = self.pids().get("worker")
+        if worker is None or not all(child.is_running for child in self._children):
+            return False
+        with agent_client(self.settings) as client, contextlib.suppress(redis.RedisError, OSError):
+            return any(
+                _leads(worker, consumer.pid)
+                for consumer in consumers_here(client, self.settings.keys)
             )
-            raise AlreadyRunning(message) from None
-        self._lock = lock
+        return False
 
     def _note_pids(self) -> None:
         assert self._lock is not None  # noqa: S101 - start() holds it
-        self._lock.seek(0)
-        self._lock.truncate()
-        pids = {"up": os.getpid(), **self.pids()}
-        self._lock.write(", ".join(f"{name} {pid}" for name, pid in pids.items()) + "\n")
-        self._lock.flush()
+        note_pids(self._lock, {"up": os.getpid(), **self.pids()})
 
-    def _check_servers(self) -> None:
-        try:
-            with worker_client(self.settings) as client:
-                client.ping()
-        except (redis.RedisError, OSError) as error:
-            message = f"Redis cannot be reached ({error}); check TRACKRECORD_REDIS_URL"
-            raise ServerUnavailable(message) from None
-        engine = connect_store(self.settings.effective_database_url)
-        try:
-            migrate(engine)
-        finally:
-            engine.dispose()
-
-    def _spawn(self, child: _Child) -> None:
+    def _revive(self, child: Child) -> None:
         assert self._lock is not None  # noqa: S101 - start() holds it
-        # A process group of its own: Ctrl-C is for us, and we stop the children in order. They
-        # inherit the lock, so that orphans of a killed `up` are noticed by the next one.
-        child.process = subprocess.Popen(  # noqa: S603 - our own command
-            child.command,
-            env={**os.environ, **self.settings.as_environment()},
-            stdin=subprocess.DEVNULL,
-            stdout=self._log_file or sys.stderr,
-            stderr=self._log_file or sys.stderr,
-            start_new_session=True,
-            pass_fds=(self._lock.fileno(),),
-        )
-
-    def _revive(self, child: _Child) -> None:
-        if child.process is None or child.process.poll() is None:
-            return
-        if child.restart_at == 0.0:
-            _log.error("child_ended", child=child.name, status=child.process.returncode)
-            child.restart_at = time.monotonic() + _RESTART_PAUSE_S
-        elif time.monotonic() >= child.restart_at:
-            child.restart_at = 0.0
-            self._spawn(child)
+        if child.revive(self._lock.fileno(), was_up=self._is_up):
             self._note_pids()
+
+    def _revive_redis(self, server: EmbeddedRedis) -> None:
+        lived_s = time.monotonic() - self._redis_started_at
+        pause_s = self._redis_restarts.note_end(lived_s=lived_s, was_up=self._is_up)
+        if pause_s is None:
+            message = f"the embedded Redis keeps ending; see {server.folder / 'redis.log'}"
+            raise KeepsEnding(message)
+        _log.error("embedded_redis_ended", effect="started again; agents spool meanwhile")
+        # The first time at once: agents are waiting.
+        self._stopping.wait(pause_s if self._redis_restarts.ends > 1 else 0.0)
+        server.start()
+        self._redis_started_at = time.monotonic()
+
+    def _release_home(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -234,8 +219,8 @@ class Daemon:
         self.stop()
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End a child and all that it started; each leads a process group of its own."""
+def _leads(leader: int, pid: int) -> bool:
+    """Whether a process belongs to the group that another one leads."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+        return os.getpgid(pid) == leader
+    return False

@@ -6,19 +6,16 @@ recognised by its outcome_id, what is not was never acknowledged.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable
-from trackrecord.factories import recorded_rules_of
-from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import Learnt, learn
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.wire.scored_outcome import Appraiser
 
 from .arrivals import Arrived, Entry, Refused, sort_arrivals
@@ -41,12 +38,26 @@ _REFUSED = "the database refuses it"
 
 @dataclass
 class Drained:
-    """What one drain did."""
+    """Counts of what one drain did.
+
+    Attributes:
+        recorded: outcomes that are new on record.
+        duplicates: outcomes that were on record already.
+        memories: memories that were stored, or were on record already.
+        refused: entries that became dead letters.
+        batches: batches that were read.
+    """
 
     recorded: int = 0
     duplicates: int = 0
+    memories: int = 0
     refused: int = 0
     batches: int = 0
+
+    def log(self) -> None:
+        """Log one short line about it, unless nothing was there to learn."""
+        if self.batches:
+            _log.info("learnt", **{name: count for name, count in asdict(self).items() if count})
 
 
 class Drain:
@@ -82,9 +93,7 @@ class Drain:
         self._appraiser = appraiser
         self._refresher = refresher
         self._wake_another = wake_another
-        self._rules = TransitionRules(settings.maturity, settings.antipatterns)
-        self._decay: DecayRules = settings.decay
-        self._recorded_rules = recorded_rules_of(settings)
+        self._rules = settings.rules
 
     def run(self) -> Drained:
         """Work batch by batch until the stream stays empty or the time slice is over."""
@@ -104,6 +113,7 @@ class Drain:
                 self._refresher.flush()
         finally:
             self._background.settle()
+            done.log()
         return done
 
     def _learn_own_pending(self, done: Drained) -> bool:
@@ -146,6 +156,7 @@ class Drain:
             self._background.settle()
         self._refresher.flush()
         self._stream.forget_gone_consumers()
+        done.log()
         return done
 
     def _wake_if_long_backlog(self) -> bool:
@@ -166,12 +177,14 @@ class Drain:
         refused_by_store: list[Refused] = []
         learnt: list[Learnt] = []
         remembered: set[str] = set()
+        memories = 0
         try:
             # First: an outcome of the same batch may say that it used one of them.
             if arrivals.memories:
                 remembered, refused_by_store = remember_arrived(
                     self._engine, arrivals.memories, self._settings.memories
                 )
+                memories = len(arrivals.memories) - len(refused_by_store)
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused_by_store)
         except StoreUnavailable as error:
@@ -186,7 +199,15 @@ class Drain:
             # Acknowledging first makes room in a Redis that is too full for dead letters.
             self._background.settle()
             self._stream.set_aside(refused)
-        self._account(learnt, refused, done, started)
+        done.memories += memories
+        self._account(learnt, refused, done)
+        _log.debug(
+            "batch_learnt",
+            entries=len(entries),
+            memories=memories,
+            refused=len(refused),
+            milliseconds=round((time.perf_counter() - started) * 1000, 1),
+        )
         self._refresher.note_changes(remembered)
         return True
 
@@ -199,18 +220,15 @@ class Drain:
                 result = learn(
                     connection,
                     [each.outcome for each in arrived],
-                    decay=self._decay,
-                    transition_rules=self._rules,
+                    self._rules,
                     now=time.time(),
-                    recorded_rules=self._recorded_rules,
-                    memory_rules=self._settings.memories,
                 )
             learnt.append(result)
         except SQLAlchemyError as error:
             if len(arrived) == 1:
                 if not any(each.reason.startswith(_REFUSED) for each in refused_by_store):
                     # Before the first one is blamed: would the database take any?
-                    try_store(self._engine, self._appraiser, self._decay, self._rules)
+                    try_store(self._engine, self._rules, self._appraiser)
                 reason = f"{_REFUSED} ({type(error).__name__})"
                 refused_by_store.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
                 return
@@ -219,28 +237,12 @@ class Drain:
             self._learn(arrived[:middle], learnt, refused_by_store)
             self._learn(arrived[middle:], learnt, refused_by_store)
 
-    def _account(
-        self,
-        learnt: Sequence[Learnt],
-        refused: Sequence[Refused],
-        done: Drained,
-        started: float,
-    ) -> None:
-        recorded = sum(each.recorded for each in learnt)
-        duplicates = sum(each.duplicates for each in learnt)
-        done.recorded += recorded
-        done.duplicates += duplicates
+    def _account(self, learnt: Sequence[Learnt], refused: Sequence[Refused], done: Drained) -> None:
+        done.recorded += sum(each.recorded for each in learnt)
+        done.duplicates += sum(each.duplicates for each in learnt)
         done.refused += len(refused)
         done.batches += 1
         changed = frozenset[str]().union(*(each.projects for each in learnt))
-        _log.info(
-            "batch_learnt",
-            recorded=recorded,
-            duplicates=duplicates,
-            refused=len(refused),
-            projects=sorted(changed)[:5],
-            milliseconds=round((time.perf_counter() - started) * 1000, 1),
-        )
         for each in learnt:
             for change in each.transitions:
                 _log.info(

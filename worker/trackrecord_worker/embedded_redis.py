@@ -5,13 +5,18 @@ published survives even a killed server. It listens on a socket in TRACKRECORD_H
 owner can open, and on loopback only when a port is asked for.
 """
 
+import contextlib
+import fcntl
 import importlib.util
+import os
 import shutil
+import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TextIO
 
 import redis
 import structlog
@@ -19,6 +24,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from trackrecord.errors import ServerUnavailable, SettingsError
+from trackrecord.folders import make_private_folder, open_private
+
+from . import bound
 
 _log = structlog.get_logger(__name__)
 
@@ -70,6 +78,7 @@ class EmbeddedRedis:
         self.folder = folder
         self.socket = socket
         self.port = port
+        self._log_file = folder / "redis.log"
         self.process: subprocess.Popen[bytes] | None = None
 
     def client(self) -> redis.Redis:
@@ -80,8 +89,10 @@ class EmbeddedRedis:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server that we started runs no more."""
-        return self.process is not None and self.process.poll() is not None
+        """Whether the server that was started, or adopted, does not run any more."""
+        if self.process is None:
+            return not self.is_answering()
+        return self.process.poll() is not None
 
     def is_answering(self) -> bool:
         """Whether a server answers on the socket, ours or one that outlived its `up`."""
@@ -99,11 +110,14 @@ class EmbeddedRedis:
         Raises:
             ServerUnavailable: it does not come up.
         """
-        if self.is_answering():
-            _log.info("embedded_redis_adopted", socket=str(self.socket))
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.socket.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.socket.parent)
+        make_private_folder(self.folder)
+        with open_private(self.folder / "redis.lock") as lock:
+            if not self._adopts(lock):
+                self._check_port()
+                self._launch(lock)
+
+    def _launch(self, lock: TextIO) -> None:
         self.socket.unlink(missing_ok=True)
         options = {
             "port": str(self.port),
@@ -111,14 +125,16 @@ class EmbeddedRedis:
             "unixsocket": str(self.socket),
             "unixsocketperm": "700",
             "dir": str(self.folder),
-            "logfile": str(self.folder / "redis.log"),
+            "logfile": str(self._log_file),
             "appendonly": "yes",
             "appendfsync": "always",
             "save": "",
             "maxmemory-policy": "noeviction",
             "daemonize": "no",
         }
-        command = [str(find_redis_binary())]
+        # Ended by Linux together with this process, even if that is killed.
+        command = [sys.executable, "-I", "-S", bound.__file__, str(os.getpid())]
+        command.append(str(find_redis_binary()))
         for name, value in options.items():
             command += [f"--{name}", value]
         # A session of its own: a Ctrl-C is for `up`, which stops the server after the workers.
@@ -128,8 +144,47 @@ class EmbeddedRedis:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            umask=0o077,
+            # Held for as long as the server lives, whatever becomes of this process.
+            pass_fds=(lock.fileno(),),
         )
         self._wait_until_answering()
+
+    def _adopts(self, lock: TextIO) -> bool:
+        """Whether a server that outlived its `up` serves as well; one that is ending is awaited."""
+        deadline = time.monotonic() + _STOP_TIMEOUT_S
+        while not self.is_answering():
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            if time.monotonic() > deadline:
+                message = f"another Redis server uses {self.folder} and does not answer: end it"
+                raise ServerUnavailable(message)
+            time.sleep(0.05)
+        if self._has_port():
+            _log.info("embedded_redis_adopted", socket=str(self.socket))
+            return True
+        self.stop()
+        return self._adopts(lock)
+
+    def _has_port(self) -> bool:
+        with self.client() as client:
+            answer: Any = client.config_get("port")
+        return int(answer["port"]) == self.port
+
+    def _check_port(self) -> None:
+        if not self.port:
+            return
+        with socket.socket() as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                trial.bind(("127.0.0.1", self.port))
+            except OSError as error:
+                message = (
+                    f"port {self.port} cannot be used ({error.strerror}): "
+                    "choose another one with --port"
+                )
+                raise ServerUnavailable(message) from None
 
     def _wait_until_answering(self) -> None:
         deadline = time.monotonic() + _START_TIMEOUT_S
@@ -139,8 +194,16 @@ class EmbeddedRedis:
             if self.process is not None and self.process.poll() is not None:
                 break
             time.sleep(0.02)
-        message = f"the embedded Redis does not start; see {self.folder / 'redis.log'}"
+        message = f"the embedded Redis does not start{self._last_line()}; see {self._log_file}"
         raise ServerUnavailable(message)
+
+    def _last_line(self) -> str:
+        try:
+            lines = self._log_file.read_text(errors="replace").splitlines()
+        except OSError:
+            return ""
+        # Process, role and time, a hash sign, the message.
+        return f" ({lines[-1].partition(' # ')[2] or lines[-1]})" if lines else ""
 
     def stop(self) -> None:
         """Stop the server after it has written everything down."""

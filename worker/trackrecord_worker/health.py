@@ -3,7 +3,6 @@
 Exit status 0: healthy. 1: not, with the reason on standard error.
 """
 
-import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -14,9 +13,10 @@ from sqlalchemy import text
 
 from trackrecord.errors import ServerUnavailable, TrackrecordError
 from trackrecord.redis_client import agent_client
-from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
+
+from .consumers import Consumer, consumers_here
 
 # A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
 _SILENT_S = 30.0
@@ -75,14 +75,8 @@ CHECKS: dict[str, Callable[[Settings], None]] = {"worker": check_worker, "beat":
 
 def _silence(settings: Settings) -> float | None:
     """Seconds since a process of this host's worker asked for outcomes; None when none ever did."""
-    key = settings.keys.outcomes
-    try:
-        consumers: Any = _ask(settings, lambda client: client.xinfo_consumers(key, CONSUMER_GROUP))
-    except redis.ResponseError:  # no stream or no group: no worker has ever been there
-        return None
-    ours = f"{socket.gethostname()}-".encode()
-    idle = [int(each["idle"]) for each in consumers if each["name"].startswith(ours)]
-    return min(idle) / 1000 if idle else None
+    consumers: list[Consumer] = _ask(settings, lambda client: consumers_here(client, settings.keys))
+    return min((consumer.idle_s for consumer in consumers), default=None)
 
 
 def _ask(settings: Settings, question: Callable[[redis.Redis], Any]) -> Any:  # noqa: ANN401 - whatever Redis says

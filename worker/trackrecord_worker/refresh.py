@@ -7,13 +7,11 @@ import redis
 import structlog
 from sqlalchemy import Engine
 
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions
-from trackrecord.store.patterns.transitions import TransitionRules
 
 _log = structlog.get_logger(__name__)
 
@@ -25,15 +23,11 @@ class RankingsRefresher:
         engine: the store.
         client: a patient Redis client.
         settings: times and rules.
-        recogniser: knows strategies' names.
     """
 
-    def __init__(
-        self, engine: Engine, client: redis.Redis, settings: Settings, recogniser: Recogniser
-    ) -> None:
+    def __init__(self, engine: Engine, client: redis.Redis, settings: Settings) -> None:
         self._engine = engine
-        self._rules = TransitionRules(settings.maturity, settings.antipatterns)
-        self._recogniser = recogniser
+        self._rules = settings.rules
         self._client = client
         self._settings = settings
         self._due: set[str] = set()
@@ -73,12 +67,9 @@ class RankingsRefresher:
             document = build_document(
                 connection,
                 project,
-                rules=self._rules,
-                recogniser=self._recogniser,
+                self._rules,
                 most=self._settings.rankings_max,
                 now=time.time(),
-                texts=self._settings.texts,
-                memory_rules=self._settings.memories,
             )
         written = write_document(self._client, self._settings, document, force=force)
         self._due.discard(project)

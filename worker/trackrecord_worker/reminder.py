@@ -3,7 +3,6 @@
 import structlog
 from sqlalchemy import Engine
 
-from trackrecord.factories import recorded_rules_of
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
@@ -21,7 +20,7 @@ class RebuildReminder:
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
-        self._rules = recorded_rules_of(settings)
+        self._rules = settings.rules.recorded
         self._half_life_days = settings.decay.half_life_days
         self._said: dict[str, tuple[str, ...]] = {}
 

@@ -54,12 +54,12 @@ class Stages:
     @cached_property
     def recogniser(self) -> Recogniser:
         """Knows strategies."""
-        return recogniser_of(self.settings)
+        return recogniser_of(self.settings.rules)
 
     @cached_property
     def refresher(self) -> RankingsRefresher:
         """Writes rankings to the cache."""
-        return RankingsRefresher(self.engine, self.redis, self.settings, self.recogniser)
+        return RankingsRefresher(self.engine, self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:
@@ -79,15 +79,18 @@ class Stages:
             self.engine,
             self.outage,
             self.settings,
-            appraiser_of(self.settings),
+            appraiser_of(self.settings.rules),
             refresher=self.refresher,
-            wake_another=lambda: self._app.send_task(DRAIN_TASK),
+            wake_another=self._wake_another,
         )
 
     @cached_property
     def schedule(self) -> crontab:
         """When consolidation is due."""
         return parse_crontab(self.settings.consolidation_crontab, self._app)
+
+    def _wake_another(self) -> None:
+        self._app.send_task(DRAIN_TASK)
 
 
 class StagesOfProcess:
@@ -105,3 +108,15 @@ class StagesOfProcess:
             self._pid = os.getpid()
             self._stages = Stages(self._settings, self._app)
         return self._stages
+
+
+class TrackrecordApp(Celery):
+    """The Celery app whose tasks find their clients in `stages`.
+
+    Args:
+        settings: validated settings.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__("trackrecord", include=["trackrecord_worker.tasks"], set_as_current=False)
+        self.stages = StagesOfProcess(settings, self)

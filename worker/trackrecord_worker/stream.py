@@ -4,9 +4,6 @@ The stream is the truth. What is read stays pending in Redis until it is acknowl
 worker that dies loses nothing; what is acknowledged is removed.
 """
 
-import os
-import socket
-import uuid
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,6 +12,7 @@ import redis
 from trackrecord.redis_keys import CONSUMER_GROUP, Keys
 
 from .arrivals import Entry, Refused
+from .consumers import own_name
 
 # A consumer that is gone for this long and owes nothing is forgotten.
 _FORGET_CONSUMER_AFTER_MS = 3_600_000
@@ -45,7 +43,7 @@ class OutcomeStream:
     def __init__(self, client: redis.Redis, keys: Keys) -> None:
         self._client = client
         self._keys = keys
-        self._consumer = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self._consumer = own_name()
 
     def ensure_group(self) -> None:
         """Create the stream and its consumer group when they are missing."""

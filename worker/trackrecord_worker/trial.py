@@ -7,10 +7,9 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable
-from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.rules import Rules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.patterns.transitions import TransitionRules
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.scored_outcome import Appraiser
 
@@ -18,9 +17,7 @@ from trackrecord.wire.scored_outcome import Appraiser
 _BODY = b'{"task_id":"trial","success":true,"patterns":["trial"],"tool_graph":[{"tool":"trial"}]}'
 
 
-def try_store(
-    engine: Engine, appraiser: Appraiser, decay: DecayRules, rules: TransitionRules
-) -> None:
+def try_store(engine: Engine, rules: Rules, appraiser: Appraiser) -> None:
     """Learn an outcome that nothing is wrong with, and take it back.
 
     Raises:
@@ -32,7 +29,7 @@ def try_store(
     faultless = appraiser.appraise(decode_outcome(_BODY), _BODY, received_at=now, outcome_id=name)
     try:
         with writing(engine) as connection:
-            learn(connection, [faultless], decay=decay, transition_rules=rules, now=now)
+            learn(connection, [faultless], rules, now=now)
             connection.rollback()
     except SQLAlchemyError as error:
         message = f"the database refuses every outcome ({type(error).__name__})"

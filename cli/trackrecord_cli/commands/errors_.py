@@ -133,7 +133,10 @@ def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: 
     task, _ = _read(project, task_id, at)
     stats = task.stats
     if as_json:
-        print_json(msgspec.to_builtins(stats))
+        document: dict[str, Any] = msgspec.to_builtins(stats)
+        # What kept an agent from an answer; here that is an error.
+        document.pop("problem", None)
+        print_json(document)
         return
     rows = [("total", stats.total), ("unresolved", stats.unresolved), *stats.by_type.items()]
     print_table(("errors", "count"), [(name, str(count)) for name, count in rows])

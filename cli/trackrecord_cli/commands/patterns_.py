@@ -94,7 +94,7 @@ def _print_prompt(
 
     text = prompt_of(
         (pattern.standing for pattern in found),
-        recogniser_of(settings).name_of,
+        recogniser_of(settings.rules).name_of,
         settings.texts,
         lang,
         with_deprecated=with_deprecated,

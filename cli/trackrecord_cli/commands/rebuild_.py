@@ -22,9 +22,7 @@ def command(project: str | None, *, as_json: bool) -> None:
     of scoring was changed, and harmless otherwise. New outcomes of the project wait in the stream
     meanwhile.
     """
-    from trackrecord.factories import appraiser_of, recorded_rules_of
     from trackrecord.logs import configure_logs
-    from trackrecord.queries.patterns import transition_rules
     from trackrecord.queries.project_rows import project_row
     from trackrecord.store.competences.rebuild_credit import credit_again
     from trackrecord.store.database.engine import writing
@@ -40,11 +38,8 @@ def command(project: str | None, *, as_json: bool) -> None:
         rebuilt = rebuild_patterns(
             connection,
             project_id,
-            appraiser_of(settings),
-            decay=settings.decay,
-            transition_rules=transition_rules(settings),
+            settings.rules,
             now=now,
-            recorded_rules=recorded_rules_of(settings),
         )
         episodes = refold(
             connection, settings.competence, project, project_id, now=now

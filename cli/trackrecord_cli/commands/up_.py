@@ -32,12 +32,13 @@ def command(port: int) -> None:
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    daemon = Daemon(settings, port=port)
-    with daemon:
-        # The socket's address, not the setting: that may hold a password.
-        address = settings.effective_redis_url if settings.redis_url is None else "as configured"
-        click.echo(f"trackrecord is up in {settings.home}", err=True)
-        click.echo(f"Redis: {address}" + (f", 127.0.0.1:{port}" if port else ""), err=True)
+    with Daemon(settings, port=port, stopping=stopping) as daemon:
+        if not stopping.is_set():
+            # The socket's address, not the setting: that may hold a password.
+            own = settings.redis_url is None
+            address = settings.effective_redis_url if own else "as configured"
+            click.echo(f"trackrecord is up in {settings.home}", err=True)
+            click.echo(f"Redis: {address}" + (f", 127.0.0.1:{port}" if port else ""), err=True)
         while not stopping.is_set():
             daemon.watch(0.5)
         click.echo("stopping", err=True)

@@ -17,7 +17,6 @@ from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.prompt.answer import Rankings
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.queries.patterns import transition_rules
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.database.engine import connect_store, reading
@@ -116,9 +115,7 @@ def _simulate(
         with reading(engine) as connection:
             project_id = project_id_of(connection, PROJECT)
             assert project_id is not None  # noqa: S101 - its outcomes have been learnt
-            standings = read_standings(
-                connection, project_id, transition_rules(settings), now=time.time()
-            )
+            standings = read_standings(connection, project_id, settings.rules, now=time.time())
             records = read_competences(connection, project_id)
         return DemoResult(
             outcomes=outcomes,

@@ -17,10 +17,11 @@ class BenchmarkRules:
     """Thresholds of the gate, each of which still passes, and how many runs are kept.
 
     Attributes:
-        rejection_rate_max: the highest share of reviews that may reject.
-        retry_count_max: the most retries per task.
-        hard_limit_hits_max: the most hits of a hard limit per task.
-        history_max: runs that are kept of a project; the oldest ones are dropped.
+        rejection_rate_max: highest share of rejected reviews with which the gate passes.
+        retry_count_max: highest average number of retries per task with which the gate passes.
+        hard_limit_hits_max: highest average number of hard limits hit per task with which the gate
+            passes.
+        history_max: number of benchmark runs kept for a project; the oldest are dropped first.
     """
 
     rejection_rate_max: float = 0.3

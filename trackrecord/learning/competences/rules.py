@@ -28,20 +28,25 @@ class CompetenceRules:
     """When a procedure becomes a record, what a record starts with, and how it ages.
 
     Attributes:
-        min_successes: successful episodes of one signature from which on it becomes a record.
-        keep_repeats: whether a tool used twice stands twice in the signature and the recipe.
-        max_tools: an episode with more tools (with `keep_repeats`: calls) is no procedure.
-        max_tool_chars: an episode with a longer tool name is no procedure.
-        confidence: a new record's confidence.
-        salience: a new record's salience.
-        half_life_days: days without reinforcement after which a new record's salience is half.
-        reinforcement_gain: what new successes add to a new record's salience.
-        min_salience: what a new record's salience never falls below.
-        max_triggers: the most frequent triggers that a record keeps.
-        max_failure_modes: the most frequent failure modes that a record keeps.
-        max_arguments: the most frequent arguments that a recipe keeps for one tool.
-        max_fallbacks: the best fallbacks that a record names.
-        needs_more_below: a choice whose confidence is below this needs more information.
+        min_successes: number of successful episodes from which a procedure becomes a competence
+            record.
+        keep_repeats: whether a tool that is used twice appears twice in the signature and in the
+            recipe.
+        max_tools: maximum number of tools of a procedure, or of calls if KEEP_REPEATS is true;
+            episodes with more are skipped.
+        max_tool_chars: maximum length of a tool's name; episodes with a longer one are skipped.
+        confidence: confidence of a new record.
+        salience: salience of a new record.
+        half_life_days: days without reinforcement after which a record's salience has halved;
+            applies to new records.
+        reinforcement_gain: salience that new successes add to a record; applies to new records.
+        min_salience: lower bound of a record's salience; applies to new records.
+        max_triggers: number of most frequent triggers that a record keeps.
+        max_failure_modes: number of most frequent failure modes that a record keeps.
+        max_arguments: number of most frequent arguments that a recipe keeps for each tool.
+        max_fallbacks: maximum number of fallbacks that a record names; the best are named.
+        needs_more_below: a selection whose confidence is below this value asks for more
+            information.
     """
 
     min_successes: int = 2

@@ -4,12 +4,8 @@ from dataclasses import dataclass
 
 from ..numbers.checks import require, require_positive, require_ratio
 from ..numbers.tolerance import (
-    COUNT,
-    RATIO,
     count_at_least,
     ratio_above,
-    require_count_tolerance,
-    require_ratio_tolerance,
 )
 from ..outcomes.scoring import Verdict
 
@@ -21,16 +17,17 @@ class CriteriaRules:
     """What feedback a criterion gets, and what its weight is made of.
 
     Attributes:
-        defaults: criteria that get each outcome's own verdict unless the outcome names them.
-        named_value: the raw value of a verdict on a criterion that an outcome names.
-        floor: no weight is below this, except that of a deprecated criterion.
-        weight_without_feedback: the weight of a criterion without helpful or harmful feedback.
-        min_feedback: helpful and harmful feedback, undecayed, that deprecating needs.
-        deprecated_above: an undecayed harmful share above this deprecates.
-        little_evidence_below: decayed evidence below this is marked as little.
-        share_tolerance: a harmful share must pass the threshold by more than this.
-        count_tolerance: evidence that misses the threshold by no more than this is not little.
-        feedback_shown: the newest feedback that a criterion is shown with.
+        defaults: criteria that get the verdict of every outcome that does not name them.
+        named_value: raw value of a verdict on a criterion that an outcome names.
+        floor: lower bound of a criterion's weight; a deprecated criterion has the weight 0.
+        weight_without_feedback: weight of a criterion without helpful or harmful feedback.
+        min_feedback: number of helpful and harmful reports, undecayed, that a criterion needs
+            before it can be deprecated.
+        deprecated_above: a criterion whose undecayed harmful share is above this value is
+            deprecated.
+        little_evidence_below: a criterion with less decayed evidence than this is marked as having
+            little.
+        feedback_shown: number of newest reports that a criterion is shown with.
     """
 
     defaults: tuple[str, ...] = ()
@@ -40,8 +37,6 @@ class CriteriaRules:
     min_feedback: int = 3
     deprecated_above: float = 0.3
     little_evidence_below: float = 3.0
-    share_tolerance: float = RATIO
-    count_tolerance: float = COUNT
     feedback_shown: int = 10
 
     def __post_init__(self) -> None:
@@ -59,8 +54,6 @@ class CriteriaRules:
         )
         require(self.min_feedback >= 1, "min_feedback must be at least 1")
         require_positive("little_evidence_below", self.little_evidence_below)
-        require_ratio_tolerance("share_tolerance", self.share_tolerance)
-        require_count_tolerance("count_tolerance", self.count_tolerance)
         require(self.feedback_shown >= 1, "feedback_shown must be at least 1")
 
 
@@ -138,9 +131,7 @@ def criterion_standing(
         weight=0.0 if deprecated else formula,
         formula_weight=formula,
         deprecated=deprecated,
-        has_little_evidence=not count_at_least(
-            evidence.mass, rules.little_evidence_below, rules.count_tolerance
-        ),
+        has_little_evidence=not count_at_least(evidence.mass, rules.little_evidence_below),
     )
 
 
@@ -154,7 +145,7 @@ def is_criterion_deprecated(rules: CriteriaRules, evidence: CriterionEvidence) -
     """Whether a criterion's impact is 0: the undecayed counts decide."""
     if evidence.helpful + evidence.harmful < rules.min_feedback:
         return False
-    return ratio_above(evidence.harmful_share, rules.deprecated_above, rules.share_tolerance)
+    return ratio_above(evidence.harmful_share, rules.deprecated_above)
 
 
 def feedback_value(verdict: Verdict, raw_score: float) -> float:

@@ -30,24 +30,26 @@ class MemoryRules:
     """What decides how memories are compared, trusted and recalled.
 
     Attributes:
-        confidence: what a new memory, and one that was inverted, begins with.
-        same_from: similarity from which on a text of the same words is the memory that is there
-            already.
-        conflict_from: similarity from which on a text can contradict a memory; if it does, it
-            supersedes it.
-        superseded_factor: what the confidence of a superseded memory is multiplied by.
-        confirm_gain: what a confirmation adds to the confidence.
-        reject_loss: what a rejection takes from it.
-        min_confidence: the confidence never falls below.
-        pitfall_below: a rejection that takes the confidence below makes a memory a known pitfall.
+        confidence: confidence of a new memory, and of a memory that has just become a known
+            pitfall.
+        same_from: similarity from which a new text of the same words counts as the memory that is
+            already stored.
+        conflict_from: similarity from which a new text can contradict an older memory; if it
+            does, it supersedes that memory.
+        superseded_factor: factor by which the confidence of a superseded memory is multiplied.
+        confirm_gain: confidence that one confirmation adds to a memory.
+        reject_loss: confidence that one rejection takes from a memory.
+        min_confidence: lower bound of a memory's confidence.
+        pitfall_below: a memory whose confidence falls below this value by a rejection becomes a
+            known pitfall.
         half_life_days: days without recall after which a memory's confidence counts half.
-        relevance_weight: share of the relevance in what is recalled first; the decayed confidence
-            has the rest.
-        max_text_chars: longer texts are refused.
-        max_candidates: memories with words of a question that are looked at; words that more hold
-            are left out where rarer ones are found.
-        max_ranked: memories in the cached rankings of a project.
-        max_past_tasks: past tasks in the cached rankings of a project.
+        relevance_weight: weight of relevance when memories are ranked for a task; decayed
+            confidence has the remaining weight.
+        max_text_chars: maximum length of a memory's text; longer texts are refused.
+        max_candidates: maximum number of memories that are compared with a task. Words that more
+            memories hold are left out if the task has rarer ones.
+        max_ranked: maximum number of memories in a project's cached rankings.
+        max_past_tasks: maximum number of past tasks in a project's cached rankings.
     """
 
     confidence: float = 0.5

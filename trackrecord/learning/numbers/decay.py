@@ -21,7 +21,7 @@ class DecayRules:
     """How fast evidence ages.
 
     Attributes:
-        half_life_days: days after which an outcome weighs half.
+        half_life_days: days after which an outcome counts half.
     """
 
     half_life_days: float = 90.0

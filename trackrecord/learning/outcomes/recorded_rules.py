@@ -7,16 +7,20 @@ once. Scores, touches and sums are recorded: a change of what they depend on nee
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ..competences.rules import CompetenceRules
 from ..criteria.weights import CriteriaRules
+from ..numbers.tolerance import RATIO
 from ..strategies.catalogue import Strategy
 from ..strategies.recogniser import MAX_CHARS
 from .scoring import ScoringRules
 
 _OF_CRITERIA = ("defaults", "named_value")
 _OF_COMPETENCE = ("keep_repeats", "max_tools", "max_tool_chars")
+
+# What was a setting once, and is a constant now.
+_CONSTANTS: Final = {"scoring.tolerance": RATIO}
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) ->
         yield "what is recorded was learnt by an earlier version"
         return
     differing = [name for name in now if then[name] != now[name]]
+    for name in then.keys() - now.keys():
+        yield f"{name}: recorded with {_shown(then[name])}, which is not a setting any more"
     for name in differing:
         yield (
             "strategies: others were recognised"
@@ -110,6 +116,9 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) ->
 def _completed(recorded: str) -> Mapping[str, Any]:
     """The numbers by name, empty when not known; what became a setting later was its default."""
     then: dict[str, Any] = json.loads(recorded)
+    for name, constant in _CONSTANTS.items():
+        if then.get(name) == constant:
+            del then[name]
     return json.loads(RecordedRules().as_json()) | then if then else then
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..numbers.checks import require, require_ratio
-from ..numbers.tolerance import RATIO, ratio_at_least, ratio_at_most, require_ratio_tolerance
+from ..numbers.tolerance import RATIO, ratio_at_least, ratio_at_most
 
 
 class Verdict(StrEnum):
@@ -21,22 +21,21 @@ class ScoringRules:
 
     Attributes:
         success_weight: weight of the task's success.
-        duration_weight: weight of its duration.
-        errors_weight: weight of its errors.
-        retries_weight: weight of its retries.
-        fast_ms: a duration below this is fast (1.0).
-        slow_ms: a duration above this is slow; up to and including it, middling.
-        duration_middle: the signal of a middling duration.
-        duration_low: the signal of a slow one.
-        few_errors: up to this many errors are few.
-        errors_middle: the signal of few errors.
-        errors_low: the signal of more.
-        few_retries: up to this many retries are few.
-        retries_middle: the signal of few retries.
-        retries_low: the signal of more.
-        helpful_from: a raw score from here on is helpful.
-        harmful_to: a raw score up to here is harmful.
-        tolerance: a raw score that misses either threshold by no more than this reaches it.
+        duration_weight: weight of the task's duration.
+        errors_weight: weight of the number of errors.
+        retries_weight: weight of the number of retries.
+        fast_ms: durations below this value are fast and have the signal 1.0.
+        slow_ms: durations above this value are slow; from FAST_MS up to it they are middling.
+        duration_middle: signal value of a middling duration.
+        duration_low: signal value of a slow duration.
+        few_errors: highest number of errors that counts as few.
+        errors_middle: signal value of few errors.
+        errors_low: signal value of more than FEW_ERRORS errors.
+        few_retries: highest number of retries that counts as few.
+        retries_middle: signal value of few retries.
+        retries_low: signal value of more than FEW_RETRIES retries.
+        helpful_from: outcomes with this raw score or a higher one are helpful.
+        harmful_to: outcomes with this raw score or a lower one are harmful.
     """
 
     success_weight: float = 0.4
@@ -55,7 +54,6 @@ class ScoringRules:
     retries_low: float = 0.3
     helpful_from: float = 0.7
     harmful_to: float = 0.4
-    tolerance: float = RATIO
 
     def __post_init__(self) -> None:
         for name in (
@@ -76,10 +74,9 @@ class ScoringRules:
         require(0 <= self.fast_ms < self.slow_ms, "fast_ms must lie below slow_ms")
         require(self.few_errors >= 1, "few_errors must be at least 1")
         require(self.few_retries >= 1, "few_retries must be at least 1")
-        require_ratio_tolerance("tolerance", self.tolerance)
         require(
-            self.harmful_to + self.tolerance < self.helpful_from - self.tolerance,
-            "harmful_to must lie below helpful_from, by more than twice the tolerance",
+            self.harmful_to + RATIO < self.helpful_from - RATIO,
+            "harmful_to must lie below helpful_from",
         )
 
 
@@ -140,9 +137,9 @@ def score_outcome(
 
 def verdict_of(rules: ScoringRules, raw_score: float) -> Verdict:
     """The verdict that a raw score stands for; decay never changes it."""
-    if ratio_at_least(raw_score, rules.helpful_from, rules.tolerance):
+    if ratio_at_least(raw_score, rules.helpful_from):
         return Verdict.HELPFUL
-    if ratio_at_most(raw_score, rules.harmful_to, rules.tolerance):
+    if ratio_at_most(raw_score, rules.harmful_to):
         return Verdict.HARMFUL
     return Verdict.NEUTRAL
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ..numbers.checks import require, require_ratio
-from ..numbers.tolerance import RATIO, ratio_at_least, require_ratio_tolerance
+from ..numbers.tolerance import RATIO, ratio_at_least
 from .evidence import Evidence
 
 
@@ -12,28 +12,26 @@ class AntiPatternRules:
     """When a pattern is inverted.
 
     Attributes:
-        min_observations: raw observations below which nothing is inverted.
-        failure_share: the share of failures, raw, from which on a pattern is inverted.
-        neutral_is_failure: whether an outcome that scored neutral counts as a failure;
-            if not, it does not count at all.
-        examples_kept: the newest example tasks that a pattern is shown with.
-        share_tolerance: a share that misses the threshold by no more than this reaches it.
+        min_observations: number of reports, undecayed, that a pattern needs before it can become an
+            anti-pattern.
+        failure_share: share of failures, undecayed, from which a pattern becomes an anti-pattern.
+        neutral_is_failure: whether neutral outcomes count as failures; if not, they are left out of
+            the share.
+        examples_kept: number of newest example tasks that a pattern is shown with.
     """
 
     min_observations: int = 3
     failure_share: float = 0.6
     neutral_is_failure: bool = True
     examples_kept: int = 10
-    share_tolerance: float = RATIO
 
     def __post_init__(self) -> None:
         require(self.min_observations >= 1, "min_observations must be at least 1")
         require_ratio("failure_share", self.failure_share)
         require(self.examples_kept >= 1, "examples_kept must be at least 1")
-        require_ratio_tolerance("share_tolerance", self.share_tolerance)
         require(
-            self.failure_share > self.share_tolerance,
-            "failure_share must be above 0, and above share_tolerance",
+            self.failure_share > RATIO,
+            "failure_share must be above 0",
         )
 
     def failures(self, evidence: Evidence) -> int:
@@ -51,4 +49,4 @@ def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
     if total < rules.min_observations:
         return False
     share = rules.failures(evidence) / total
-    return ratio_at_least(share, rules.failure_share, rules.share_tolerance)
+    return ratio_at_least(share, rules.failure_share)

@@ -7,12 +7,9 @@ from math import inf, sqrt
 from ..numbers.checks import require, require_positive, require_ratio
 from ..numbers.tolerance import (
     COUNT,
-    RATIO,
     count_at_least,
     ratio_above,
     ratio_below,
-    require_count_tolerance,
-    require_ratio_tolerance,
 )
 from .evidence import Evidence
 
@@ -31,16 +28,14 @@ class MaturityRules:
     """The thresholds of maturity and what each state multiplies a score by.
 
     Attributes:
-        min_evidence: decayed reports below which a pattern stays a candidate.
-        deprecated_above: a decayed harmful share above this deprecates.
-        proven_from: decayed helpful reports that a proven pattern needs.
-        proven_below: the decayed harmful share that a proven pattern stays below.
-        proven_multiplier: of a proven pattern's score.
-        established_multiplier: of an established pattern's score.
-        candidate_multiplier: of a candidate's score.
-        deprecated_multiplier: of a deprecated pattern's score.
-        share_tolerance: a share must pass a threshold by more than this.
-        count_tolerance: a decayed count that misses a threshold by no more than this reaches it.
+        min_evidence: decayed number of reports that a pattern needs to be more than a candidate.
+        deprecated_above: a pattern whose decayed harmful share is above this value is deprecated.
+        proven_from: decayed number of helpful reports that a pattern needs to be proven.
+        proven_below: a pattern is proven only while its decayed harmful share is below this value.
+        proven_multiplier: factor by which a proven pattern's score is multiplied.
+        established_multiplier: factor by which an established pattern's score is multiplied.
+        candidate_multiplier: factor by which a candidate's score is multiplied.
+        deprecated_multiplier: factor by which a deprecated pattern's score is multiplied.
     """
 
     min_evidence: float = 3.0
@@ -51,8 +46,6 @@ class MaturityRules:
     established_multiplier: float = 1.0
     candidate_multiplier: float = 0.5
     deprecated_multiplier: float = 0.0
-    share_tolerance: float = RATIO
-    count_tolerance: float = COUNT
 
     def __post_init__(self) -> None:
         require_positive("min_evidence", self.min_evidence)
@@ -72,11 +65,9 @@ class MaturityRules:
             "deprecated_multiplier, candidate_multiplier, established_multiplier and "
             "proven_multiplier must be finite and rise in this order",
         )  # fmt: skip
-        require_ratio_tolerance("share_tolerance", self.share_tolerance)
-        require_count_tolerance("count_tolerance", self.count_tolerance)
         require(
-            self.count_tolerance < self.min_evidence,
-            "min_evidence must lie above count_tolerance: no evidence is not enough",
+            self.min_evidence > COUNT,
+            f"min_evidence must lie above {COUNT}: no evidence is not enough",
         )
 
     def multiplier(self, state: Maturity) -> float:
@@ -91,16 +82,14 @@ class MaturityRules:
 
 def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
     """The state that the evidence puts a pattern in."""
-    enough = count_at_least(evidence.decayed_total, rules.min_evidence, rules.count_tolerance)
-    share, tolerance = evidence.harmful_share, rules.share_tolerance
-    if enough and ratio_above(share, rules.deprecated_above, tolerance):
+    enough = count_at_least(evidence.decayed_total, rules.min_evidence)
+    share = evidence.harmful_share
+    if enough and ratio_above(share, rules.deprecated_above):
         return Maturity.DEPRECATED
     if not enough:
         return Maturity.CANDIDATE
-    helped_enough = count_at_least(
-        evidence.decayed_helpful, rules.proven_from, rules.count_tolerance
-    )
-    if helped_enough and ratio_below(share, rules.proven_below, tolerance):
+    helped_enough = count_at_least(evidence.decayed_helpful, rules.proven_from)
+    if helped_enough and ratio_below(share, rules.proven_below):
         return Maturity.PROVEN
     return Maturity.ESTABLISHED
 

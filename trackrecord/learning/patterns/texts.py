@@ -53,8 +53,9 @@ class TextRules:
     """How patterns are worded.
 
     Attributes:
-        limited_below: fewer raw reports than this are called limited data, whatever the state.
-        max_chars: longer contents are cut.
+        limited_below: patterns with fewer reports than this, undecayed, are marked as limited data
+            in every state.
+        max_chars: maximum length of a pattern's content in a prompt; longer contents are cut.
     """
 
     limited_below: int = 3

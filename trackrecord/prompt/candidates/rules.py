@@ -15,28 +15,31 @@ class ContextRules:
     """What candidates are ranked by, and how their tokens are estimated.
 
     Attributes:
-        enabled: whether candidates are ranked at all; if not, their order is left as it is.
-        max_candidates: of the candidates handed in, the first so many are ranked.
-        max_learnt: of each kind of what is learnt, the best so many compete with them.
-        phase_weight: of a candidate of the kind `phase`.
-        current_task_weight: of the task at hand.
-        blocked_task_weight: of a blocked task.
-        recent_failure_weight: of what has failed.
-        recent_success_weight: of what has succeeded.
-        evidence_presence_weight: of what has evidence.
-        decision_recency_weight: of a decision, times its age factor.
-        dependency_proximity_weight: how much depth divides a score by.
-        pattern_weight: what the score of a pattern is multiplied by.
-        anti_pattern_weight: what the score of an anti-pattern is multiplied by.
-        competence_weight: what the score of a competence record is multiplied by.
-        memory_weight: what the score of a memory is multiplied by.
-        age_decay: `exponential` or `linear`: how decisions fade.
-        half_life_hours: age of a decision that counts half.
-        max_age_hours: age from which on a decision counts nothing, when they fade linearly; unset
-            it is twice the half-life.
+        enabled: whether candidates are ranked; if not, they keep their order.
+        max_candidates: maximum number of an agent's own candidates that are ranked; the first ones
+            given are used.
+        max_learnt: maximum number of entries of each learnt kind that compete with an agent's own
+            candidates.
+        phase_weight: score added to candidates of the kind `phase`.
+        current_task_weight: score added to candidates about the task at hand.
+        blocked_task_weight: score added to candidates about a blocked task.
+        recent_failure_weight: score added to candidates about a recent failure.
+        recent_success_weight: score added to candidates about a recent success.
+        evidence_presence_weight: score added to candidates that have evidence.
+        decision_recency_weight: score added to decisions, multiplied by their age factor.
+        dependency_proximity_weight: how strongly a candidate's depth in the dependencies lowers its
+            score.
+        pattern_weight: factor by which the scores of patterns are multiplied.
+        anti_pattern_weight: factor by which the scores of anti-patterns are multiplied.
+        competence_weight: factor by which the scores of competence records are multiplied.
+        memory_weight: factor by which the scores of memories are multiplied.
+        age_decay: how decisions lose weight with age: `exponential` or `linear`.
+        half_life_hours: age in hours at which a decision counts half.
+        max_age_hours: age in hours from which a decision counts nothing when `age_decay` is
+            `linear`. If unset, twice the half-life.
         prose_ratio: tokens per character of prose.
         code_ratio: tokens per character of code.
-        markdown_ratio: tokens per character of Markdown, and of headings and separators.
+        markdown_ratio: tokens per character of Markdown, headings and separators.
         json_ratio: tokens per character of JSON.
     """
 

@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from trackrecord.learning.benchmark.rates import ProcessFacts, Snapshot, snapshot
 from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.rules import Rules
 
 from ..outcomes.tables import observations, outcomes, patterns
 from ..patterns.read import read_standings
-from ..patterns.transitions import TransitionRules
 
 # Bodies may have a megabyte each: no more than this many are in memory at once.
 _BODIES = 200
@@ -42,7 +42,7 @@ _NOTHING = _Process()
 def read_snapshot(
     connection: Connection,
     project_id: int | None,
-    rules: TransitionRules,
+    rules: Rules,
     *,
     now: float,
     since: float | None = None,
@@ -91,7 +91,7 @@ def _facts(
 def _touching_proven(
     connection: Connection,
     project_id: int,
-    rules: TransitionRules,
+    rules: Rules,
     now: float,
     since: float | None,
 ) -> int:

@@ -2,15 +2,20 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
-from trackrecord.errors import StoreBusy, StoreUnavailable
+from trackrecord.errors import StoreBusy, StoreUnavailable, StoreUnfit
+from trackrecord.folders import make_private_folder
+
+if TYPE_CHECKING:
+    import psycopg  # of the extra `postgres`
 
 
 def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
@@ -22,17 +27,28 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
 
     Raises:
         StoreUnavailable: the folder of the SQLite database cannot be made.
+        StoreUnfit: PostgreSQL's driver is not installed.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        milliseconds = int(timeout_s * 1000)
-        return create_engine(
-            parsed,
+        return _on_a_server(parsed, timeout_s)
+    if not parsed.database or parsed.database == ":memory:":
+        return _in_memory(parsed)
+    _make_private(Path(parsed.database))
+    engine = create_engine(parsed, connect_args={"timeout": timeout_s})
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _on_a_server(url: URL, timeout_s: float) -> Engine:
+    try:
+        engine = create_engine(
+            url,
             pool_pre_ping=True,
             pool_size=2,
             connect_args={
                 "connect_timeout": max(2, int(timeout_s)),
-                "options": f"-c lock_timeout={milliseconds} -c timezone=UTC",
                 # A network that falls silent is noticed after a minute, not after two hours.
                 "keepalives_idle": 30,
                 "keepalives_interval": 10,
@@ -40,21 +56,34 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
                 "tcp_user_timeout": 60_000,
             },
         )
-    if not parsed.database or parsed.database == ":memory:":
-        return _in_memory(parsed)
-    _make_folder(Path(parsed.database).parent)
-    engine = create_engine(parsed, connect_args={"timeout": timeout_s})
-    event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    except ModuleNotFoundError as error:
+        message = (
+            f"PostgreSQL needs a driver that is not installed ({error.name}): "
+            "pip install 'trackrecord[worker,postgres]'"
+        )
+        raise StoreUnfit(message) from None
+    lock_timeout_ms = int(timeout_s * 1000)
+
+    def set_up(connection: "psycopg.Connection", _entry: ConnectionPoolEntry) -> None:
+        # Not as startup parameters: poolers refuse those.
+        connection.execute(f"SET lock_timeout = {lock_timeout_ms}")
+        connection.execute("SET timezone = 'UTC'")
+        connection.commit()
+
+    event.listen(engine, "connect", set_up)
     return engine
 
 
-def _make_folder(folder: Path) -> None:
+def _make_private(database: Path) -> None:
+    """Make the folder, and an empty file that SQLite's other files get their mode from."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(database.parent)
     except OSError as error:
-        message = f"the folder of the database cannot be made ({error.strerror}: {folder})"
+        message = f"the folder of the database cannot be made ({error.strerror}: {database.parent})"
         raise StoreUnavailable(message) from error
+    if not database.exists():
+        with suppress(OSError):  # SQLite will say what is wrong
+            database.touch(mode=0o600)
 
 
 def _in_memory(url: URL) -> Engine:
@@ -101,7 +130,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
-    with _explained(), engine.connect() as connection, connection.begin():
+    with explained(), engine.connect() as connection, connection.begin():
         yield connection
 
 
@@ -112,25 +141,40 @@ def writing(engine: Engine) -> Iterator[Connection]:
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
-    with _explained(), engine.connect() as connection:
+    with explained(), engine.connect() as connection:
         connection = connection.execution_options(writes=True)
         with connection.begin():
             yield connection
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
+    """Raise what the driver says as an error of ours, if it is about the database as a whole.
+
+    Raises:
+        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
+        StoreUnfit: the user lacks a permission.
+    """
     try:
         yield
     except (OperationalError, InterfaceError) as error:
         raise _explanation(error) from error
     except DatabaseError as error:
         # Of no kind: the file is damaged, or is none of SQLite's.
-        if type(error) is not DatabaseError:
-            raise
-        raise _explanation(error) from error
+        if type(error) is DatabaseError:
+            raise _explanation(error) from error
+        if getattr(error.orig, "sqlstate", None) == _LACKS_PERMISSION:
+            raise _lacks_permission(error) from error
+        raise
 
 
+POOLED = (
+    "between trackrecord and PostgreSQL is a pooler (pgbouncer, for example) that gives each "
+    "transaction another session: name PostgreSQL's own port in TRACKRECORD_DATABASE_URL, or set "
+    "the pooler to session pooling"
+)
+# PostgreSQL's code of "insufficient privilege".
+_LACKS_PERMISSION = "42501"
 _BUSY = ("database is locked", "database table is locked", "lock timeout", "deadlock detected")
 
 
@@ -141,6 +185,18 @@ def _explanation(error: DBAPIError) -> StoreUnavailable:
     return StoreUnavailable(
         f"the database cannot be used ({reason}); check TRACKRECORD_DATABASE_URL"
     )
+
+
+def _lacks_permission(error: DBAPIError) -> StoreUnfit:
+    reason = str(error.orig).strip().splitlines()[0]
+    remedy = (
+        # Since PostgreSQL 15 only a database's owner may create tables in its schema "public".
+        "as its owner, run GRANT CREATE ON SCHEMA public TO that user, "
+        "or make the user the database's owner"
+        if "schema" in reason
+        else "grant it to the user of TRACKRECORD_DATABASE_URL, or make the user the owner"
+    )
+    return StoreUnfit(f"the database refuses its user ({reason}): {remedy}")
 
 
 def is_sqlite(connection: Connection) -> bool:

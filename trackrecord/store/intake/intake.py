@@ -7,10 +7,8 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Connection, bindparam, select, update
 
-from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.numbers.decay import DecayRules
-from trackrecord.learning.outcomes.recorded_rules import RecordedRules
 from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.rules import Rules
 from trackrecord.wire.scored_outcome import Appraised
 
 from ..competences.credit import credit_competences, credit_of
@@ -23,7 +21,7 @@ from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.tables import outcomes, projects, waiting_episodes
 from ..patterns.deltas import Deltas, write_deltas
-from ..patterns.transitions import Transition, TransitionRules, record_transitions
+from ..patterns.transitions import Transition, record_transitions
 
 
 @dataclass(frozen=True)
@@ -46,29 +44,23 @@ class Learnt:
 def learn(
     connection: Connection,
     batch: Sequence[Appraised],
+    rules: Rules,
     *,
-    decay: DecayRules,
-    transition_rules: TransitionRules,
     now: float,
-    recorded_rules: RecordedRules = RecordedRules(),  # noqa: B008 - frozen
-    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
 ) -> Learnt:
     """Record a batch and update every statistic from the outcomes that are really new.
 
     Args:
         connection: within a writing transaction; commit makes the batch learnt.
         batch: outcomes in any order; the first of several with one id counts.
-        decay: the half-life, for a project's very first outcome.
-        transition_rules: what a change of state is.
+        rules: the rules that the outcomes were appraised by, too.
         now: the time of the batch, seconds since the epoch.
-        recorded_rules: what the outcomes were appraised by.
-        memory_rules: how far outcomes confirm and reject the memories they name.
     """
     unique: dict[tuple[str, str], Appraised] = {}
     for outcome in batch:
         unique.setdefault((outcome.project, outcome.outcome_id), outcome)
     project_ids = ensure_projects(connection, {project for project, _ in unique})
-    bases = bases_for_writing(connection, project_ids.values(), decay.half_life_days, now)
+    bases = bases_for_writing(connection, project_ids.values(), rules.decay.half_life_days, now)
     recorded = _record(connection, project_ids, unique.values())
 
     deltas = Deltas()
@@ -77,18 +69,16 @@ def learn(
         project_id = project_ids[outcome.project]
         deltas.add(project_id, row_id, outcome, bases[project_id])
         feedback.add(project_id, row_id, outcome, bases[project_id])
-    note_rules(connection, {project_ids[each.project] for _, each in recorded}, recorded_rules)
+    note_rules(connection, {project_ids[each.project] for _, each in recorded}, rules.recorded)
     changed = write_deltas(connection, deltas)
     episodes = sorted(
         (project_ids[outcome.project], row_id) for row_id, outcome in recorded if outcome.is_episode
     )
     insert_rows(connection, waiting_episodes, tuple(waiting_episodes.c), episodes)
-    transitions = record_transitions(
-        connection, changed.values(), transition_rules, bases=bases, now=now
-    )
+    transitions = record_transitions(connection, changed.values(), rules, bases=bases, now=now)
     note_past_tasks(connection, project_ids, recorded)
     credit_memories(
-        connection, project_ids, [outcome for _, outcome in recorded], memory_rules, now
+        connection, project_ids, [outcome for _, outcome in recorded], rules.memories, now
     )
     # Late: these few rows are the same in every batch, and are held until the transaction ends.
     write_criterion_deltas(connection, feedback)

@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
-from trackrecord.learning.numbers.decay import DecayBasis, DecayRules
-from trackrecord.learning.outcomes.recorded_rules import RecordedRules
+from trackrecord.factories import appraiser_of
+from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.rules import Rules
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.scored_outcome import NAMED, Appraised, Appraiser
 
@@ -20,7 +21,7 @@ from ..outcomes.recorded_rules import replace_rules
 from ..outcomes.tables import observations, outcomes, pattern_transitions, patterns, projects
 from ..patterns.deltas import Deltas, write_deltas
 from ..patterns.tables import pattern_decisions
-from ..patterns.transitions import TransitionRules, record_transitions
+from ..patterns.transitions import record_transitions
 
 _CHUNK = 2000
 # What is on record passed the limit of its day.
@@ -47,19 +48,17 @@ class Rebuilt:
 def rebuild_patterns(
     connection: Connection,
     project_id: int,
-    appraiser: Appraiser,
+    rules: Rules,
     *,
-    decay: DecayRules,
-    transition_rules: TransitionRules,
     now: float,
-    recorded_rules: RecordedRules = RecordedRules(),  # noqa: B008 - frozen
 ) -> Rebuilt:
     """Appraise every outcome on record again and compute a project's sums from nothing.
 
     All in the caller's writing transaction: readers see the old sums or the new ones, and
     workers' batches of this project wait in the stream. History is kept.
     """
-    basis = DecayBasis(decay.half_life_days, now)
+    appraiser = appraiser_of(rules)
+    basis = DecayBasis(rules.decay.half_life_days, now)
     replace_basis(connection, project_id, basis)
     decided = _decided(connection, project_id)
     _clear(connection, project_id)
@@ -78,11 +77,11 @@ def rebuild_patterns(
         total += len(appraised)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)
-    replace_rules(connection, project_id, recorded_rules)
+    replace_rules(connection, project_id, rules.recorded)
     rows = connection.execute(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
     ).all()
-    record_transitions(connection, rows, transition_rules, bases={project_id: basis}, now=now)
+    record_transitions(connection, rows, rules, bases={project_id: basis}, now=now)
     _recount(connection, project_id, now)
     count = select(func.count()).where(criteria.c.project_id == project_id)
     return Rebuilt(total, len(rows), connection.execute(count).scalar_one())

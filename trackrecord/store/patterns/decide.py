@@ -8,13 +8,14 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from trackrecord.errors import DecisionRefused, UnknownId
 from trackrecord.learning.patterns.decisions import Action, Decision, NotPromotable, state_held
 from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.rules import Rules
 
 from ..database.row_locks import held
 from ..outcomes.decay_basis import bases_for_writing
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import patterns, projects
 from .tables import pattern_decisions
-from .transitions import Transition, TransitionRules, record_decision, state_of
+from .transitions import Transition, record_decision, state_of
 
 
 def decide(
@@ -25,7 +26,7 @@ def decide(
     *,
     actor: str,
     reason: str,
-    rules: TransitionRules,
+    rules: Rules,
     half_life_days: float,
     now: float,
 ) -> Transition | None:

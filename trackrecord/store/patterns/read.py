@@ -12,13 +12,14 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
+from trackrecord.rules import Rules
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_basis
 from ..outcomes.tables import observations, outcomes, pattern_transitions, patterns
 from .decide import decisions_in_force
 from .tables import pattern_decisions
-from .transitions import TransitionRules, evidence_of
+from .transitions import evidence_of
 
 EXAMPLES_KEPT = AntiPatternRules().examples_kept
 
@@ -103,7 +104,7 @@ def _holds(content: str, text: str) -> bool:
 def read_standings(
     connection: Connection,
     project_id: int,
-    rules: TransitionRules,
+    rules: Rules,
     *,
     now: float,
     at: float | None = None,

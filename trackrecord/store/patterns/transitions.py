@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, insert, update
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
+from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules, maturity_of
+from trackrecord.rules import Rules
 
 from ..outcomes.tables import pattern_transitions, patterns
 
@@ -20,14 +21,6 @@ MATURITY = "maturity"
 INVERSION = "inversion"
 INVERTED = "inverted"
 LIFTED = "lifted"
-
-
-@dataclass(frozen=True)
-class TransitionRules:
-    """The rules that decide which state a pattern is in."""
-
-    maturity: MaturityRules
-    antipatterns: AntiPatternRules
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ def state_of(row: Row[Any], rules: MaturityRules, basis: DecayBasis, at: float) 
 def record_decision(
     connection: Connection,
     row: Row[Any],
-    rules: TransitionRules,
+    rules: Rules,
     basis: DecayBasis,
     *,
     before: Maturity,
@@ -105,7 +98,7 @@ def record_decision(
 def record_transitions(
     connection: Connection,
     rows: Iterable[Row[Any]],
-    rules: TransitionRules,
+    rules: Rules,
     *,
     bases: Mapping[int, DecayBasis],
     now: float,
@@ -138,7 +131,7 @@ def record_transitions(
 
 
 def _changes(
-    row: Row[Any], rules: TransitionRules, bases: Mapping[int, DecayBasis], now: float
+    row: Row[Any], rules: Rules, bases: Mapping[int, DecayBasis], now: float
 ) -> Iterator[Transition]:
     evidence = evidence_of(row, bases[row.project_id], now)
     state = state_of(row, rules.maturity, bases[row.project_id], now)

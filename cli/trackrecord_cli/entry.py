@@ -1,0 +1,31 @@
+"""The `trackrecord` script: pip installs it without the packages that the command line needs."""
+
+import sys
+from typing import NoReturn
+
+MISSING = 2
+
+
+def main() -> NoReturn:
+    """Run the command line, or say in one line what to install."""
+    try:
+        from .main import main as command_line
+    except ModuleNotFoundError as error:
+        if is_ours(error):
+            raise
+        sys.stderr.write(f"trackrecord: {explain_missing(error)}\n")
+        sys.exit(MISSING)
+    command_line()
+
+
+def is_ours(error: ModuleNotFoundError) -> bool:
+    """Whether a module of trackrecord itself is missing, which is a defect."""
+    return error.name is None or error.name.startswith("trackrecord")
+
+
+def explain_missing(error: ModuleNotFoundError) -> str:
+    """Return what to do about a package that is not installed."""
+    return (
+        f"the command line needs {error.name}, which is not installed: "
+        "pip install 'trackrecord[worker]'"
+    )

@@ -1,0 +1,172 @@
+"""The calls that may wait, for agents on an event loop: each has a form that is awaited.
+
+It does the same in a thread beside the loop, with all that it imports, so that the loop is never
+held up. Who stops awaiting goes on at once; the thread ends when its own time limits are over.
+
+There are few such threads, and they are apart from the loop's own: while Redis hangs, neither do
+these calls keep the agent's other work waiting, nor the other way round.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import lru_cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
+
+from trackrecord.prompt.asked import DEFAULT_BUDGET
+
+if TYPE_CHECKING:
+    from trackrecord.artifacts.pages import Page
+    from trackrecord.inflight.errors import ErrorStats, ErrorType
+    from trackrecord.learning.text.language import Language
+    from trackrecord.prompt.answer import Rankings
+    from trackrecord.prompt.candidates import partial_rules
+    from trackrecord.prompt.candidates.reading import Given
+    from trackrecord.prompt.candidates.tokenizing import Tokenizer
+    from trackrecord.prompt.composing import Context
+
+    from .outcome_fields import OutcomeFields
+
+Output = TypeVar("Output")
+
+_THREADS: Final = 8
+
+
+async def arankings(
+    *,
+    project: str | None = None,
+    task: str | None = None,
+    budget: int | None = DEFAULT_BUDGET,
+    limit: int | None = None,
+    lang: Language = "en",
+) -> Rankings:
+    """As `trackrecord.prompt`, without holding up the event loop."""
+    answer: Rankings = await _beside(
+        "rankings", project=project, task=task, budget=budget, limit=limit, lang=lang
+    )
+    return answer
+
+
+async def acontext(
+    project: str | None = None,
+    task: str | None = None,
+    candidates: Iterable[Given] = (),
+    budget: int | None = DEFAULT_BUDGET,
+    *,
+    lang: Language = "en",
+    tokenizer: Tokenizer | None = None,
+    config: partial_rules.Given = None,
+) -> Context:
+    """As `trackrecord.context`, without holding up the event loop; so is the tokenizer called."""
+    composed: Context = await _beside(
+        "context", project, task, candidates, budget, lang=lang, tokenizer=tokenizer, config=config
+    )
+    return composed
+
+
+async def aerror_context(
+    task_id: str,
+    include_resolved: bool = False,
+    lang: Language = "en",
+    *,
+    project: str | None = None,
+) -> str:
+    """As `trackrecord.error_context`, without holding up the event loop."""
+    text: str = await _beside("error_context", task_id, include_resolved, lang, project=project)
+    return text
+
+
+async def aerror_stats(task_id: str, *, project: str | None = None) -> ErrorStats:
+    """As `trackrecord.error_stats`, without holding up the event loop."""
+    counts: ErrorStats = await _beside("error_stats", task_id, project=project)
+    return counts
+
+
+async def arecord_error(
+    task_id: str,
+    type: ErrorType | None,  # noqa: A002 - what the rules call it
+    message: object,
+    *,
+    stack_trace: str | None = None,
+    tool_name: str | None = None,
+    context: str | None = None,
+    project: str | None = None,
+    wait: float = 0.5,
+) -> str | None:
+    """As `trackrecord.record_error`, without holding up the event loop."""
+    error_id: str | None = await _beside(
+        "record_error",
+        task_id,
+        type,
+        message,
+        stack_trace=stack_trace,
+        tool_name=tool_name,
+        context=context,
+        project=project,
+        wait=wait,
+    )
+    return error_id
+
+
+async def aresolve_error(error_id: str, *, project: str | None = None) -> None:
+    """As `trackrecord.resolve_error`, without holding up the event loop."""
+    await _beside("resolve_error", error_id, project=project)
+
+
+async def aflush(timeout: float = 2.0) -> bool:
+    """As `trackrecord.flush`, without holding up the event loop."""
+    is_done: bool = await _beside("flush", timeout)
+    return is_done
+
+
+async def aspool(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> str | None:
+    """As `trackrecord.spool`, without holding up the event loop."""
+    outcome_id: str | None = await _beside("spool", task_id=task_id, success=success, **fields)
+    return outcome_id
+
+
+async def asummarise(output: Output, *, project: str | None = None) -> Output:
+    """As `trackrecord.summarise`, without holding up the event loop."""
+    replaced: Output = await _beside("summarise", output, project=project)
+    return replaced
+
+
+async def aartifact(
+    id: str,  # noqa: A002 - what it is called everywhere else
+    *,
+    lines: tuple[int, int | None] | None = None,
+    bytes: tuple[int, int | None] | None = None,  # noqa: A002 - as above
+    limit: int | None = -1,
+    project: str | None = None,
+) -> Page:
+    """As `trackrecord.artifact`, without holding up the event loop."""
+    page: Page = await _beside(
+        "artifact", id, lines=lines, bytes=bytes, limit=limit, project=project
+    )
+    return page
+
+
+async def _beside(name: str, *given: object, **named: object) -> Any:  # noqa: ANN401 - of any call
+    """Return what a call of `trackrecord` returns, made in a thread with this task's context."""
+    call = partial(copy_context().run, _call, name, *given, **named)
+    try:
+        waiting = asyncio.get_running_loop().run_in_executor(_threads(os.getpid()), call)
+    except RuntimeError:  # another kind of loop, or a process that starts no thread any more
+        return call()
+    return await waiting
+
+
+def _call(name: str, *given: object, **named: object) -> object:
+    # Importing is a good part of the first call's time.
+    return getattr(import_module("trackrecord"), name)(*given, **named)
+
+
+@lru_cache(maxsize=1)
+def _threads(_pid: int) -> ThreadPoolExecutor:
+    """Return this process's threads; a child made by fork has none of its parent's."""
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="trackrecord-awaited")

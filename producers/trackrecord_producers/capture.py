@@ -1,0 +1,155 @@
+"""What a test has captured of an agent: checked as on the way to Redis, and kept in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from trackrecord.errors import InvalidMemory, InvalidOutcome, UnknownId
+from trackrecord.inflight.errors import TaskError, TaskInFlight
+from trackrecord.inflight.reports import AttemptEnd, ErrorReport
+from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.wire.memory import MemoryBody, decode_memory
+from trackrecord.wire.outcome import Outcome, decode_outcome
+
+from .body import build_body
+from .failed_before import FailedBefore
+from .memory_line import memory_in
+from .tally import Stats
+
+
+class Captured:
+    """Everything that an agent reported in a `captured()` block, in its order.
+
+    Attributes:
+        outcomes: as the worker reads them.
+        bodies: the same outcomes as plain dicts, with the fields that were sent.
+        memories: what was stored with `remember()`.
+        errors: what was recorded of tasks in flight, by attempts and with `record_error()`.
+        dropped: one line for each report that would have been lost, with the reason.
+        remarks: what the log would have said of fields that are not quite right: misspelt ones, and
+            values whose coercion loses something.
+    """
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.memories: list[MemoryBody] = []
+        self.errors: list[ErrorReport] = []
+        self.dropped: list[str] = []
+        self.remarks: list[str] = []
+        self._dropped_outcomes: Counter[str] = Counter()
+        self._dropped_reports: Counter[str] = Counter()
+        self._failed_before = FailedBefore()
+        self._tasks: dict[tuple[str, str], TaskInFlight] = {}
+
+    @property
+    def failed_before(self) -> FailedBefore:
+        """The tasks that failed in this block."""
+        return self._failed_before
+
+    def publish(self, fields: dict[str, Any]) -> str | None:
+        """Keep an outcome; None when it is not one."""
+        try:
+            outcome_id, body = build_body(fields)
+            outcome = decode_outcome(body)
+        except Exception as error:  # noqa: BLE001 - as for an agent: nothing is raised
+            self._drop_outcome(error)
+            return None
+        self.outcomes.append(outcome)
+        self.bodies.append(msgspec.json.decode(body))
+        return outcome_id
+
+    def hand_over(self, write: Callable[[], tuple[str, bytes]]) -> str | None:
+        """Keep a memory; None when it is not one."""
+        try:
+            memory_id, line = write()
+            self.memories.append(decode_memory(memory_in(line) or line))
+        except Exception as error:  # noqa: BLE001 - as above
+            self._drop_outcome(error)
+            return None
+        return memory_id
+
+    def _drop_outcome(self, error: Exception) -> None:
+        is_invalid = isinstance(error, (InvalidOutcome, InvalidMemory))
+        reason = "invalid" if is_invalid else "internal_error"
+        self._dropped_outcomes[reason] += 1
+        self.dropped.append(f"{reason}: {error if is_invalid else type(error).__name__}")
+
+    def remark(self, message: str) -> None:
+        """Keep a remark, each once."""
+        if message not in self.remarks:
+            self.remarks.append(message)
+
+    def report(self, project: str | None, report: ErrorReport | AttemptEnd) -> bool:
+        """Keep a report on a task in flight."""
+        if isinstance(report, ErrorReport):
+            self.errors.append(report)
+        key = (project or DEFAULT_PROJECT, report.task_id)
+        self._tasks[key] = _after(self._tasks.get(key, TaskInFlight()), report)
+        return True
+
+    def drop_report(self, reason: str, detail: str) -> None:
+        """Take note of a report that could not be made."""
+        self._dropped_reports[reason] += 1
+        self.dropped.append(f"{reason}: {detail}")
+
+    def task(self, project: str | None, task_id: str) -> TaskInFlight:
+        """Return what was reported of a task in flight."""
+        return self._tasks.get((project or DEFAULT_PROJECT, task_id), TaskInFlight())
+
+    def resolve(self, project: str | None, error_id: str) -> None:
+        """Mark an error as dealt with.
+
+        Raises:
+            UnknownId: no error of the project was recorded under that id.
+        """
+        owner = project or DEFAULT_PROJECT
+        for (name, task_id), task in self._tasks.items():
+            if name == owner and any(error.id == error_id for error in task.errors):
+                errors = tuple(
+                    replace(error, resolved=error.resolved or error.id == error_id)
+                    for error in task.errors
+                )
+                self._tasks[name, task_id] = replace(task, errors=errors)
+                return
+        message = f"no error {error_id!r} is on record in project {owner!r}"
+        raise UnknownId(message)
+
+    def stats(self) -> Stats:
+        """Return how publishing goes: all that was accepted counts as sent."""
+        accepted = len(self.outcomes) + len(self.memories)
+        return Stats(
+            published=accepted, waiting=0, sent=accepted, spooled=0, forwarded=0,
+            dropped=dict(self._dropped_outcomes),
+        )  # fmt: skip
+
+    def dropped_reports(self) -> dict[str, int]:
+        """Return how many reports on tasks in flight were lost, by reason."""
+        return dict(self._dropped_reports)
+
+
+def _after(task: TaskInFlight, report: ErrorReport | AttemptEnd) -> TaskInFlight:
+    """Return a task as Redis has it after a report: success resolves its errors."""
+    if isinstance(report, ErrorReport):
+        return replace(task, errors=(*task.errors, _error_of(report)))
+    if report.success:
+        errors = tuple(replace(error, resolved=True) for error in task.errors)
+        return replace(task, errors=errors, strikes=0)
+    return replace(task, strikes=task.strikes + 1)
+
+
+def _error_of(report: ErrorReport) -> TaskError:
+    return TaskError(
+        id=report.id,
+        type=report.type,
+        message=report.message,
+        at=report.at,
+        stack_trace=report.stack_trace,
+        tool_name=report.tool_name,
+        context=report.context,
+    )

@@ -1,0 +1,56 @@
+"""Where a test takes in what an agent hands over, before any thread or server is involved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from trackrecord.scoped import Scoped
+
+if TYPE_CHECKING:
+    from trackrecord.inflight.errors import TaskInFlight
+    from trackrecord.inflight.reports import AttemptEnd, ErrorReport
+
+    from .failed_before import FailedBefore
+    from .tally import Stats
+
+
+class Diversion(Protocol):
+    """What takes the place of the background threads and of Redis."""
+
+    @property
+    def failed_before(self) -> FailedBefore:
+        """Return which tasks have failed since it was opened."""
+
+    def publish(self, fields: dict[str, Any]) -> str | None:
+        """Take in an outcome."""
+
+    def hand_over(self, write: Callable[[], tuple[str, bytes]]) -> str | None:
+        """Take in a memory."""
+
+    def remark(self, message: str) -> None:
+        """Take note of what was made of a call that is not quite right."""
+
+    def report(self, project: str | None, report: ErrorReport | AttemptEnd) -> bool:
+        """Take in a report on a task in flight."""
+
+    def drop_report(self, reason: str, detail: str) -> None:
+        """Take note of a report that could not be made."""
+
+    def task(self, project: str | None, task_id: str) -> TaskInFlight:
+        """Return what was reported of a task in flight."""
+
+    def resolve(self, project: str | None, error_id: str) -> None:
+        """Mark an error as dealt with."""
+
+    def stats(self) -> Stats:
+        """Return how publishing goes."""
+
+    def dropped_reports(self) -> dict[str, int]:
+        """Return how many reports on tasks in flight were lost, by reason."""
+
+
+diversions: Final = Scoped[Diversion]("trackrecord_diversion")
+
+# What takes in what is handed over here; None when it goes its usual way.
+diversion_here: Final = diversions.get

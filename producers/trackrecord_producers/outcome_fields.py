@@ -1,0 +1,149 @@
+"""The fields of an outcome, as a type checker sees them in `publish()` and in attempts.
+
+They are those of the wire format, and what has only one reading beside it: see `coercion`.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from os import PathLike
+from typing import Literal, TypedDict
+from uuid import UUID
+
+
+class ToolCallFields(TypedDict, total=False):
+    """One call of a tool.
+
+    Attributes:
+        tool: the tool's name; a call without one is not a step of a procedure.
+        id: what `depends_on` of other calls names this one by.
+        args: the arguments; of an object, names and types go into a recipe, values never.
+        result: what came back.
+        ok: whether the call succeeded.
+        error: what went wrong.
+        duration_ms: how long it took.
+        timestamp: when it was made: ISO 8601, or seconds since the epoch.
+        depends_on: ids of the calls that had to come first.
+    """
+
+    tool: str | None
+    id: str | int | None
+    args: object
+    result: object
+    ok: bool | None
+    error: object
+    duration_ms: float | None
+    timestamp: str | float | datetime | None
+    depends_on: Sequence[str | int] | None
+
+
+class _RequiredTriggerFields(TypedDict):
+    signal: str
+
+
+class TriggerFields(_RequiredTriggerFields, total=False):
+    """What set the task off.
+
+    Attributes:
+        signal: an intent label or an error signature; required.
+        conditions: under which conditions.
+    """
+
+    conditions: object
+
+
+class ProcessFields(TypedDict, total=False):
+    """What happened on the way, counted.
+
+    Attributes:
+        reviews: reviews of the work.
+        rejections: reviews that rejected it.
+        test_fail_loops: rounds of failing tests.
+        hard_limit_hits: limits that were hit.
+    """
+
+    reviews: int | None
+    rejections: int | None
+    test_fail_loops: int | None
+    hard_limit_hits: int | None
+
+
+class CostFields(TypedDict, total=False):
+    """What the task cost.
+
+    Attributes:
+        tokens_in: tokens read.
+        tokens_out: tokens written.
+        usd: US dollars.
+    """
+
+    tokens_in: int | None
+    tokens_out: int | None
+    usd: float | None
+
+
+class OutcomeFields(TypedDict, total=False):
+    """Every field of an outcome but `task_id` and `success`; None stands for "not given".
+
+    Attributes:
+        bead_id: another name for `task_id`, which wins when both are there.
+        outcome_id: idempotency key: the same one again, in the same project, changes nothing.
+        project: whose experience this is; the settings' project when not given.
+        timestamp: when the task ended: a datetime, ISO 8601 with an offset, or a number since the
+            epoch. A datetime without a time zone is local time. Now when not given.
+        duration_ms: how long the task took; rounded to whole milliseconds.
+        error_count: errors on the way.
+        retry_count: retries on the way.
+        source: which agent says so.
+        outcome_source: how success was known; "explicit" when not given.
+        strategy: how the work was divided.
+        description: the plan in prose, English or Chinese; strategies are recognised in it.
+        patterns: patterns named outright.
+        trigger: what set the task off; a text is its signal.
+        instruction: the task's text.
+        tool_graph: the tool calls, in order.
+        files_touched: files that the task changed.
+        criteria: verdicts on single criteria.
+        failure_mode: the kind of failure, a short label.
+        failure_details: what happened.
+        competence_id: the competence record that was used.
+        memory_ids: the memories that were used.
+        process: what happened on the way, counted.
+        cost: what the task cost.
+        metadata: anything else, kept as it is.
+    """
+
+    bead_id: str | None
+    outcome_id: str | UUID | None
+    project: str | None
+    timestamp: datetime | str | float | None
+    duration_ms: float | timedelta | None
+    error_count: int | None
+    retry_count: int | None
+    source: str | None
+    outcome_source: Literal["explicit", "evaluator", "tests", "heuristic"] | None
+    strategy: str | None
+    description: str | None
+    patterns: Sequence[str] | None
+    trigger: TriggerFields | str | None
+    instruction: str | None
+    tool_graph: Sequence[ToolCallFields] | None
+    files_touched: Sequence[str | PathLike[str]] | None
+    criteria: Mapping[str, Literal["helpful", "harmful", "neutral"]] | None
+    failure_mode: str | None
+    failure_details: str | BaseException | None
+    competence_id: str | None
+    memory_ids: Sequence[str] | None
+    process: ProcessFields | None
+    cost: CostFields | None
+    metadata: Mapping[str, object] | None
+
+
+class AttemptFields(OutcomeFields, total=False):
+    """What can be told of an attempt: an outcome's fields.
+
+    Attributes:
+        success: whether the task reached its goal, where that is known better than by whether
+            something is raised. An exception that ends the attempt is a failure all the same.
+    """
+
+    success: bool | None

@@ -1,0 +1,85 @@
+"""Tool calls as the wire has them, from the shapes in which agents and frameworks have them."""
+
+from collections.abc import Callable, Iterator, KeysView, Mapping, ValuesView
+from typing import Any, Final
+
+from trackrecord.wire.outcome import ToolCall
+
+from .unknown_names import say_unknown
+
+Say = Callable[[str, str], None]
+
+_KNOWN: Final = frozenset(ToolCall.__struct_fields__)
+# Other names of a field, as OpenAI, Anthropic, LangChain and others have them.
+_OTHER_NAMES: Final = {
+    "name": "tool",
+    "tool_name": "tool",
+    "function_name": "tool",
+    "arguments": "args",
+    "input": "args",
+    "tool_input": "args",
+    "parameters": "args",
+    "params": "args",
+    "output": "result",
+    "response": "result",
+    "success": "ok",
+    "call_id": "id",
+    "tool_call_id": "id",
+    "tool_use_id": "id",
+}
+# What frameworks say of every call, and says nothing about it.
+_KINDS_OF_CALLS: Final = ("function", "tool_use", "tool_call")
+
+
+def tool_calls(given: object, say: Say) -> object:
+    """Return the calls with the wire's names of fields; anything else as it is.
+
+    Args:
+        given: the value of `tool_graph`.
+        say: takes the kind of a remark and its text.
+    """
+    if given.__class__ is list and all(
+        call.__class__ is dict and _KNOWN.issuperset(call) for call in given
+    ):
+        return given
+    if isinstance(given, (str, Mapping)):
+        given = [given]
+    if isinstance(given, (list, tuple, Iterator, KeysView, ValuesView)):
+        return [_call(call, say) for call in given]
+    return given
+
+
+def _call(given: object, say: Say) -> object:
+    if isinstance(given, str):
+        return {"tool": given}
+    if not isinstance(given, Mapping) or _KNOWN.issuperset(given):
+        return given
+    call = _flat(dict(given))
+    _rename(call, say)
+    say_unknown("a call in tool_graph", call.keys() - _KNOWN, _KNOWN, say)
+    return call
+
+
+def _flat(call: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a call without what an OpenAI call wraps its name and arguments in."""
+    function = call.get("function")
+    if isinstance(function, Mapping) and "tool" not in call:
+        del call["function"]
+        call = {**function, **call}
+    elif isinstance(function, str) and "tool" not in call:
+        call["tool"] = call.pop("function")
+    if call.get("type") in _KINDS_OF_CALLS:
+        del call["type"]
+    return call
+
+
+def _rename(call: dict[Any, Any], say: Say) -> None:
+    """Give fields their own names, where only one other name says which field is meant."""
+    for field in dict.fromkeys(_OTHER_NAMES.values()):
+        others = [name for name, meant in _OTHER_NAMES.items() if meant == field and name in call]
+        if len(others) == 1 and field not in call:
+            call[field] = call.pop(others[0])
+            say(
+                f"renamed {others[0]}",
+                f"a call in tool_graph has no field {others[0]!r}: it was taken as {field!r}",
+            )

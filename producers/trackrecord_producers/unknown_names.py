@@ -1,0 +1,37 @@
+"""Names that are not fields of the wire format, and the fields that were probably meant."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+Say = Callable[[str, str], None]
+
+_SHOWN_CHARS: Final = 40
+_MOST_NAMES: Final = 20
+_NOTHING_IS_LEARNT: Final = "nothing is learnt from it; put data of your own into 'metadata'"
+
+
+def say_unknown(where: str, names: Iterable[object], known: Iterable[str], say: Say) -> None:
+    """Say of each name that it is unknown, and which field may have been meant.
+
+    Args:
+        where: whose field it would be, for example "an outcome".
+        names: as the agent gave them.
+        known: the fields that there are.
+        say: takes the kind of the remark and its text.
+    """
+    known = sorted(known)
+    # An object with names made up at run time, for example by id, must not cost more and more.
+    for name in list(names)[:_MOST_NAMES]:
+        shown = str(name)[:_SHOWN_CHARS]
+        suggestion = closest(shown, known)
+        hint = f"did you mean {suggestion!r}?" if suggestion else _NOTHING_IS_LEARNT
+        say(f"unknown {where} {shown}", f"{where} has no field {shown!a}: {hint}")
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is spelt most like this one; None when none is close."""
+    # Only who misspells something pays for the import.
+    from difflib import get_close_matches
+
+    found = get_close_matches(name.lower(), list(known), n=1)
+    return found[0] if found else None

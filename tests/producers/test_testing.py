@@ -1,0 +1,227 @@
+"""trackrecord.testing: what users test their agents with."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+
+import trackrecord
+from trackrecord.errors import UnknownId
+from trackrecord.testing import captured, rankings_of
+
+
+def test_all_that_an_agent_reports_is_captured():
+    """Outcomes as the worker reads them, memories, errors; nothing was dropped."""
+    with captured() as published:
+        outcome_id = trackrecord.publish(task_id="t", success=True, metadata={"own": [1]})
+        memory_id = trackrecord.remember("The login test needs port 5432", source="a")
+        error_id = trackrecord.record_error("u", None, ValueError("why"), project="p")
+        assert trackrecord.flush()
+        assert trackrecord.stats().published == trackrecord.stats().sent == 2
+    (outcome,) = published.outcomes
+    assert (outcome.task_id, outcome.success, outcome.outcome_id) == ("t", True, outcome_id)
+    assert published.bodies[0]["metadata"] == {"own": [1]}
+    (memory,) = published.memories
+    assert (memory.text, memory.memory_id) == ("The login test needs port 5432", memory_id)
+    (error,) = published.errors
+    assert (error.id, error.type, error.message) == (error_id, "validation", "ValueError: why")
+    assert published.dropped == published.remarks == []
+
+
+def test_what_would_be_lost_is_told_with_its_reason():
+    """By the checks that are made on the way to Redis; remarks stand apart, each once."""
+    with captured() as published:
+        assert trackrecord.publish(task_id="t", success="yes") is None
+        assert trackrecord.remember("") is None
+        assert trackrecord.remember("x" * 2001) is None
+        assert trackrecord.record_error("", None, "m") is None
+        for _ in range(2):
+            assert trackrecord.publish(task_id="t", success=True, strategey="x")
+        assert trackrecord.dropped() == {"invalid": 3}
+        assert trackrecord.dropped_errors() == {"invalid": 1}
+    assert len(published.dropped) == 4
+    assert "$.success" in published.dropped[0]
+    assert published.remarks == ["an outcome has no field 'strategey': did you mean 'strategy'?"]
+
+
+def test_errors_of_tasks_are_answered_from_what_was_captured():
+    """Context, counts, strikes; resolved by hand and by a success; another project's apart."""
+    with captured():
+        for _ in range(3):
+            with trackrecord.attempt("t") as attempt:
+                attempt.error("no answer", type="timeout")
+                attempt.fail("wrong_answer")
+        text = trackrecord.error_context("t")
+        assert "- **no answer** (3 times)" in text
+        assert "Three Strikes" in text
+        assert trackrecord.error_stats("t").by_type == {"timeout": 3}
+        assert trackrecord.error_context("t", project="another") == ""
+        error_id = trackrecord.record_error("t", "conflict", "m")
+        trackrecord.resolve_error(error_id)
+        assert trackrecord.error_stats("t").unresolved == 3
+        with pytest.raises(UnknownId):
+            trackrecord.resolve_error(error_id, project="another")
+        with trackrecord.attempt("t"):
+            pass
+        assert trackrecord.error_context("t") == ""
+        assert trackrecord.error_stats("t").unresolved == 0
+    with captured():
+        assert trackrecord.error_stats("t").total == 0
+
+
+def test_a_number_names_one_task_everywhere():
+    """In outcomes, in errors, and in what is asked for."""
+    with captured() as published, trackrecord.attempt(42) as attempt:
+        trackrecord.record_error(42, "timeout", "no answer")
+        attempt.error("another", type="conflict")
+        assert attempt.error_context() == trackrecord.error_context(42)
+        assert trackrecord.error_stats("42").total == 2
+    assert (published.outcomes[0].task_id, published.outcomes[0].error_count) == ("42", 2)
+
+
+def test_blocks_nest_and_the_innermost_captures():
+    """And each begins with no task that has failed before."""
+    with captured() as outer:
+        with trackrecord.attempt("t") as attempt:
+            attempt.fail("wrong_answer")
+        with captured() as inner, trackrecord.attempt("t"):
+            pass
+        trackrecord.publish(task_id="after", success=True)
+    assert [outcome.task_id for outcome in outer.outcomes] == ["t", "after"]
+    assert [outcome.retry_count for outcome in inner.outcomes] == [0]
+
+
+def test_tasks_of_an_event_loop_have_their_own():
+    """Even though their blocks overlap, and end in another order than they began."""
+
+    async def work(name, until):
+        with captured() as published:
+            trackrecord.publish(task_id=name, success=True)
+            await until
+            trackrecord.publish(task_id=name, success=False)
+        return [outcome.task_id for outcome in published.outcomes]
+
+    async def main():
+        first, second = asyncio.Event(), asyncio.Event()
+        tasks = [
+            asyncio.create_task(work("a", first.wait())),
+            asyncio.create_task(work("b", second.wait())),
+        ]
+        await asyncio.sleep(0)
+        first.set()
+        await tasks[0]
+        second.set()
+        return [await task for task in tasks]
+
+    assert asyncio.run(main()) == [["a", "a"], ["b", "b"]]
+
+
+def test_threads_of_the_agent_are_captured():
+    """They know nothing of the context in which the test was started."""
+    with captured() as published:
+        thread = threading.Thread(target=lambda: trackrecord.publish(task_id="t", success=True))
+        thread.start()
+        thread.join()
+    assert [outcome.task_id for outcome in published.outcomes] == ["t"]
+
+
+def test_a_task_that_outlives_its_block_does_not_write_into_it():
+    """What it reports later belongs to the block that is open then."""
+
+    async def later(until):
+        await until
+        trackrecord.publish(task_id="late", success=True)
+
+    async def main():
+        event = asyncio.Event()
+        with captured() as first:
+            task = asyncio.create_task(later(event.wait()))
+            await asyncio.sleep(0)
+        with captured() as second:
+            event.set()
+            await task
+        return first, second
+
+    first, second = asyncio.run(main())
+    assert (len(first.outcomes), len(second.outcomes)) == (0, 1)
+
+
+def test_a_block_that_raises_is_left():
+    """Nothing is captured after it."""
+    with pytest.raises(ZeroDivisionError), captured() as broken:
+        raise ZeroDivisionError
+    with captured() as published:
+        trackrecord.publish(task_id="t", success=True)
+    assert (len(broken.outcomes), len(published.outcomes)) == (0, 1)
+
+
+def test_neither_thread_nor_server_nor_home_is_needed(home):
+    """And the process's own reporting is as it was."""
+    program = """
+        import os, sys, threading, trackrecord
+        from trackrecord.testing import captured
+        with captured() as published:
+            with trackrecord.attempt("t") as attempt:
+                attempt.tool("grep", ok=False)
+                attempt.error_context()
+            trackrecord.remember("a fact")
+            trackrecord.spool(task_id="u", success=True)
+        assert len(published.outcomes) == 2
+        assert threading.active_count() == 1
+        assert not os.listdir(os.environ["TRACKRECORD_HOME"])
+        assert trackrecord.stats().published == 0
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env={**os.environ, "TRACKRECORD_HOME": str(home), "TRACKRECORD_REDIS_URL": "nonsense"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_rankings_answer_from_what_a_test_gives(monkeypatch):
+    """Text, objects, budget and fitting as ever; settings of the environment play no part."""
+    monkeypatch.setenv("TRACKRECORD_REDIS_URL", "nonsense")
+    with rankings_of(
+        patterns=["tests-first"],
+        anti_patterns=["big-bang"],
+        competences=["read_log > edit_file"],
+        memories=["The login test needs port 5432", "Use uv"],
+        past_tasks=["Fix the login test"],
+    ):
+        known = trackrecord.rankings(task="login test")
+        assert [each.id for each in known.patterns] == ["tests-first"]
+        assert [each.text for each in known.memories] == ["The login test needs port 5432"]
+        for line in (
+            "- tests-first",
+            "- AVOID: big-bang",
+            "read_log",
+            "- Fix the login test [succ",
+        ):
+            assert line in known.prompt
+        assert (known.problem, known.is_stale) == (None, False)
+        assert trackrecord.rankings(budget=1).prompt == ""
+        assert [each.text for each in trackrecord.rankings(limit=1).memories] == [
+            "The login test needs port 5432"
+        ]
+        own = {"id": "t", "kind": "task", "text": "Fix it"}
+        context = trackrecord.context(task="login test", candidates=[own])
+        assert "Fix it" in context.prompt
+        assert "port 5432" in context.prompt
+        assert context.problem is None
+
+
+def test_rankings_of_one_project_are_no_others():
+    """Objects that rankings() gave can be given again; without entries nothing is learnt."""
+    with rankings_of(memories=["Use uv"], project="shop"):
+        memories = trackrecord.rankings(project="shop").memories
+        assert trackrecord.rankings(project="other").problem == "nothing is learnt yet"
+    with rankings_of(memories=memories):
+        assert trackrecord.rankings().memories == memories
+        with rankings_of():
+            assert trackrecord.rankings().prompt == ""
+        assert trackrecord.rankings().memories == memories

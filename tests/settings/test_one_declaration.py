@@ -1,0 +1,198 @@
+"""Agents and the daemon read one declaration: equal values, and the same line when one is wrong."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trackrecord.agent_settings import AgentSettings, load_agent_settings
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import SettingsError
+from trackrecord.rules import Rules
+from trackrecord.setting_sources import ENV_PREFIX
+from trackrecord.setting_values import annotations_of
+from trackrecord.settings import Settings, load_settings
+
+PLAIN = [name for name, one in annotations_of(DaemonSettings).items() if one.rules is None]
+NUMBERS = [
+    f"{name}__{number}"
+    for name, one in annotations_of(DaemonSettings).items()
+    if one.rules is not None
+    for number in annotations_of(one.rules)
+]
+SECTIONS = [name for name, one in annotations_of(DaemonSettings).items() if one.rules is not None]
+_names = st.sampled_from(PLAIN) | st.sampled_from(NUMBERS) | st.sampled_from(SECTIONS)
+_texts = (
+    st.sampled_from(
+        [
+            *("", "1", "0", "0.5", "-1", "5.0", " 7 ", "1e3", "nan", "inf", "true", "TRUE", "yes"),
+            *("null", "{}", "[]", "[1]", '["a"]', '{"fast_ms": 1}', '{"strikes": 3}', "linear"),
+            *("redis://127.0.0.1:1/0", "redis://[", "sqlite:///x", "/x", "~", "~nobody-here/x"),
+            *("9" * 400, "[" * 2000, '{"a":' * 2000, "a/../b", "é", "UTC"),
+        ]
+    )
+    | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
+    | st.integers().map(str)
+    | st.floats().map(str)
+)
+
+
+def _outcome(load) -> Settings | AgentSettings | str:
+    try:
+        return load()
+    except SettingsError as error:
+        return str(error)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    variables=st.dictionaries(_names, _texts, max_size=4),
+    unknown=st.sampled_from(["", "x", "y__z"]),
+)
+def test_both_read_alike(variables, unknown):
+    """For any environment; only what the daemon alone uses may be refused by the daemon alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, text in variables.items():
+            patch.setenv(ENV_PREFIX + name.upper(), text)
+        if unknown:
+            patch.setenv(ENV_PREFIX + unknown.upper(), "1")
+        _check_alike()
+
+
+_toml_values = (
+    st.integers(-5, 10**6) | st.floats() | st.booleans() | _texts | st.lists(_texts, max_size=2)
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(values=st.dictionaries(_names, _toml_values, max_size=4))
+def test_both_read_files_alike(tmp_path, values):
+    """The same for the user's file."""
+    file = tmp_path / "mine.toml"
+    lines = [f"{name.replace('__', '.')} = {_toml(value)}\n" for name, value in values.items()]
+    file.write_text("".join(lines), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRACKRECORD_CONFIG", str(file))
+        _check_alike()
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # JSON's spelling is TOML's, but for these two characters.
+    return str(value) if isinstance(value, float) else json.dumps(value).replace("\x7f", "\\u007f")
+
+
+def _check_alike() -> None:
+    agent, daemon = _outcome(load_agent_settings), _outcome(load_settings)
+    assert "\n" not in str(agent)
+    assert "\n" not in str(daemon)
+    if isinstance(agent, str):
+        assert daemon == agent
+    elif isinstance(daemon, str):
+        assert not any(f"setting {name}" in daemon for name in annotations_of(AgentSettings))
+    else:
+        for field in fields(AgentSettings):
+            assert getattr(agent, field.name) == getattr(daemon, field.name)
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *NUMBERS])
+def test_no_value_makes_settings_crash(name, monkeypatch):
+    """Whatever a variable holds: a value, or one line."""
+    for text in ("x", "[" * 5000, "-1", "nan", "9" * 5000, "\udcff", "{}", "null", " "):
+        monkeypatch.setenv(ENV_PREFIX + name.upper(), text)
+        _check_alike()
+
+
+@pytest.mark.parametrize("name", ["NO_SUCH", "NO_SUCH__NUMBER", "ERRORS__NO_SUCH", "PROJECT__X"])
+def test_an_unknown_variable_is_refused_by_both(name, monkeypatch):
+    """The line names it."""
+    monkeypatch.setenv(ENV_PREFIX + name, "1")
+    line = f"there is no setting {ENV_PREFIX}{name}; docs/settings.md lists them all"
+    assert _outcome(load_agent_settings) == _outcome(load_settings) == line
+
+
+@pytest.mark.parametrize("name", ["SCORING__TOLERANCE", "MATURITY__COUNT_TOLERANCE"])
+def test_a_setting_that_became_a_constant_says_so(name, monkeypatch, tmp_path):
+    """In the environment and in a file; the line says what to do."""
+    said = "is not a setting any more: rounding is always tolerated; remove it"
+    monkeypatch.setenv(ENV_PREFIX + name, "0.01")
+    assert _outcome(load_agent_settings) == _outcome(load_settings) == f"{ENV_PREFIX}{name} {said}"
+    monkeypatch.delenv(ENV_PREFIX + name)
+    file = tmp_path / "mine.toml"
+    file.write_text(f"{name.lower().replace('__', '.')} = 0.01")
+    monkeypatch.setenv("TRACKRECORD_CONFIG", str(file))
+    assert said in str(_outcome(load_agent_settings))
+    assert said in str(_outcome(load_settings))
+
+
+@pytest.mark.parametrize("load", [load_agent_settings, load_settings])
+def test_a_projects_name_is_as_on_the_wire(load):
+    """NUL, no characters, and more than 128 are refused in one line."""
+    for name in ("a\0b", "", "x" * 129, "\ud800"):
+        with pytest.raises(SettingsError, match="setting project: "):
+            load(project=name)
+    assert load(project="x" * 128).project == "x" * 128
+
+
+def test_an_agents_process_does_without_the_daemons_libraries(home, client):
+    """Reading rankings and asking for errors import neither pydantic nor what the daemon needs."""
+    code = (
+        "import sys, trackrecord\n"
+        "assert trackrecord.rankings().problem == 'nothing is learnt yet'\n"
+        "trackrecord.context(task='t')\n"
+        "trackrecord.error_context('t')\n"
+        "trackrecord.summarise('x' * 20_000)\n"
+        "heavy = {'pydantic', 'pydantic_settings', 'sqlalchemy', 'celery', 'structlog'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TRACKRECORD_HOME": str(home)},
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_a_child_process_gets_the_same(monkeypatch, home):
+    """Through the variables that the daemon hands on."""
+    given_settings = load_settings(
+        home=home,
+        redis_url="redis://127.0.0.1:1/0",
+        scoring={"fast_ms": 5},
+        trusted_folders=("/srv",),
+        criteria={"defaults": ("kind",)},
+    )
+    for name, text in given_settings.as_environment().items():
+        monkeypatch.setenv(name, text)
+    assert load_settings() == given_settings
+
+
+def test_secrets_are_not_shown():
+    """Neither form of the settings repeats the URLs of servers."""
+    url = "redis://:sekret@127.0.0.1:1/0"
+    database = "postgresql://me:sekret@127.0.0.1/db"
+    assert "sekret" not in repr(load_agent_settings(redis_url=url))
+    assert "sekret" not in repr(load_settings(redis_url=url, database_url=database))
+    key = {"api_key": "sekret"}
+    assert "sekret" not in repr(load_settings(embeddings=key))
+
+
+def test_rules_are_those_of_the_settings():
+    """Each set of rules, with the numbers that are set."""
+    changed = load_settings(
+        scoring={"fast_ms": 5}, decay={"half_life_days": 3}, memories={"max_ranked": 7},
+        description_max_chars=300, strategies=[{"name_en": "Split by tenant"}],
+    )  # fmt: skip
+    for field in fields(Rules):
+        assert getattr(changed.rules, field.name) == getattr(changed, field.name)
+    assert (changed.rules.scoring.fast_ms, changed.rules.decay.half_life_days) == (5, 3.0)
+    assert changed.rules.recorded.scoring is changed.scoring
+    assert load_settings().rules == Rules()

@@ -1,0 +1,172 @@
+"""Each entry of beat's schedule, run by a real worker process that finds work to do."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from sqlalchemy import Engine, select, update
+from working import body, process, publish, recorded_ids, until
+
+from trackrecord.artifacts.store import ArtifactStore
+from trackrecord.prompt.cache import cached_ages
+from trackrecord.redis_keys import CONSUMER_GROUP
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.competences.read import read_competences
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.tables import outcomes
+from trackrecord_producers.publisher import Publisher
+from trackrecord_worker.app import create_app
+from trackrecord_worker.daemon import worker_command
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.schedule import beat_schedule
+from trackrecord_worker.stream import OutcomeStream
+
+SCHEDULE = beat_schedule(load_settings())
+NIGHT_S = 86_400.0
+CLAIM_IDLE_S = 0.05
+
+
+class Wakened:
+    """A worker that sleeps until a test sends it a task; there is no beat."""
+
+    def __init__(self, settings: Settings, client: redis.Redis, engine: Engine) -> None:
+        self.settings = settings
+        self.client = client
+        self.engine = engine
+        self._app = create_app(settings)
+
+    def wake(self, task: str) -> None:
+        """Send the task as beat does."""
+        self._app.send_task(task)
+
+    def learn(self, *bodies: bytes) -> None:
+        """Have outcomes learnt, to prepare what another task then works on."""
+        publish(self.client, self.settings, *bodies)
+        self.wake("trackrecord.drain")
+        until(lambda: self.client.xlen(self.settings.keys.outcomes) == 0)
+
+    def competences(self, project: str) -> int:
+        """Count the competence records of a project."""
+        with reading(self.engine) as connection:
+            project_id = project_id_of(connection, project)
+            return 0 if project_id is None else len(read_competences(connection, project_id))
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wakened]:
+    """One worker process, its Redis and its store, shared by the tests of this module."""
+    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        settings = load_settings(home=Path(folder), claim_idle_s=CLAIM_IDLE_S, worker_concurrency=1)
+        engine = connect_store(settings.effective_database_url)
+        migrate(engine)
+        log = tmp_path_factory.mktemp("worker") / "worker.log"
+        server = EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket)
+        with server, server.client() as client, process(worker_command(settings), settings, log):
+            yield Wakened(settings, client, engine)
+        engine.dispose()
+
+
+def an_outcome_is_learnt(worker: Wakened) -> Callable[[], bool]:
+    """An outcome waits in the stream; the drain records it."""
+    publish(worker.client, worker.settings, body(1))
+    return lambda: "o1" in recorded_ids(worker.engine)
+
+
+def a_dead_workers_outcome_is_learnt(worker: Wakened) -> Callable[[], bool]:
+    """An outcome was read by a worker that then died; another worker takes it over."""
+    key = worker.settings.keys.outcomes
+    publish(worker.client, worker.settings, body(2))
+    killed = OutcomeStream(worker.client, worker.settings.keys)
+    killed.ensure_group()
+    assert killed.read_new(10, None)
+    idle_ms = int(CLAIM_IDLE_S * 1000) + 1
+    until(
+        lambda: worker.client.xpending_range(key, CONSUMER_GROUP, "-", "+", 1, idle=idle_ms),
+    )
+    return lambda: "o2" in recorded_ids(worker.engine)
+
+
+def a_spooled_outcome_reaches_the_stream(worker: Wakened) -> Callable[[], bool]:
+    """A producer spooled an outcome while Redis was away; it is forwarded to the stream."""
+    away = worker.settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
+    publisher = Publisher(lambda: away)
+    assert publisher.publish({"outcome_id": "spooled", "task_id": "t", "success": True})
+    publisher.close()
+
+    def arrived() -> bool:
+        entries = worker.client.xrange(worker.settings.keys.outcomes)
+        return any(b'"spooled"' in fields[b"body"] for _, fields in entries)
+
+    assert not arrived()
+    return arrived
+
+
+def lost_rankings_are_cached_again(worker: Wakened) -> Callable[[], bool]:
+    """The cache lost a project's rankings; they are computed anew."""
+    worker.learn(body(3, project="uncached"))
+
+    def cached() -> bool:
+        names = ["uncached"]
+        return bool(cached_ages(worker.client, worker.settings, names, now=time.time()))
+
+    until(cached)
+    worker.client.delete(worker.settings.keys.rankings("uncached"))
+    assert not cached()
+    return cached
+
+
+def _procedures(project: str) -> list[bytes]:
+    graph = [{"tool": "grep"}, {"tool": "edit"}]
+    return [
+        body(project=project, outcome_id=f"{project}-{number}", tool_graph=graph)
+        for number in range(3)
+    ]
+
+
+def repeated_successes_become_a_record(worker: Wakened) -> Callable[[], bool]:
+    """Tonight's run makes a record of fresh episodes, and forgets artifacts that are too old."""
+    worker.learn(*_procedures("nightly"))
+    store = ArtifactStore(worker.settings.home, "nightly", retention_s=10**9, clock=lambda: 1e6)
+    store.put(b"old")
+    assert store.entries()
+    assert worker.competences("nightly") == 0
+    return lambda: worker.competences("nightly") == 1 and not store.entries()
+
+
+def a_missed_night_is_caught_up(worker: Wakened) -> Callable[[], bool]:
+    """Episodes two nights old that no run has read become a record."""
+    worker.learn(*_procedures("missed"))
+    with writing(worker.engine) as connection:
+        wanted = select(outcomes.c.id).where(outcomes.c.outcome_id.startswith("missed-"))
+        connection.execute(
+            update(outcomes)
+            .where(outcomes.c.id.in_(wanted))
+            .values(received_at=time.time() - 2 * NIGHT_S)
+        )
+    assert worker.competences("missed") == 0
+    return lambda: worker.competences("missed") == 1
+
+
+# For each task: prepares something for it to do, and returns how its effect is seen.
+EFFECTS: dict[str, Callable[[Wakened], Callable[[], bool]]] = {
+    "trackrecord.drain": an_outcome_is_learnt,
+    "trackrecord.claim": a_dead_workers_outcome_is_learnt,
+    "trackrecord.forward": a_spooled_outcome_reaches_the_stream,
+    "trackrecord.refresh": lost_rankings_are_cached_again,
+    "trackrecord.consolidate": repeated_successes_become_a_record,
+    "trackrecord.catch_up": a_missed_night_is_caught_up,
+}
+
+
+@pytest.mark.parametrize("entry", SCHEDULE)
+def test_the_wake_up_has_its_effect(worker: Wakened, entry: str) -> None:
+    """The task that beat sends does in a worker process what it is there for."""
+    task = SCHEDULE[entry]["task"]
+    is_done = EFFECTS[task](worker)
+    worker.wake(task)
+    until(is_done, 60)

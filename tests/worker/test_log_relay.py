@@ -1,0 +1,41 @@
+"""What a child says, handed on, and its last complaint."""
+
+import io
+import os
+
+import pytest
+
+from trackrecord_worker.log_relay import LogRelay
+
+ERROR = b'{"event": "cannot_start", "reason": "a full disk", "level": "error"}\n'
+TRACE = (
+    b'{"event": "Unrecoverable error", "level": "critical",'
+    b' "exception": "Traceback\\n  File\\nModuleNotFoundError: No module named \'x\'"}\n'
+)
+PLAIN = b"Traceback (most recent call last):\n  File x\nkombu.exceptions.SomeError: it broke\n"
+NOISE = b'{"event": "bye", "level": "info"}\n[1, 2]\n\xff\n'
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        (b"", ""),
+        (b'{"event": "learnt", "level": "info"}\nworker: Warm shutdown\n', ""),
+        (ERROR, "a full disk"),
+        (TRACE, "ModuleNotFoundError: No module named 'x'"),
+        (PLAIN, "kombu.exceptions.SomeError: it broke"),
+        (ERROR + PLAIN, "kombu.exceptions.SomeError: it broke"),
+        (PLAIN + NOISE, "kombu.exceptions.SomeError: it broke"),
+        (b"ValueError: " + b"x" * 1000, "ValueError: " + "x" * 288),
+    ],
+)  # fmt: skip
+def test_the_last_complaint(said: bytes, complaint: str) -> None:
+    """The last line of a traceback, or the cause of the last error in the log; all is handed on."""
+    reader, writer = os.pipe()
+    target = io.BytesIO()
+    relay = LogRelay(os.fdopen(reader, "rb"), target)
+    with os.fdopen(writer, "wb") as child:
+        child.write(said)
+    relay.finish(10.0)
+    assert relay.last_complaint() == complaint
+    assert target.getvalue() == said

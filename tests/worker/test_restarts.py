@@ -1,0 +1,39 @@
+"""When a child that ended is started again, and when `up` gives up."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord_worker.restarts import Restarts
+
+
+def pauses(*, was_up: bool, lived_s: float = 1.0) -> list[float]:
+    """The pauses until it gives up."""
+    restarts = Restarts()
+    found: list[float] = []
+    while (pause_s := restarts.note_end(lived_s=lived_s, was_up=was_up)) is not None:
+        found.append(pause_s)
+    return found
+
+
+def test_pauses_double() -> None:
+    """Up to half a minute, and the person who has just typed the command waits for seconds only."""
+    assert pauses(was_up=False) == [1.0, 2.0, 4.0]
+    assert pauses(was_up=True) == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0, 30.0, 30.0]
+
+
+@given(st.lists(st.floats(0, 59), max_size=3))
+def test_a_child_that_lived_for_a_minute_begins_anew(short_lives: list[float]) -> None:
+    """However often it ended before."""
+    restarts = Restarts()
+    for lived_s in short_lives:
+        restarts.note_end(lived_s=lived_s, was_up=True)
+    assert restarts.note_end(lived_s=60.0, was_up=True) == 1.0
+
+
+@pytest.mark.parametrize("was_up", [True, False])
+def test_a_child_that_ends_once_a_minute_is_never_given_up(was_up: bool) -> None:
+    """It learns in between."""
+    restarts = Restarts()
+    for _ in range(50):
+        assert restarts.note_end(lived_s=60.0, was_up=was_up) == 1.0

@@ -1,0 +1,340 @@
+"""Servers that answer and cannot be worked with: one line that says what to change."""
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+from psycopg import conninfo, sql
+from sqlalchemy.engine import make_url
+from working import body, learnt_counts, process, publish, until
+
+from trackrecord.errors import ServerUnavailable, ServerUnfit, StoreUnavailable, StoreUnfit
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.database.engine import connect_store
+from trackrecord_worker.app import create_app
+from trackrecord_worker.daemon import Daemon, worker_command
+from trackrecord_worker.embedded_redis import EmbeddedRedis, find_redis_binary
+from trackrecord_worker.server_checks import (
+    _worker_commands,
+    check_database,
+    check_redis,
+    check_servers,
+)
+
+
+def refusal(check: Callable[[Settings], None], settings: Settings) -> str:
+    """The one line with which a check refuses a server."""
+    with pytest.raises(ServerUnfit) as said:
+        check(settings)
+    message = str(said.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.fixture
+def named(home: Path, redis_server: EmbeddedRedis) -> Settings:
+    """Settings that name the test's Redis, as those of a server from elsewhere."""
+    return load_settings(home=home, redis_url=f"unix://{redis_server.socket}")
+
+
+def test_servers_that_are_as_they_should_be(named: Settings, client: redis.Redis) -> None:
+    """Nothing is said, and nothing is left behind in Redis."""
+    check_servers(named)
+    assert client.keys("*") == []
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-lru", "volatile-ttl"])
+def test_a_redis_that_evicts(named: Settings, client: redis.Redis, policy: str) -> None:
+    """Outcomes would be thrown away when its memory is full."""
+    client.config_set("maxmemory-policy", policy)
+    said = refusal(check_redis, named)
+    assert f"maxmemory-policy {policy}" in said
+    assert "CONFIG SET maxmemory-policy noeviction" in said
+
+
+@contextlib.contextmanager
+def redis_with(folder: Path, *options: str) -> Iterator[Settings]:
+    """A Redis server with these options, and settings that name it."""
+    path = folder / "other.sock"
+    command = [str(find_redis_binary()), "--port", "0", "--unixsocket", str(path), "--save", ""]
+    server = subprocess.Popen(
+        [*command, "--dir", str(folder), *options], stdout=subprocess.DEVNULL
+    )  # fmt: skip
+    try:
+        with redis.Redis(unix_socket_path=str(path)) as client:
+            until(lambda: _answers(client))
+        yield load_settings(home=folder, redis_url=f"unix://{path}")
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _answers(client: redis.Redis) -> bool:
+    with contextlib.suppress(redis.ConnectionError):
+        return bool(client.ping())
+    return False
+
+
+def test_a_cluster(home: Path) -> None:
+    """It would refuse most of what is asked of it."""
+    cluster = ["--port", str(_free_port()), "--bind", "127.0.0.1", "--cluster-enabled", "yes"]
+    with redis_with(home, *cluster) as settings:
+        said = refusal(check_redis, settings)
+        assert "Redis Cluster" in said
+        assert "TRACKRECORD_REDIS_URL" in said
+
+
+def _free_port() -> int:
+    # A node of a cluster listens on this port plus 10,000, too.
+    for _ in range(100):
+        with socket.socket() as one, socket.socket() as other:
+            one.bind(("127.0.0.1", 0))
+            port = int(one.getsockname()[1])
+            with contextlib.suppress(OSError, OverflowError):
+                other.bind(("127.0.0.1", port - 10_000 if port > 55_000 else port + 10_000))
+                return port - 10_000 if port > 55_000 else port
+    pytest.fail("no two ports are free")
+
+
+def test_an_older_redis(home: Path) -> None:
+    """A command that it does not know is named."""
+    with redis_with(home, "--rename-command", "XAUTOCLAIM", "") as settings:
+        said = refusal(check_redis, settings)
+        assert "XAUTOCLAIM" in said
+        assert "6.2" in said
+
+
+def test_a_replica(home: Path) -> None:
+    """It answers, and takes no outcome."""
+    with redis_with(home, "--replicaof", "127.0.0.1", "1") as settings:
+        assert "replica" in refusal(check_redis, settings)
+
+
+RUNNING = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
+# What docs/running.md grants: everything that a worker needs, and nothing more.
+GRANTED = re.findall(r" (\+[a-z]+)", RUNNING[RUNNING.index("ACL SETUSER fleet") :])
+NEEDED = {"+" + command[0].lower().split()[0] for command in _worker_commands("p")}
+OF_ANY_CLIENT = {"+ping", "+hello", "+auth", "+info", "+select", "+client"}
+
+
+def test_the_documented_user_has_what_is_checked() -> None:
+    """No command more, and none less."""
+    assert sorted(GRANTED) == sorted(NEEDED | OF_ANY_CLIENT)
+
+
+def user(client: redis.Redis, *rules: str) -> None:
+    """Set up the Redis user that `as_user` names."""
+    client.execute_command("ACL", "SETUSER", "fleet", "reset", "on", ">secret", *rules)
+
+
+def as_user(named: Settings) -> Settings:
+    """The same server, by a user of its own."""
+    socket_path = named.embedded_redis_socket
+    url = f"unix://fleet:secret@{socket_path}"
+    return load_settings(**named.model_dump(exclude_unset=True) | {"redis_url": url})
+
+
+def test_a_user_with_what_is_needed_learns(
+    named: Settings, client: redis.Redis, tmp_path: Path
+) -> None:
+    """The commands that are checked are enough for a real worker; no right to channels is."""
+    user(client, "resetchannels", "~trackrecord:*", *GRANTED)
+    settings = as_user(named)
+    check_servers(settings)
+    log = tmp_path / "worker.log"
+    with process(worker_command(settings), settings, log):
+        app = create_app(settings)
+        publish(client, settings, body(1), b"nonsense")
+        for task in ("claim", "drain", "forward", "refresh", "consolidate", "catch_up"):
+            app.send_task(f"trackrecord.{task}")
+        until(lambda: client.xlen(settings.keys.outcomes) == 0)
+        until(lambda: client.llen("trackrecord:celery:trackrecord") == 0)
+        until(lambda: client.exists(settings.keys.rankings("default")))
+    engine = connect_store(settings.effective_database_url)
+    assert learnt_counts(engine)["rows"] == 1
+    engine.dispose()
+    assert "NOPERM" not in log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.mark.parametrize("lacking", ["xautoclaim", "evalsha", "brpop", "xinfo"])
+def test_a_user_who_lacks_a_command(named: Settings, client: redis.Redis, lacking: str) -> None:
+    """The message names it, as it is granted."""
+    user(client, "~trackrecord:*", *GRANTED, f"-{lacking}")
+    said = refusal(check_redis, as_user(named))
+    assert f"+{lacking}" in said
+    assert "ACL SETUSER" in said
+    assert "secret" not in said
+
+
+def test_a_user_of_other_keys(named: Settings, client: redis.Redis) -> None:
+    """The message names the pattern that is missing."""
+    user(client, "~other:*", "+@all")
+    assert "~trackrecord:*" in refusal(check_redis, as_user(named))
+
+
+def test_a_wrong_password(named: Settings, client: redis.Redis) -> None:
+    """It is not printed."""
+    user(client, "~*", "+@all")
+    client.execute_command("ACL", "SETUSER", "fleet", "resetpass", ">another")
+    said = refusal(check_redis, as_user(named))
+    assert "password" in said
+    assert "secret" not in said
+
+
+def test_a_database_that_redis_does_not_have(named: Settings) -> None:
+    """Its number is out of range."""
+    url = f"unix://{named.embedded_redis_socket}?db=99"
+    settings = load_settings(home=named.home, redis_url=url)
+    assert "smaller number" in refusal(check_redis, settings)
+
+
+def test_a_redis_that_is_away(home: Path) -> None:
+    """That is no fault of its configuration: whoever can wait may."""
+    with pytest.raises(ServerUnavailable) as said:
+        check_redis(load_settings(home=home, redis_url="redis://127.0.0.1:1/0"))
+    assert not isinstance(said.value, ServerUnfit)
+    assert "check TRACKRECORD_REDIS_URL" in str(said.value)
+
+
+def test_a_worker_of_its_own_refuses_too(
+    named: Settings, client: redis.Redis, tmp_path: Path
+) -> None:
+    """In a container, say: it ends at once, with the line in its log."""
+    client.config_set("maxmemory-policy", "allkeys-lru")
+    log = tmp_path / "worker.log"
+    with process(worker_command(named), named, log) as worker:
+        assert worker.wait(60) == 3
+    assert "maxmemory-policy allkeys-lru" in log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+def test_up_refuses_before_it_starts_anything(named: Settings, client: redis.Redis) -> None:
+    """And lets go of its home."""
+    client.config_set("maxmemory-policy", "allkeys-lru")
+    daemon = Daemon(named)
+    with pytest.raises(ServerUnfit, match="maxmemory-policy"):
+        daemon.start()
+    assert daemon.pids() == {}
+    client.config_set("maxmemory-policy", "noeviction")
+    with pytest.raises(ServerUnavailable, match="database"):
+        Daemon(named.model_copy(update={"database_url": "postgresql://127.0.0.1:1/x"})).start()
+
+
+@pytest.fixture
+def stranger(postgres_url: str) -> Iterator[Settings]:
+    """Settings of a PostgreSQL user who owns nothing."""
+    name = f"stranger_{os.getpid()}"
+    admin = postgres_url.replace("+psycopg", "")
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    url = make_url(postgres_url).set(username=name).render_as_string(hide_password=False)
+    with tempfile.TemporaryDirectory(prefix="tr-") as folder:
+        yield load_settings(home=Path(folder), database_url=url)
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
+
+
+def test_a_user_who_may_not_make_tables(stranger: Settings) -> None:
+    """As in PostgreSQL 15 and newer, where that is the rule."""
+    said = refusal(check_database, stranger)
+    assert "permission denied for schema public" in said
+    assert "GRANT CREATE ON SCHEMA public" in said
+
+
+def test_a_database_that_is_away(home: Path) -> None:
+    """That is no fault of its configuration: whoever can wait may."""
+    with pytest.raises(StoreUnavailable) as said:
+        check_database(load_settings(home=home, database_url="postgresql://127.0.0.1:1/x"))
+    assert not isinstance(said.value, StoreUnfit)
+
+
+def test_without_the_driver_of_postgresql(tmp_path: Path) -> None:
+    """One line that names the extra."""
+    (tmp_path / "psycopg").mkdir()
+    (tmp_path / "psycopg" / "__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'psycopg'\", name='psycopg')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "trackrecord_cli", "consolidate"],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(tmp_path),
+            "TRACKRECORD_HOME": str(tmp_path),
+            "TRACKRECORD_DATABASE_URL": "postgresql://localhost/x",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert done.stderr == (
+        "trackrecord: PostgreSQL needs a driver that is not installed (psycopg): "
+        "pip install 'trackrecord[worker,postgres]'\n"
+    )
+
+
+@contextlib.contextmanager
+def pgbouncer(postgres_url: str, mode: str) -> Iterator[str]:
+    """A pooler before the test's database, and the URL that leads through it."""
+    binary = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if binary is None:
+        pytest.skip("pgbouncer is not installed")
+    server = conninfo.conninfo_to_dict(postgres_url.replace("+psycopg", ""))
+    port = _free_port()
+    with tempfile.TemporaryDirectory(prefix="tr-pgb-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "users").write_text(f'"{server["user"]}" ""\n')
+        (folder / "pgbouncer.ini").write_text(
+            f"[databases]\n* = host={server['host']} user={server['user']}\n"
+            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+            f"auth_type = any\nauth_file = {folder}/users\npool_mode = {mode}\n"
+        )
+        command = [binary, "-q", str(folder / "pgbouncer.ini")]
+        # It refuses to run as root; PostgreSQL's own user may open PostgreSQL's socket.
+        owner = Path(server["host"]).stat().st_uid
+        pooler = subprocess.Popen(command, user=owner if os.geteuid() == 0 else None)
+        try:
+            deadline = time.monotonic() + 30
+            while not _listens(port):
+                assert time.monotonic() < deadline
+                assert pooler.poll() is None
+                time.sleep(0.05)
+            yield f"postgresql://127.0.0.1:{port}/{server['dbname']}"
+        finally:
+            pooler.terminate()
+            pooler.wait(30)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as trial:
+        return trial.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_pooler_that_swaps_sessions(postgres_url: str, home: Path) -> None:
+    """Settings of a session, and prepared statements, would get lost between transactions."""
+    with pgbouncer(postgres_url, "transaction") as url:
+        said = refusal(check_database, load_settings(home=home, database_url=url))
+    assert "pgbouncer" in said
+    assert "TRACKRECORD_DATABASE_URL" in said
+
+
+def test_a_pooler_that_keeps_sessions(postgres_url: str, home: Path) -> None:
+    """It is as good as PostgreSQL itself."""
+    with pgbouncer(postgres_url, "session") as url:
+        check_database(load_settings(home=home, database_url=url))

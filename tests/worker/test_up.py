@@ -1,0 +1,267 @@
+"""`trackrecord up` as a person runs it: when it says that it is up, and how it ends."""
+
+import contextlib
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from working import body, publish, until
+
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import Settings, load_settings
+from trackrecord_worker.consumers import consumers_here
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+
+PATIENCE_S = 120.0
+
+
+class Up:
+    """A `trackrecord up` in a process of its own.
+
+    Args:
+        settings: of its home.
+        arguments: of its command line.
+        variables: of its environment, besides the settings.
+    """
+
+    def __init__(self, settings: Settings, *arguments: str, **variables: str) -> None:
+        self.settings = settings
+        self.log = settings.home.parent / f"{settings.home.name}-{time.monotonic_ns()}.log"
+        with self.log.open("wb") as file:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "trackrecord_cli", "up", *arguments],
+                env={**os.environ, **settings.as_environment(), **variables},
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+                umask=0o022,
+            )
+
+    @property
+    def said(self) -> str:
+        """All that it has said so far."""
+        return self.log.read_text(errors="replace")
+
+    def until_up(self) -> None:
+        """Wait until it says that it is up."""
+        until(lambda: "trackrecord is up" in self.said or self.process.poll() is not None, 120)
+        assert self.process.poll() is None, self.said
+
+    def family(self) -> list[psutil.Process]:
+        """Every process that it has started, and theirs."""
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def refusal(self) -> str:
+        """Wait until it ends by itself with a failure; return its last line."""
+        assert self.process.wait(PATIENCE_S) == 3, self.said
+        return self.said.splitlines()[-1]
+
+    def end(self) -> None:
+        """End it, in order if possible."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.unlink()
+
+
+@pytest.fixture
+def settings(home: Path) -> Settings:
+    """Settings of a fresh home, in which nobody waits long for a dead worker's outcomes."""
+    return load_settings(home=home, claim_idle_s=1.0)
+
+
+@pytest.fixture
+def up(settings: Settings) -> Iterator[type[Up]]:
+    """Starts `up`s, which are ended after the test."""
+    started: list[Up] = []
+
+    class OfThisTest(Up):
+        def __init__(self, *arguments: str, **variables: str) -> None:
+            super().__init__(settings, *arguments, **variables)
+            started.append(self)
+
+    yield OfThisTest
+    for one in started:
+        one.end()
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    found = []
+    for each in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if each.status() != psutil.STATUS_ZOMBIE:
+                found.append(each)
+    return found
+
+
+def test_up_means_that_a_worker_waits_for_outcomes(up: type[Up], settings: Settings) -> None:
+    """When it says so, a process of its worker has asked Redis, through a wake-up from beat."""
+    running = up()
+    running.until_up()
+    with agent_client(settings) as client:
+        asked = {consumer.pid for consumer in consumers_here(client, settings.keys)}
+        assert asked & {process.pid for process in running.family()}
+        publish(client, settings, body(1))
+        until(lambda: client.xlen(settings.keys.outcomes) == 0)
+    running.process.terminate()
+    assert running.process.wait(60) == 0
+
+
+def test_a_line_of_the_log_is_short(up: type[Up], settings: Settings) -> None:
+    """What a batch held is one short line, memories included; details are for debugging."""
+    running = up()
+    running.until_up()
+    with agent_client(settings) as client:
+        publish(client, settings, body(1))
+        client.xadd(settings.keys.outcomes, {"v": "1", "memory": b'{"text":"Use uv, not pip"}'})
+        until(lambda: client.xlen(settings.keys.outcomes) == 0)
+    until(lambda: '"memories": 1' in running.said)
+    for line in running.said.splitlines():
+        assert "batch_learnt" not in line
+        if '"learnt"' in line:
+            assert len(line) < 130
+
+
+def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:
+    """Without a package that the worker imports: a few tries, then one line with the cause."""
+    broken = tmp_path / "packaging"
+    broken.mkdir()
+    (broken / "__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'packaging'\", name='packaging')"
+    )
+    running = up(PYTHONPATH=str(tmp_path))
+    said = running.refusal()
+    cause = " cannot run, it ended 4 times: ModuleNotFoundError: No module named 'packaging'"
+    # Beat imports the package, too.
+    assert said in (f"trackrecord: the worker{cause}", f"trackrecord: the beat{cause}")
+    assert "trackrecord is up" not in running.said
+    pauses = [line for line in running.said.splitlines() if "child_ended" in line]
+    assert any('"again_in_s": 4.0' in line or "again_in_s=4.0" in line for line in pauses)
+
+
+def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) -> None:
+    """Redis at once, worker and beat soon; the next `up` waits for them and takes over."""
+    first = up()
+    first.until_up()
+    family = first.family()
+    assert len(family) >= 5  # Redis, beat, the worker and its two processes
+    with agent_client(settings) as client:
+        publish(client, settings, body(1))
+    first.process.kill()
+    first.process.wait()
+    second = up()
+    second.until_up()
+    assert "already running" not in second.said
+    assert alive(family) == []
+    with agent_client(settings) as client:
+        until(lambda: client.xlen(settings.keys.outcomes) == 0)
+
+
+def test_killed_with_9_and_nobody_takes_over(up: type[Up], settings: Settings) -> None:
+    """Nothing is left behind after a while."""
+    running = up()
+    running.until_up()
+    family = running.family()
+    running.process.kill()
+    running.process.wait()
+    until(lambda: alive(family) == [], 60)
+
+
+def test_a_second_one_names_who_is_running(up: type[Up], settings: Settings) -> None:
+    """Each process id that it names is one that lives."""
+    first = up()
+    first.until_up()
+    second = up()
+    assert second.process.wait(60) == 2
+    said = second.said.splitlines()[-1]
+    assert f"already running in {settings.home} (up {first.process.pid}, worker " in said
+    assert first.process.poll() is None
+
+
+def test_a_taken_port_is_named(up: type[Up]) -> None:
+    """One line, with another way out."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        said = up("--port", str(port)).refusal()
+    assert said == (
+        f"trackrecord: port {port} cannot be used (Address already in use): "
+        "choose another one with --port"
+    )
+
+
+def test_everything_is_for_its_owner_alone(up: type[Up], settings: Settings) -> None:
+    """Under the usual umask: folders 0700, files 0600, those of SQLite and of Redis too."""
+    settings.home.rmdir()
+    running = up()
+    running.until_up()
+    with agent_client(settings) as client:
+        publish(client, settings, body(1))
+        until(lambda: client.xlen(settings.keys.outcomes) == 0)
+    paths = [settings.home, *settings.home.rglob("*")]
+    assert {path.name for path in paths} >= {"trackrecord.db", "redis.log", "up.lock"}
+    for path in paths:
+        mode = path.lstat().st_mode
+        assert stat.S_IMODE(mode) & 0o077 == 0, path
+
+
+def test_what_agents_spool_first_is_private_too(settings: Settings) -> None:
+    """An agent that spools before anything else has made the home."""
+    settings.home.rmdir()
+    script = "import trackrecord; trackrecord.spool(task_id='t', success=True)"
+    subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **settings.as_environment()},
+        check=True,
+        umask=0o022,
+    )
+    for path in (settings.home, *settings.home.rglob("*")):
+        assert stat.S_IMODE(path.lstat().st_mode) & 0o077 == 0, path
+
+
+def test_interrupted_while_it_starts(up: type[Up], settings: Settings) -> None:
+    """It ends in order, at once."""
+    running = up()
+    until(lambda: (settings.home / "up.lock").exists())
+    running.process.send_signal(signal.SIGINT)
+    assert running.process.wait(PATIENCE_S) in (0, 130)
+    assert alive(
+        [
+            process
+            for process in psutil.process_iter()
+            if str(settings.home) in " ".join(_words(process))
+        ]
+    ) == []  # fmt: skip
+
+
+def _words(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []
+
+
+def test_a_redis_that_keeps_ending(settings: Settings, up: type[Up]) -> None:
+    """A file that Redis cannot read: one line that says what Redis says, and where to read on."""
+    server = EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket)
+    with server, server.client() as client:
+        client.set("a", "b")
+    for file in (settings.home / "redis").rglob("*.aof"):
+        file.write_bytes(b"*3\r\n$3\r\nSET\r\nnonsense" + file.read_bytes())
+    said = up().refusal()
+    assert said.startswith("trackrecord: the embedded Redis does not start (")
+    assert said.endswith(f"see {settings.home / 'redis' / 'redis.log'}")

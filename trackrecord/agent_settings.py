@@ -1,0 +1,199 @@
+"""The settings that an agent's process uses, read without pydantic.
+
+An agent that publishes and reads rankings pays for what is imported here. The daemon's settings
+extend these: see `daemon_settings` and `settings`.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from msgspec import Meta
+from platformdirs import user_data_path
+
+from .artifacts.rules import ArtifactRules
+from .forking import not_while_forking
+from .inflight.errors import ErrorRules
+from .learning.memories.rules import MemoryRules
+from .project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
+from .prompt.candidates.rules import ContextRules
+from .redis_keys import Keys
+from .server_urls import checked_redis_url
+from .setting_sources import merged, read_sources
+from .setting_values import Check, is_known, read_values
+from .wire.outcome import MAX_BODY_BYTES
+
+_log = logging.getLogger("trackrecord")
+
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+MIB = 1024 * 1024
+
+
+def default_home() -> Path:
+    """Return the user's data folder for trackrecord."""
+    return user_data_path("trackrecord")
+
+
+def _absolute_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(path.startswith(("/", "~")) or Path(path).is_absolute() for path in paths):
+        message = "must be absolute paths of folders"
+        raise ValueError(message)
+    return paths
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSettings:
+    """The settings of an agent's process; read once and handed down."""
+
+    home: Annotated[
+        Path,
+        Meta(
+            description="Folder for the database, the embedded Redis's data, the spool and the "
+            "artifacts."
+        ),
+    ] = field(default_factory=default_home)
+    trusted_folders: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Folders whose `trackrecord.toml` is read in full when a process starts "
+            "there. Of any other working directory only `project` is read."
+        ),
+        Check(_absolute_folders),
+    ] = ()
+    project: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_CHARS,
+            description="Project of outcomes and questions that do not name one.",
+        ),
+        Check(checked_project),
+    ] = DEFAULT_PROJECT
+    redis_url: Annotated[
+        str | None,
+        Meta(
+            description="URL of the Redis server, `redis://…`, `rediss://…` or `unix://…`. If "
+            "unset, the embedded Redis in `home` is used."
+        ),
+        Check(checked_redis_url),
+    ] = field(default=None, repr=False)
+    redis_prefix: Annotated[
+        str,
+        Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z", description="Prefix of every key in Redis."),
+    ] = "trackrecord"
+    redis_connect_timeout_s: Annotated[
+        Seconds, Meta(description="How long an agent waits for a connection to Redis.")
+    ] = 0.5
+    redis_timeout_s: Annotated[
+        Seconds, Meta(description="How long an agent waits for a reply from Redis.")
+    ] = 1.0
+    max_body_bytes: Annotated[
+        int,
+        Meta(ge=1024, le=64 * MAX_BODY_BYTES, description="Largest size of an outcome's body."),
+    ] = MAX_BODY_BYTES
+    queue_max: Annotated[
+        int, Meta(ge=1, description="Maximum number of outcomes that wait in an agent's memory.")
+    ] = 10_000
+    queue_max_bytes: Annotated[
+        int,
+        Meta(ge=1024, description="Maximum size of the outcomes that wait in an agent's memory."),
+    ] = 64 * MIB
+    publish_batch: Annotated[
+        int, Meta(ge=1, description="Maximum number of outcomes in one pipelined write to Redis.")
+    ] = 500
+    flush_timeout_s: Annotated[
+        Seconds,
+        Meta(
+            description="How long an agent that exits waits for Redis before it writes the "
+            "remaining outcomes to the spool."
+        ),
+    ] = 2.0
+    retry_after_s: Annotated[
+        Seconds,
+        Meta(description="How long an agent waits before it tries an unreachable Redis again."),
+    ] = 1.0
+    spool_max_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Maximum size of the whole spool. Outcomes that do not fit are dropped.",
+        ),
+    ] = 256 * MIB
+    errors: ErrorRules = field(default=ErrorRules())
+    memories: MemoryRules = field(default=MemoryRules())
+    context: ContextRules = field(default=ContextRules())
+    artifacts: ArtifactRules = field(default=ArtifactRules())
+
+    @property
+    def keys(self) -> Keys:
+        """The names of the Redis keys."""
+        return Keys(self.redis_prefix)
+
+    @property
+    def spool_dir(self) -> Path:
+        """The folder of the spool."""
+        return self.home / "spool"
+
+    @property
+    def embedded_redis_socket(self) -> Path:
+        """The socket of this home's embedded Redis."""
+        return self.home / "redis.sock"
+
+    @property
+    def effective_redis_url(self) -> str:
+        """The Redis server to use: the configured one, else the embedded one's socket."""
+        return self.redis_url or f"unix://{quote(str(self.embedded_redis_socket))}"
+
+
+def load_agent_settings(**given: Any) -> AgentSettings:  # noqa: ANN401 - each setting has a type of its own
+    """Read the settings of an agent's process.
+
+    Settings that only the daemon uses are checked by their names alone: a wrong value of theirs
+    does not keep an agent from publishing.
+
+    Args:
+        **given: settings that override the environment and the files.
+
+    Raises:
+        SettingsError: a setting is unknown or malformed; the message is one line.
+    """
+    values = merged(configured(), given)
+    return AgentSettings(**read_values(AgentSettings, values))
+
+
+def configured() -> dict[str, Any]:
+    """Return what the environment and the files give, and log once what was ignored.
+
+    Raises:
+        SettingsError: there is no such setting, or the user's own file cannot be read.
+    """
+    sources = read_sources(is_setting)
+    if sources.ignored and sources.ignored not in _said:
+        _said.add(sources.ignored)
+        _log.warning("%s", sources.ignored)
+    return sources.values
+
+
+def ignored_configuration() -> str | None:
+    """Return one line on what is ignored of a file in the working directory; None for nothing.
+
+    Raises:
+        SettingsError: there is no such setting, or the user's own file cannot be read.
+    """
+    return read_sources(is_setting).ignored
+
+
+def is_setting(name: str, number: str = "") -> bool:
+    """Return whether there is such a setting, of agents or of the daemon."""
+    if is_known(AgentSettings, name):
+        return is_known(AgentSettings, name, number)
+    # Only for settings of the daemon: an agent's environment rarely has one.
+    with not_while_forking():
+        from .daemon_settings import DaemonSettings
+
+    return is_known(DaemonSettings, name, number)
+
+
+_said: set[str] = set()

@@ -1,0 +1,83 @@
+"""What a prompt asks for: arguments of another type are coerced, or replaced and said."""
+
+from dataclasses import dataclass
+from math import inf
+from operator import index
+from typing import Final
+
+DEFAULT_BUDGET: Final = 2000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of one question, checked.
+
+    Attributes:
+        project: whose experience; None for the settings' project.
+        task: the text of the task at hand, if any.
+        budget: in tokens; None for no limit.
+        limit: of each kind; None for no limit.
+        problem: which arguments could not be used, None when all could.
+        names_project: whether it is known whose experience is asked for: another project's must
+            never be the answer.
+    """
+
+    project: str | None
+    task: str | None
+    budget: int | None
+    limit: int | None
+    problem: str | None
+    names_project: bool
+
+    def with_(self, problem: str | None) -> str | None:
+        """Return this problem and another one in one line."""
+        return "; ".join(text for text in (self.problem, problem) if text) or None
+
+
+def asked_for(project: object, task: object, budget: object, limit: object = None) -> Asked:
+    """Check the arguments of a question, whatever they are; never raises.
+
+    Args:
+        project: whose experience.
+        task: the text of the task at hand.
+        budget: in tokens.
+        limit: of each kind.
+    """
+    problems: list[str] = []
+    wanted_project = _text("project", project, "nothing is read", problems)
+    names_project = not problems
+    wanted_task = _text("task", task, "the answer is not fitted to it", problems)
+    wanted_budget = _bound("budget", budget, DEFAULT_BUDGET, problems)
+    wanted_limit = _bound("limit", limit, None, problems)
+    return Asked(
+        wanted_project,
+        wanted_task,
+        wanted_budget,
+        wanted_limit,
+        "; ".join(problems) or None,
+        names_project,
+    )
+
+
+def _text(name: str, value: object, consequence: str, problems: list[str]) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    problems.append(f"{name} must be a text or None: {consequence}")
+    return None
+
+
+def _bound(name: str, value: object, default: int | None, problems: list[str]) -> int | None:
+    """Return a bound in whole numbers: rounded down, and None for one without an end."""
+    if value is None or value == inf:
+        return None
+    try:
+        if not isinstance(value, bool):
+            return int(value) if isinstance(value, (str, float)) else index(value)  # type: ignore[arg-type]  # what is not a number raises
+    except Exception:  # noqa: BLE001, S110 - whatever was handed in
+        pass
+    problems.append(
+        f"{name} must be a whole number or None: {'none' if default is None else default} is used"
+    )
+    return default

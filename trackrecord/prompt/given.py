@@ -1,0 +1,174 @@
+"""Rankings that a test gives, in place of those that Redis holds."""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import starmap
+
+from trackrecord.learning.memories.rules import MemoryType
+from trackrecord.learning.memories.texts import memory_line, past_task_line
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.text.inert import as_data
+from trackrecord.settings import Settings
+
+from .client import RankingsReader, given_readers
+from .document import (
+    Lines,
+    RankedCompetence,
+    RankedMemory,
+    RankedPattern,
+    RankedTask,
+    RankingsDocument,
+)
+from .presenting import LANGUAGES
+
+_CONFIDENCE = 0.8
+
+
+@dataclass
+class GivenRankings(RankingsReader):
+    """Answers from a document that was given; asks no server.
+
+    Attributes:
+        given: what is known, of whichever project.
+        only: the project that it is known of; None for any.
+    """
+
+    given: RankingsDocument | None = None
+    only: str | None = None
+
+    def document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
+        """Return what was given, unless it belongs to another project."""
+        if self.given is None or self.only not in (None, project):
+            return None, "nothing is learnt yet"
+        return self.given, None
+
+
+@contextmanager
+def rankings_of(
+    *,
+    patterns: Iterable[RankedPattern | str] = (),
+    anti_patterns: Iterable[RankedPattern | str] = (),
+    competences: Iterable[RankedCompetence | str] = (),
+    memories: Iterable[RankedMemory | str] = (),
+    past_tasks: Iterable[RankedTask | str] = (),
+    project: str | None = None,
+) -> Iterator[None]:
+    """Let `trackrecord.rankings()` and `context()` answer from these entries in the block.
+
+    Everything else is as it is with Redis: budgets, limits, languages, and how entries are fitted
+    to a task. The settings are the defaults. Each entry is an object as `rankings()` returns it, or
+    a text, which stands for one that is well established.
+
+    Args:
+        patterns: recommended patterns, best first.
+        anti_patterns: warnings, surest first.
+        competences: competence records, best first.
+        memories: memories, best first.
+        past_tasks: tasks that succeeded, of which those similar to the task at hand are found.
+        project: the project that they belong to, so that others have none; any when not given.
+    """
+    given = RankingsDocument(
+        project=project or "",
+        revision=0,
+        computed_at=time.time(),
+        patterns=tuple(_pattern(entry, is_negative=False) for entry in patterns),
+        anti_patterns=tuple(_pattern(entry, is_negative=True) for entry in anti_patterns),
+        competences=tuple(_competence(entry) for entry in competences),
+        memories=tuple(starmap(_memory, enumerate(memories, start=1))),
+        past_tasks=tuple(starmap(_past_task, enumerate(past_tasks, start=1))),
+    )
+    # Built without reading the environment: a test must not depend on it.
+    reader = GivenRankings(Settings.model_construct(), given=given, only=project)
+    with given_readers.within(reader):
+        yield
+
+
+def _lines(text: str) -> Lines:
+    return dict.fromkeys(LANGUAGES, f"- {as_data(text)}")
+
+
+def _pattern(entry: RankedPattern | str, *, is_negative: bool) -> RankedPattern:
+    if isinstance(entry, RankedPattern):
+        return entry
+    helpful, harmful = (0, 10) if is_negative else (10, 0)
+    return RankedPattern(
+        id=f"anti-{entry}" if is_negative else entry,
+        content=entry,
+        kind="named",
+        is_negative=is_negative,
+        state=Maturity.DEPRECATED.value if is_negative else Maturity.PROVEN.value,
+        multiplier=1.0,
+        score=1.0,
+        success_count=helpful,
+        failure_count=harmful,
+        helpful_count=helpful,
+        neutral_count=0,
+        harmful_count=harmful,
+        decayed_helpful=float(helpful),
+        decayed_harmful=float(harmful),
+        harmful_ratio=float(is_negative),
+        reason="given by a test",
+        last_validated=None,
+        tags=("named",),
+        lines=_lines(f"AVOID: {entry}" if is_negative else entry),
+    )
+
+
+def _competence(entry: RankedCompetence | str) -> RankedCompetence:
+    if isinstance(entry, RankedCompetence):
+        return entry
+    return RankedCompetence(
+        id=entry,
+        skill_name=f"skill:{entry}",
+        status="active",
+        triggers=(),
+        recipe=(),
+        success_count=10,
+        failure_count=0,
+        success_rate=1.0,
+        confidence=_CONFIDENCE,
+        recency=1.0,
+        score=1.0,
+        lines=_lines(entry),
+        instructions=entry,
+    )
+
+
+def _memory(number: int, entry: RankedMemory | str) -> RankedMemory:
+    if isinstance(entry, RankedMemory):
+        return entry
+    return RankedMemory(
+        id=f"memory-{number}",
+        text=entry,
+        type=MemoryType.MEMORY.value,
+        source=None,
+        confidence=_CONFIDENCE,
+        effective_confidence=_CONFIDENCE,
+        score=_CONFIDENCE,
+        lines={
+            language: memory_line(
+                entry, MemoryType.MEMORY, confidence=_CONFIDENCE, language=language
+            )
+            for language in LANGUAGES
+        },
+    )
+
+
+def _past_task(number: int, entry: RankedTask | str) -> RankedTask:
+    if isinstance(entry, RankedTask):
+        return entry
+    return RankedTask(
+        id=f"outcome-{number}",
+        task_id=f"task-{number}",
+        text=entry,
+        success=True,
+        verdict="helpful",
+        ended_at=time.time(),
+        score=0.0,
+        lines={
+            language: past_task_line(entry, success=True, language=language)
+            for language in LANGUAGES
+        },
+    )

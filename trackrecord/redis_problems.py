@@ -1,0 +1,52 @@
+"""What a person is told when Redis cannot be worked with: one line, and what to do."""
+
+import redis
+
+from .errors import ServerUnavailable, ServerUnfit
+from .settings import Settings
+
+_CHECK_URL = "check TRACKRECORD_REDIS_URL"
+_CLUSTER = (
+    "this Redis is part of a Redis Cluster, which trackrecord does not support: "
+    "set TRACKRECORD_REDIS_URL to a single server that does not run in cluster mode"
+)
+
+
+def explain_redis_error(
+    error: redis.RedisError | OSError, settings: Settings
+) -> ServerUnavailable | None:
+    """Return the error to raise instead, or None for an error that is not about the server.
+
+    The message never holds a password.
+    """
+    reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+    if isinstance(error, redis.exceptions.NoPermissionError):
+        return ServerUnfit(f"the Redis user lacks a permission ({reason}); see docs/running.md")
+    if isinstance(error, redis.AuthenticationError):
+        return ServerUnfit(f"Redis refuses the password; {_CHECK_URL}")
+    if isinstance(error, redis.exceptions.ClusterError | redis.exceptions.MovedError):
+        return ServerUnfit(_CLUSTER)
+    if "DB index" in reason or "invalid DB" in reason:
+        return ServerUnfit(
+            "Redis does not have the database that TRACKRECORD_REDIS_URL names at its end: use a "
+            "smaller number (a server has 0 to 15 unless configured otherwise)"
+        )
+    if isinstance(error, redis.ConnectionError | redis.TimeoutError | OSError):
+        # redis-py's messages name the host and port, never the password.
+        return ServerUnavailable(f"Redis cannot be reached ({reason}); {_hint(settings)}")
+    if "Certificate Requirements" in reason:
+        return ServerUnfit(
+            "TRACKRECORD_REDIS_URL has an unknown ssl_cert_reqs: use none, optional or required"
+        )
+    return None
+
+
+def cluster_problem() -> ServerUnfit:
+    """Return the error to raise for a server in cluster mode."""
+    return ServerUnfit(_CLUSTER)
+
+
+def _hint(settings: Settings) -> str:
+    if settings.redis_url is None:
+        return "start it with `trackrecord up`, or set TRACKRECORD_REDIS_URL"
+    return _CHECK_URL

@@ -1,0 +1,58 @@
+"""All rules that outcomes are learnt by and that what is learnt is read by, as one object.
+
+Whoever takes rules takes all of them: a caller cannot forget some and silently get defaults.
+"""
+
+from dataclasses import dataclass, field
+
+from .learning.competences.rules import CompetenceRules
+from .learning.criteria.weights import CriteriaRules
+from .learning.memories.rules import MemoryRules
+from .learning.numbers.decay import DecayRules
+from .learning.outcomes.recorded_rules import RecordedRules
+from .learning.outcomes.scoring import ScoringRules
+from .learning.patterns.antipatterns import AntiPatternRules
+from .learning.patterns.maturity import MaturityRules
+from .learning.patterns.texts import TextRules
+from .learning.strategies.catalogue import Strategy
+from .learning.strategies.recogniser import MAX_CHARS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The rules of one process, as `settings.rules` gives them.
+
+    Attributes:
+        scoring: how outcomes are scored.
+        criteria: which criteria get feedback, and how they are weighed.
+        decay: how fast evidence ages.
+        maturity: which state a pattern is in.
+        antipatterns: when a pattern becomes an anti-pattern.
+        competence: how competence records are made and selected.
+        memories: how memories are confirmed, rejected and ranked.
+        texts: how patterns are worded.
+        strategies: the user's own strategies.
+        description_max_chars: how much of a description is searched for strategies.
+    """
+
+    scoring: ScoringRules = field(default=ScoringRules())
+    criteria: CriteriaRules = field(default=CriteriaRules())
+    decay: DecayRules = field(default=DecayRules())
+    maturity: MaturityRules = field(default=MaturityRules())
+    antipatterns: AntiPatternRules = field(default=AntiPatternRules())
+    competence: CompetenceRules = field(default=CompetenceRules())
+    memories: MemoryRules = field(default=MemoryRules())
+    texts: TextRules = field(default=TextRules())
+    strategies: tuple[Strategy, ...] = ()
+    description_max_chars: int = MAX_CHARS
+
+    @property
+    def recorded(self) -> RecordedRules:
+        """Those rules that recorded numbers depend on."""
+        return RecordedRules(
+            scoring=self.scoring,
+            criteria=self.criteria,
+            competence=self.competence,
+            strategies=self.strategies,
+            description_max_chars=self.description_max_chars,
+        )

@@ -1,0 +1,46 @@
+"""What holds inside a block of code, whichever thread or task of an event loop runs it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Scoped(Generic[T]):
+    """A value that holds in a `with` block; blocks nest.
+
+    Inside, the innermost block of the same thread or task counts. A thread that has none of its
+    own gets the value of the block that was opened last, so that threads started inside a block
+    belong to it.
+
+    Args:
+        name: of the context variable, for debugging.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._open: list[T] = []
+        self._here: ContextVar[T | None] = ContextVar(name, default=None)
+
+    def get(self) -> T | None:
+        """Return the value that holds here; None outside of any block."""
+        if not self._open:
+            return None
+        here = self._here.get()
+        # A task that outlives the block in which it was created still has that block's context.
+        is_open = any(here is value for value in self._open)
+        return here if is_open else self._open[-1]
+
+    @contextmanager
+    def within(self, value: T) -> Iterator[T]:
+        """Let the value hold in the block."""
+        outer = self._here.get()
+        self._here.set(value)
+        self._open.append(value)
+        try:
+            yield value
+        finally:
+            self._open = [other for other in self._open if other is not value]
+            # Not by a token: a fixture's end may run in another context than its beginning.
+            self._here.set(outer)

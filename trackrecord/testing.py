@@ -1,0 +1,34 @@
+"""For the tests of an agent: what it reports is captured, and what it is told is given.
+
+    from trackrecord.testing import captured, rankings_of
+
+    def test_the_agent_reports_what_it_did():
+        with captured() as published, rankings_of(memories=["The login test needs port 5432"]):
+            my_agent.run("t")
+        assert published.outcomes[0].task_id == "t"
+
+Neither starts a thread or needs Redis, a home folder or settings.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from trackrecord.prompt.given import rankings_of
+from trackrecord_producers.capture import Captured
+from trackrecord_producers.diversion import diversions
+
+__all__ = ["Captured", "captured", "rankings_of"]
+
+
+@contextmanager
+def captured() -> Iterator[Captured]:
+    """Capture all that is reported in the block: outcomes, memories, and errors of tasks.
+
+    What is captured was checked as it would be on its way to Redis, and went no further.
+    `error_context()` and `error_stats()` answer from it. Blocks nest, and the innermost captures;
+    tasks of an event loop have their own. Threads that the agent starts report to the block that
+    was opened last.
+    """
+    published = Captured()
+    with diversions.within(published):
+        yield published

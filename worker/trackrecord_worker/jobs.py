@@ -1,0 +1,53 @@
+"""What the tasks do: one function a task, each safe to lose and to repeat."""
+
+import time
+
+from trackrecord.embeddings.embedder import embed_everything
+from trackrecord.store.database.engine import reading
+from trackrecord.store.memories.past_tasks import index_past_tasks
+from trackrecord.store.memories.similar import mark_waiting
+from trackrecord_consolidation.run import consolidate_all
+from trackrecord_producers.forward import forward_spool
+
+from .housekeeping import forget_artifacts
+from .schedule import is_consolidation_due
+from .stages import Stages
+
+
+def learn_waiting(stages: Stages) -> None:
+    """Learn the entries that are waiting in the stream."""
+    stages.drain.run()
+
+
+def take_over_pending(stages: Stages) -> None:
+    """Learn the entries that dead workers have left pending."""
+    stages.drain.take_over()
+
+
+def forward_spooled(stages: Stages) -> None:
+    """Forward the outcomes that producers on this machine have spooled."""
+    forward_spool(stages.settings, stages.redis)
+
+
+def refresh_caches(stages: Stages) -> None:
+    """Bring the word index and the cached rankings up to date with the store."""
+    index_past_tasks(stages.engine)
+    mark_waiting(stages.engine, stages.settings.memories)
+    stages.refresher.refresh_stale()
+    stages.reminder.remind()
+
+
+def consolidate_all_projects(stages: Stages) -> None:
+    """Turn repeated successes into competence records, then do the nightly housekeeping."""
+    consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
+    stages.refresher.refresh_stale()
+    embed_everything(stages.engine, stages.settings.embeddings, now=time.time())
+    forget_artifacts(stages.settings, now=time.time())
+
+
+def catch_up_consolidation(stages: Stages) -> None:
+    """Consolidate now if the last scheduled run did not take place."""
+    with reading(stages.engine) as connection:
+        due = is_consolidation_due(connection, stages.schedule)
+    if due:
+        consolidate_all_projects(stages)

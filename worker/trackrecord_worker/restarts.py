@@ -1,0 +1,35 @@
+"""How long `up` waits before it starts a child again, and when it gives up."""
+
+from dataclasses import dataclass
+
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 30.0
+# A child that lived this long was well; its next end is a first one again.
+_WELL_AFTER_S = 60.0
+# About seven seconds: whoever has just typed the command is waiting.
+_MOST_BEFORE_UP = 3
+# About four minutes.
+_MOST_WHILE_UP = 10
+
+
+@dataclass
+class Restarts:
+    """The ends of one child in a row, and what follows from them.
+
+    Attributes:
+        ends: how often it ended without having lived for a minute.
+    """
+
+    ends: int = 0
+
+    def note_end(self, *, lived_s: float, was_up: bool) -> float | None:
+        """Return the seconds until the child is to be started again; None to give up.
+
+        Args:
+            lived_s: how long it lived.
+            was_up: whether everything had been up before.
+        """
+        self.ends = 1 if lived_s >= _WELL_AFTER_S else self.ends + 1
+        if self.ends > (_MOST_WHILE_UP if was_up else _MOST_BEFORE_UP):
+            return None
+        return min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (self.ends - 1))

@@ -1,0 +1,199 @@
+"""Whether Redis and the database can do what the loop needs, before anything relies on them.
+
+A server that is away may come back, so workers keep trying. One that is set up in a way that loses
+outcomes, or that refuses what every batch needs, is refused at the start with one line.
+"""
+
+import uuid
+from typing import Any
+
+import redis
+from sqlalchemy import Connection, Engine, text
+
+from trackrecord.errors import ServerUnfit, StoreUnfit
+from trackrecord.redis_client import worker_client
+from trackrecord.redis_problems import cluster_problem, explain_redis_error
+from trackrecord.settings import Settings
+from trackrecord.store.database.engine import POOLED, connect_store, explained
+from trackrecord.store.database.migrate import migrate
+
+# A pooler that is busy with other clients may not lend the same session at once.
+_POOLER_TRIES = 3
+
+_Refusals = list[tuple[str, redis.ResponseError]]
+
+
+def check_servers(settings: Settings) -> None:
+    """Check Redis, then the database, and bring the database's tables up to date.
+
+    Raises:
+        ServerUnfit: a server is set up in a way that trackrecord cannot work with.
+        ServerUnavailable: a server cannot be reached.
+    """
+    check_redis(settings)
+    check_database(settings)
+
+
+def check_redis(settings: Settings) -> None:
+    """Check that Redis is a single server that never evicts and lets the worker's user do its work.
+
+    Raises:
+        ServerUnfit: it is not; the message says what to change.
+        ServerUnavailable: it cannot be reached.
+    """
+    client = worker_client(settings)
+    try:
+        client.ping()
+        _check_mode(client)
+        _check_commands(client, settings)
+    except (redis.RedisError, OSError) as error:
+        explained = explain_redis_error(error, settings)
+        if explained is None:
+            raise
+        raise explained from None
+    finally:
+        client.close()
+
+
+def check_database(settings: Settings) -> None:
+    """Check that the database keeps a session for each connection, and migrate it.
+
+    Raises:
+        StoreUnfit: it does not, or refuses to make the tables; the message says what to change.
+        StoreUnavailable: it cannot be reached.
+        SchemaTooNew: it is of a newer version than this code.
+    """
+    engine = connect_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
+    try:
+        if engine.dialect.name == "postgresql":
+            _check_sessions(engine)
+        migrate(engine)
+    finally:
+        engine.dispose()
+
+
+def _check_mode(client: redis.Redis) -> None:
+    try:
+        info: Any = client.info("all")
+    except redis.exceptions.NoPermissionError:
+        return  # the server's mode is not shown to this user
+    if info.get("cluster_enabled"):
+        raise cluster_problem()
+    policy = info.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction":
+        message = (
+            f"this Redis throws keys away when its memory is full (maxmemory-policy {policy}), and "
+            "outcomes with them: set it to noeviction (`redis-cli CONFIG SET maxmemory-policy "
+            "noeviction`, and in its configuration), or name another server"
+        )
+        raise ServerUnfit(message)
+
+
+def _check_commands(client: redis.Redis, settings: Settings) -> None:
+    """Try each command that a worker needs, on keys that are deleted at once."""
+    commands = _worker_commands(f"{settings.redis_prefix}:probe:{uuid.uuid4().hex}")
+    pipe: Any = client.pipeline(transaction=False)
+    for command in commands:
+        pipe.execute_command(*command)
+    answers = pipe.execute(raise_on_error=False)
+    said = [
+        (command[0], answer)
+        for command, answer in zip(commands, answers, strict=True)
+        if isinstance(answer, redis.ResponseError)
+    ]
+    _refuse_replica(said)
+    _refuse_old(said)
+    _refuse_user(said, settings)
+
+
+def _refuse_replica(said: _Refusals) -> None:
+    if any(isinstance(error, redis.ReadOnlyError) for _, error in said):
+        message = "this Redis is a read-only replica: name its master in TRACKRECORD_REDIS_URL"
+        raise ServerUnfit(message)
+
+
+def _refuse_old(said: _Refusals) -> None:
+    for command, error in said:
+        if "unknown command" in str(error):
+            message = (
+                f"this Redis does not know {command}: trackrecord needs Redis 6.2 or newer, "
+                "with all of its commands"
+            )
+            raise ServerUnfit(message)
+
+
+def _refuse_user(said: _Refusals, settings: Settings) -> None:
+    refused = [
+        (command, str(error))
+        for command, error in said
+        if isinstance(error, redis.exceptions.NoPermissionError)
+    ]
+    if not refused:
+        return
+    if any(" key" in reason for _, reason in refused):
+        message = (
+            f"the Redis user may not use keys that begin with {settings.redis_prefix}: - "
+            f"grant them with ACL SETUSER … ~{settings.redis_prefix}:*"
+        )
+        raise ServerUnfit(message)
+    names = " ".join(sorted({f"+{command.lower().replace(' ', '|')}" for command, _ in refused}))
+    message = f"the Redis user lacks commands that a worker needs: ACL SETUSER … {names}"
+    raise ServerUnfit(message)
+
+
+def _worker_commands(probe: str) -> list[tuple[str, ...]]:
+    """Return what a worker and Celery's transport send, each harmless; the last ones clean up."""
+    stream, group, one = f"{probe}:stream", "probe", "1"
+    queue, members, ranked, fields = (f"{probe}:{kind}" for kind in ("list", "set", "zset", "hash"))
+    return [
+        ("MULTI",),
+        ("EXEC",),
+        ("XGROUP CREATE", stream, group, "0", "MKSTREAM"),
+        ("XADD", stream, "*", "v", one),
+        ("XREADGROUP", "GROUP", group, "probe", "COUNT", one, "STREAMS", stream, ">"),
+        ("XAUTOCLAIM", stream, group, "probe", "0", "0-0"),
+        ("XINFO CONSUMERS", stream, group),
+        ("XRANGE", stream, "-", "+"),
+        ("XLEN", stream),
+        ("XACK", stream, group, "0-1"),
+        ("XDEL", stream, "0-1"),
+        ("XGROUP DELCONSUMER", stream, group, "probe"),
+        ("LPUSH", queue, one),
+        ("RPUSH", queue, one),
+        ("LLEN", queue),
+        ("BRPOP", queue, one),
+        ("SADD", members, one),
+        ("SMEMBERS", members),
+        ("ZADD", ranked, one, one),
+        ("ZRANGE", ranked, "0", one),
+        ("ZREVRANGEBYSCORE", ranked, one, "0"),
+        ("ZREM", ranked, one),
+        ("HSET", fields, one, one),
+        ("HGET", fields, one),
+        ("HMGET", fields, one),
+        ("HDEL", fields, one),
+        ("SET", probe, one, "NX", "EX", "60"),
+        ("GET", probe),
+        ("EXPIRE", probe, "60"),
+        ("EVAL", "return 1", "0"),
+        ("SCRIPT LOAD", "return 1"),
+        ("EVALSHA", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "0"),
+        ("DEL", probe, stream, queue, members, ranked, fields),
+    ]
+
+
+def _check_sessions(engine: Engine) -> None:
+    """Refuse a pooler that gives each transaction another session.
+
+    Such a pooler lends the session that has just served one client to the next one, although the
+    first client's connection is still open.
+    """
+    with explained(), engine.connect() as one, engine.connect() as other:
+        seen = [(_session_of(one), _session_of(other)) for _ in range(_POOLER_TRIES)]
+    if any(first == second for first, second in seen) or len({first for first, _ in seen}) > 1:
+        raise StoreUnfit(POOLED)
+
+
+def _session_of(connection: Connection) -> int:
+    with connection.begin():
+        return int(connection.execute(text("SELECT pg_backend_pid()")).scalar_one())
