@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     import redis
     from sqlalchemy import Connection, Engine
 
-    from trackrecord.settings import Settings
+    from trackrecord.daemon_settings import DaemonSettings
 
 
-def settings_for(project: str | None) -> tuple[Settings, str]:
+def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
     """Return the settings, and the project that was named or else is set."""
-    from trackrecord.settings import load_settings
+    from trackrecord.daemon_settings import load_daemon_settings
 
-    settings = load_settings()
+    settings = load_daemon_settings()
     return settings, project or settings.project
 
 
 @contextmanager
-def open_store(settings: Settings) -> Iterator[Engine]:
+def open_store(settings: DaemonSettings) -> Iterator[Engine]:
     """Open the store, migrated.
 
     Raises:
@@ -45,7 +45,7 @@ def open_store(settings: Settings) -> Iterator[Engine]:
 
 
 @contextmanager
-def read_store(project: str | None) -> Iterator[tuple[Connection, Settings, str]]:
+def read_store(project: str | None) -> Iterator[tuple[Connection, DaemonSettings, str]]:
     """Open a reading transaction; with it come the settings and the name of the project.
 
     Raises:
@@ -58,7 +58,7 @@ def read_store(project: str | None) -> Iterator[tuple[Connection, Settings, str]
         yield connection, settings, name
 
 
-def check_project(settings: Settings, project: str) -> None:
+def check_project(settings: DaemonSettings, project: str) -> None:
     """Tell a project of which nothing was found from one that does not exist.
 
     A store that cannot be reached says nothing: whoever asks did not need it.
@@ -78,7 +78,7 @@ def check_project(settings: Settings, project: str) -> None:
 
 
 @contextmanager
-def open_redis(settings: Settings) -> Iterator[redis.Redis]:
+def open_redis(settings: DaemonSettings) -> Iterator[redis.Redis]:
     """Open a Redis that answers.
 
     Raises:

@@ -16,7 +16,7 @@ from .options import Command, Read, json_option, line_of, project_option
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from trackrecord.settings import Settings
+    from trackrecord.daemon_settings import DaemonSettings
 
 _ACTOR = Read("text", line_of(128))
 REASON = Read("text", line_of(1000))
@@ -63,7 +63,7 @@ def _who() -> str:
         return "unknown"
 
 
-def refresh_rankings(engine: Engine, settings: Settings, project: str) -> None:
+def refresh_rankings(engine: Engine, settings: DaemonSettings, project: str) -> None:
     """Refresh the cached rankings at once; without Redis a worker does it later."""
     import redis
 

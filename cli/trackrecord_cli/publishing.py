@@ -15,8 +15,8 @@ from .screen import print_json
 if TYPE_CHECKING:
     import redis
 
+    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.redis_keys import Keys
-    from trackrecord.settings import Settings
 
 _POLL_S = 0.05
 _ASK_FOR_WORKER_AFTER_S = 5.0
@@ -102,7 +102,7 @@ class Publication:
         return len(batch) - len(new)
 
 
-def find_known(settings: Settings) -> FindKnown | None:
+def find_known(settings: DaemonSettings) -> FindKnown | None:
     """Return what looks for outcomes in the store; None when the store cannot be reached."""
     from trackrecord.errors import ServerUnavailable
     from trackrecord.queries.outcomes import known_outcomes

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from trackrecord.benchmark_history import BenchmarkHistory
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.benchmark.gate import CHECKS, Check, judge
 from trackrecord.learning.benchmark.rates import Snapshot, changes
-from trackrecord.settings import Settings
 from trackrecord.store.benchmark.rates import read_snapshot
 from trackrecord.times import iso
 
@@ -81,7 +81,12 @@ class Gate:
 
 
 def take_snapshot(
-    connection: Connection, settings: Settings, project: str, *, since: float | None, warn: Warn
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    *,
+    since: float | None,
+    warn: Warn,
 ) -> Run:
     """Compute a snapshot of a project's rates, and append it to the history.
 
@@ -107,7 +112,7 @@ def take_snapshot(
 
 
 def read_runs(
-    settings: Settings, project: str, *, warn: Warn, at: float | None = None
+    settings: DaemonSettings, project: str, *, warn: Warn, at: float | None = None
 ) -> list[Run]:
     """Return the runs that are kept of a project, oldest first; only those up to a moment."""
     snapshots = _history(settings, project, warn).snapshots()
@@ -118,7 +123,7 @@ def read_runs(
 
 
 def judge_last_run(
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     names: Iterable[str],
     *,
@@ -139,5 +144,5 @@ def judge_last_run(
     return Gate(project, last, judge(settings.benchmark, last, tuple(names) or CHECKS))
 
 
-def _history(settings: Settings, project: str, warn: Warn) -> BenchmarkHistory:
+def _history(settings: DaemonSettings, project: str, warn: Warn) -> BenchmarkHistory:
     return BenchmarkHistory(settings.home, project, warn=warn)

@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.document import Reading, document_of
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import salience_now
 from trackrecord.prompt.presenting import present_competence
-from trackrecord.settings import Settings
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import (
     HistoryEntry,
@@ -119,7 +119,7 @@ class RecordDetails:
 
 
 def list_competences(
-    connection: Connection, settings: Settings, project: str, *, at: float | None = None
+    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> list[CompetenceRecord]:
     """Return the records of a project, best first, each with its fallbacks.
 
@@ -135,7 +135,7 @@ def list_competences(
 
 def show_competence(
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     competence_id: str,
     *,

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.learning.criteria.weights import CriterionStanding
-from trackrecord.settings import Settings
 from trackrecord.store.criteria.feedback import Feedback, feedback_of_criterion, feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.decay_basis import read_basis
@@ -81,7 +81,7 @@ def feedback_document(feedback: Feedback) -> dict[str, Any]:
 
 
 def list_criteria(
-    connection: Connection, settings: Settings, project: str, *, at: float | None = None
+    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> list[Criterion]:
     """Return the criteria of a project, by name.
 
@@ -92,7 +92,12 @@ def list_criteria(
 
 
 def find_criterion(
-    connection: Connection, settings: Settings, project: str, name: str, *, at: float | None = None
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    name: str,
+    *,
+    at: float | None = None,
 ) -> Criterion:
     """Return where one criterion stands.
 
@@ -111,7 +116,7 @@ def find_criterion(
 
 def _read(
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     *,
     at: float | None,
@@ -127,7 +132,12 @@ def _read(
 
 
 def show_criterion(
-    connection: Connection, settings: Settings, project: str, name: str, *, at: float | None = None
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    name: str,
+    *,
+    at: float | None = None,
 ) -> CriterionDetails:
     """Return one criterion with its newest feedback.
 
@@ -150,7 +160,7 @@ def show_criterion(
 
 def list_feedback(
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     task_id: str,
     *,

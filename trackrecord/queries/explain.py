@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.learning.competences.explanation import explain_competence
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.memories.explanation import explain_memory
 from trackrecord.learning.patterns.explanation import Explanation, explain_pattern
 from trackrecord.learning.strategies.identity import pattern_id_of
-from trackrecord.settings import Settings
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
@@ -58,7 +58,7 @@ class Explained:
 
 def explain(
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     some_id: str,
     *,
@@ -99,7 +99,7 @@ class _Subject:
     """Whatever can be explained in one project, as of one moment."""
 
     def __init__(
-        self, connection: Connection, settings: Settings, project: str, at: float | None
+        self, connection: Connection, settings: DaemonSettings, project: str, at: float | None
     ) -> None:
         self._connection = connection
         self._settings = settings

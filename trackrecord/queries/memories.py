@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.memories.rules import MemoryRules, effective_confidence
-from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.past_tasks import PastTask, index_past_tasks, similar_tasks
 from trackrecord.store.memories.read import Memory, MemoryChange, changes_of, find_memory
@@ -98,7 +98,7 @@ class MemoryDetails:
 
 def list_memories(
     engine: Engine,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     *,
     wanted: MemoryFilter = EVERY,
@@ -119,7 +119,7 @@ def list_memories(
 
 def recall_memories(
     engine: Engine,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     text: str,
     *,
@@ -172,7 +172,7 @@ def recall_memories(
 
 def list_similar_tasks(
     engine: Engine,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     text: str,
     *,
@@ -198,7 +198,7 @@ def task_document(task: PastTask) -> dict[str, Any]:
 
 def show_memory(
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     memory_id: str,
     *,

@@ -4,15 +4,15 @@ import time
 
 from sqlalchemy import Connection
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.document import RankingsDocument
-from trackrecord.settings import Settings
 
 from .project_rows import project_row
 from .prompt_document import build_document
 
 
 def rankings_at(
-    connection: Connection, settings: Settings, project: str, at: float
+    connection: Connection, settings: DaemonSettings, project: str, at: float
 ) -> RankingsDocument:
     """Return a project's rankings as of a moment.
 

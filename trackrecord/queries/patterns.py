@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import recogniser_of
 from trackrecord.learning.patterns.maturity import Maturity
@@ -14,7 +15,6 @@ from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.prompt.document import RankedPattern
 from trackrecord.prompt.presenting import present_pattern
-from trackrecord.settings import Settings
 from trackrecord.store.outcomes.tables import patterns
 from trackrecord.store.patterns.read import (
     EVERY,
@@ -97,7 +97,7 @@ def pattern_filter(
 
 def list_patterns(
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     *,
     at: float | None = None,
@@ -117,14 +117,14 @@ def list_patterns(
     return found
 
 
-def _pattern(settings: Settings, standing: Standing) -> Pattern:
+def _pattern(settings: DaemonSettings, standing: Standing) -> Pattern:
     name_of = recogniser_of(settings.rules).name_of
     return Pattern(standing, present_pattern(standing, name_of, settings.texts))
 
 
 def find_pattern(
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     pattern_id: str,
     *,
@@ -174,7 +174,7 @@ def pattern_slugs(connection: Connection, project_id: int, given: str) -> list[s
 
 def show_pattern(
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     project: str,
     pattern_id: str,
     *,

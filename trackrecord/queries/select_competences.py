@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Engine
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import Reading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
-from trackrecord.settings import Settings
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.select import Selected, select_competences, select_in_past
 from trackrecord.store.database.engine import reading
@@ -80,7 +80,7 @@ class Selector:
         settings: the rules, and the embedding endpoint if there is one.
     """
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: DaemonSettings) -> None:
         self._engine = engine
         self._settings = settings
         self._embedder = Embedder(engine, settings.embeddings)

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import redis
 from sqlalchemy import Connection
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.cache import cached_ages
 from trackrecord.redis_keys import CONSUMER_GROUP
-from trackrecord.settings import Settings
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.memories.write import count_memories
@@ -95,7 +95,7 @@ class Status:
 def read_status(
     client: redis.Redis,
     connection: Connection,
-    settings: Settings,
+    settings: DaemonSettings,
     *,
     project: str | None = None,
     spooled: int = 0,
@@ -139,7 +139,7 @@ def masked(url: str) -> str:
     return f"{parts.scheme}://{server}{parts.path}"
 
 
-def _flow(client: redis.Redis, settings: Settings) -> dict[str, Any]:
+def _flow(client: redis.Redis, settings: DaemonSettings) -> dict[str, Any]:
     """The stream: what waits, what is being learnt, what was set aside, who works on it."""
     keys = settings.keys
     total = int(client.xlen(keys.outcomes))
@@ -165,7 +165,7 @@ def _age_of_entry(entry_id: bytes) -> float:
 
 
 def _learnt(
-    connection: Connection, settings: Settings, project: str | None, at: float | None
+    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
 ) -> dict[str, Any]:
     """The store: what is on record of one project, or of all."""
     project_id = None if project is None else project_row(connection, project)
@@ -193,7 +193,7 @@ def _learnt(
 
 
 def _inverted(
-    connection: Connection, settings: Settings, project: str | None, at: float | None
+    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
 ) -> Iterable[bool]:
     """Whether each pattern of one project, or of all, has become a warning."""
     names = project_names(connection) if project is None else [project]
@@ -202,7 +202,7 @@ def _inverted(
             yield pattern.standing.is_inverted
 
 
-def _cache_age(client: redis.Redis, settings: Settings, project: str) -> float | None:
+def _cache_age(client: redis.Redis, settings: DaemonSettings, project: str) -> float | None:
     age = cached_ages(client, settings, [project], now=time.time()).get(project)
     return None if age is None else round(max(0.0, age.age_s), 3)
 

@@ -13,10 +13,10 @@ from ..options import at_option, format_option, json_option, lang_option, projec
 from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
+    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.composing import Considered, Context
     from trackrecord.prompt.document import RankingsDocument
-    from trackrecord.settings import Settings
 
 
 @click.group("context", cls=Group)
@@ -95,7 +95,7 @@ def rank(
 
 
 def _learnt(
-    settings: Settings, project: str, at: float | None
+    settings: DaemonSettings, project: str, at: float | None
 ) -> tuple[RankingsDocument | None, str | None]:
     from trackrecord.prompt.client import RankingsReader
     from trackrecord.queries.past_rankings import rankings_at

@@ -18,10 +18,10 @@ from ..screen import print_json, print_table
 if TYPE_CHECKING:
     from redis import Redis
 
+    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.inflight.errors import ErrorType, TaskError, TaskInFlight
     from trackrecord.inflight.store import InFlightStore
     from trackrecord.learning.text.language import Language
-    from trackrecord.settings import Settings
 
 _TYPES = ("validation", "timeout", "conflict", "tool_failure", "unknown")
 
@@ -32,7 +32,7 @@ def command() -> None:
 
 
 @contextmanager
-def _open(project: str | None) -> Iterator[tuple[Redis, InFlightStore, Settings, str]]:
+def _open(project: str | None) -> Iterator[tuple[Redis, InFlightStore, DaemonSettings, str]]:
     from trackrecord.inflight.store import InFlightStore
 
     settings, name = settings_for(project)
@@ -40,7 +40,9 @@ def _open(project: str | None) -> Iterator[tuple[Redis, InFlightStore, Settings,
         yield client, InFlightStore(client, settings.keys, name, settings.errors), settings, name
 
 
-def _read(project: str | None, task_id: str, at: float | None) -> tuple[TaskInFlight, Settings]:
+def _read(
+    project: str | None, task_id: str, at: float | None
+) -> tuple[TaskInFlight, DaemonSettings]:
     """Read a task in flight.
 
     A project without any record is normal here: its first task has not ended yet. So an unknown

@@ -27,7 +27,7 @@ from ..screen import on_terminal, print_json, print_table, shown_ids
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from trackrecord.settings import Settings
+    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.store.memories.read import Memory
 
 _MAX_SOURCE = 256
@@ -286,7 +286,7 @@ def show_similar(
 @contextmanager
 def _changing(
     project: str | None, memory_id: str
-) -> Iterator[tuple[Connection, Settings, int, str]]:
+) -> Iterator[tuple[Connection, DaemonSettings, int, str]]:
     """Open a writing transaction; with it come the project's row and the memory's whole id."""
     from trackrecord.queries.memories import whole_memory_id
     from trackrecord.queries.project_rows import project_row
@@ -298,7 +298,7 @@ def _changing(
         yield connection, settings, project_id, whole_memory_id(connection, project, memory_id)
 
 
-def _say(settings: Settings, memory: Memory, *, as_json: bool) -> None:
+def _say(settings: DaemonSettings, memory: Memory, *, as_json: bool) -> None:
     from trackrecord.queries.memories import KnownMemory
 
     if as_json:

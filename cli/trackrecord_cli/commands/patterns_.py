@@ -20,10 +20,10 @@ from ..options import (
 from ..screen import Coloured, print_details, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
+    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.document import RankedPattern
     from trackrecord.queries.patterns import Pattern
-    from trackrecord.settings import Settings
 
 _STATES = ("candidate", "established", "proven", "deprecated")
 _TAGS = ("strategy", "named")
@@ -86,7 +86,7 @@ def list_patterns(
 
 
 def _print_prompt(
-    found: list[Pattern], settings: Settings, lang: Language, *, with_deprecated: bool
+    found: list[Pattern], settings: DaemonSettings, lang: Language, *, with_deprecated: bool
 ) -> None:
     from trackrecord.factories import recogniser_of
 

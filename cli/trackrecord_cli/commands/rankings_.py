@@ -20,9 +20,9 @@ from ..screen import console, print_json, print_table
 if TYPE_CHECKING:
     import msgspec
 
+    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
-    from trackrecord.settings import Settings
 
 _BUDGET = 2000
 
@@ -73,7 +73,7 @@ def command(
 
 
 def _cached(
-    settings: Settings, project: str, language: Language, wanted: dict[str, Any]
+    settings: DaemonSettings, project: str, language: Language, wanted: dict[str, Any]
 ) -> Rankings:
     from trackrecord.prompt.client import RankingsReader
 

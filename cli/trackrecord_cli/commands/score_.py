@@ -11,7 +11,7 @@ from ..options import json_option, project_option
 from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.settings import Settings
+    from trackrecord.daemon_settings import DaemonSettings
 
 
 @click.command("score")
@@ -47,7 +47,7 @@ def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     return say_bad_lines(bad)
 
 
-def _score(outcome_id: str, body: bytes, settings: Settings) -> dict[str, Any]:
+def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, Any]:
     from trackrecord.learning.outcomes.scoring import reasoning, score_outcome
     from trackrecord.wire.outcome import decode_outcome
 
