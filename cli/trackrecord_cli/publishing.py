@@ -72,7 +72,7 @@ class Publication:
         Raises:
             ServerUnavailable: Redis went away; doing it again changes nothing that went through.
         """
-        from trackrecord_producers.append import BATCH_OUTCOMES
+        from trackrecord_producers.stream_writer import BATCH_OUTCOMES
 
         batch: list[GivenOutcome] = []
         for outcome in given:
@@ -87,7 +87,7 @@ class Publication:
         return self.published
 
     def _send(self, batch: list[GivenOutcome]) -> None:
-        from trackrecord_producers.append import send
+        from trackrecord_producers.stream_writer import send
 
         if self._find_known is not None and self.published.known is not None:
             self.published.known += self._count_known(batch, self._find_known)

@@ -70,9 +70,11 @@ def _text(name: str, value: object, consequence: str, problems: list[str]) -> st
 
 def _bound(name: str, value: object, default: int | None, problems: list[str]) -> int | None:
     """Return a bound in whole numbers: rounded down, and None for one without an end."""
-    if value is None or value == inf:
+    if value is None:
         return None
     try:
+        if value == inf:
+            return None
         if not isinstance(value, bool):
             return int(value) if isinstance(value, (str, float)) else index(value)  # type: ignore[arg-type]  # what is not a number raises
     except Exception:  # noqa: BLE001, S110 - whatever was handed in

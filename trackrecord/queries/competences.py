@@ -11,7 +11,7 @@ from trackrecord.learning.competences.document import Reading, document_of
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import salience_now
-from trackrecord.prompt.presenting import present_competence
+from trackrecord.prompt.presentation import present_competence
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import (
     HistoryEntry,

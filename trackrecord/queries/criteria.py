@@ -47,7 +47,7 @@ class Criterion:
             "helpful_count": evidence.helpful,
             "neutral_count": evidence.neutral,
             "harmful_count": evidence.harmful,
-            "evidence": evidence.mass,
+            "evidence": evidence.decayed_total,
             "little_evidence": standing.has_little_evidence,
             "last_validated": iso(evidence.last_validated),
             "half_life_days": self.half_life_days,

@@ -12,8 +12,9 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.competences.explanation import explain_competence
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.memories.explanation import explain_memory
-from trackrecord.learning.patterns.explanation import Explanation, explain_pattern
+from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.learning.text.explanation import Explanation
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 

@@ -14,8 +14,7 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.prompt.document import RankedPattern
-from trackrecord.prompt.presenting import present_pattern
-from trackrecord.store.outcomes.tables import patterns
+from trackrecord.prompt.presentation import present_pattern
 from trackrecord.store.patterns.read import (
     EVERY,
     Example,
@@ -25,6 +24,7 @@ from trackrecord.store.patterns.read import (
     read_examples,
     read_standings,
 )
+from trackrecord.store.patterns.tables import patterns
 from trackrecord.times import iso
 
 from .project_rows import project_row

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, distinct, func, select
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.memories.write import count_memories
 from trackrecord.store.outcomes.projects import count_outcomes, project_names
-from trackrecord.store.outcomes.tables import observations, patterns
+from trackrecord.store.patterns.tables import observations, patterns
 from trackrecord.times import iso
 
 from .project_rows import project_row

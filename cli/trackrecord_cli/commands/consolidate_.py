@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..access import open_store, settings_for
+from ..access import open_store, read_store, settings_for
 from ..options import json_option, project_option
 from ..screen import print_json, print_table
 
@@ -20,11 +20,18 @@ if TYPE_CHECKING:
 @project_option
 @json_option
 @click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
-def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
+@click.option("--history", is_flag=True, help="List the last runs instead of starting one.")
+def command(project: str | None, *, dry_run: bool, history: bool, as_json: bool) -> None:
     """Turn new episodes into competence records now.
 
     The nightly job does the same for all projects.
     """
+    if dry_run and history:
+        message = "--history starts no run: leave --dry-run out"
+        raise click.UsageError(message)
+    if history:
+        _show_history(project, as_json=as_json)
+        return
     from trackrecord.embeddings.embedder import embed_everything
     from trackrecord.logs import configure_logs
     from trackrecord.queries.project_rows import project_row
@@ -59,6 +66,36 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
     click.echo(_summary(report, dry_run=dry_run))
     for reason, count in report.skipped.items():
         click.echo(f"skipped {count}: {reason}")
+
+
+def _show_history(project: str | None, *, as_json: bool) -> None:
+    from trackrecord.queries.consolidation_runs import last_runs
+    from trackrecord.times import iso
+
+    with read_store(project) as (connection, _, name):
+        found = last_runs(connection, name)
+    if as_json:
+        print_json(found.to_document())
+        return
+    if not found.runs:
+        click.echo(f"No run has read episodes of project {name!r} yet.")
+        return
+    print_table(
+        ("started", "by", "took", "episodes", "created", "reinforced", "updated", "skipped"),
+        (
+            (
+                iso(run.started_at),
+                run.actor,
+                "not finished" if run.duration_ms is None else f"{run.duration_ms:.0f} ms",
+                run.episodes_read,
+                run.records_created,
+                run.records_reinforced,
+                run.records_updated,
+                ", ".join(f"{count} {reason}" for reason, count in run.skipped.items()),
+            )
+            for run in found.runs
+        ),
+    )
 
 
 def _document(report: RunReport) -> dict[str, Any]:

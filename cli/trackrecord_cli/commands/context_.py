@@ -15,8 +15,8 @@ from ..screen import console, print_json, print_table
 if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
-    from trackrecord.prompt.composing import Considered, Context
     from trackrecord.prompt.document import RankingsDocument
+    from trackrecord.prompt.report import Considered, Context
 
 
 @click.group("context", cls=Group)
@@ -60,8 +60,8 @@ def rank(
     the settings, `config` and `budget`.
     """
     from trackrecord.prompt.candidates.partial_rules import rules_from
-    from trackrecord.prompt.candidates.reading import read_candidates
-    from trackrecord.prompt.composing import compose
+    from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.report import context_from
 
     from ..candidate_input import read_question
 
@@ -74,7 +74,7 @@ def rank(
     rules = rules_from(question.config, settings.context)
     now = time.time()
     document, problem = _learnt(settings, project, at) if learnt else (None, None)
-    answer = compose(
+    answer = context_from(
         document,
         own,
         rules,

@@ -40,7 +40,7 @@ def list_criteria(
                     criterion.standing.evidence.helpful,
                     criterion.standing.evidence.neutral,
                     criterion.standing.evidence.harmful,
-                    criterion.standing.evidence.mass,
+                    criterion.standing.evidence.decayed_total,
                     criterion.note,
                 )
                 for criterion in shown

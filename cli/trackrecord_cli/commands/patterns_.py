@@ -20,7 +20,6 @@ from ..options import (
 from ..screen import Coloured, print_details, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.document import RankedPattern
     from trackrecord.queries.patterns import Pattern
@@ -77,7 +76,7 @@ def list_patterns(
     if as_json:
         print_json([pattern.to_document() for pattern in shown])
     elif form == "prompt":
-        _print_prompt(shown, settings, lang, with_deprecated=state == "deprecated")
+        _print_prompt(shown, lang, with_deprecated=state == "deprecated")
     elif not shown:
         click.echo(f"no such patterns in project {name!r}")
     else:
@@ -85,21 +84,11 @@ def list_patterns(
         say_more(len(found) - len(shown), "patterns")
 
 
-def _print_prompt(
-    found: list[Pattern], settings: DaemonSettings, lang: Language, *, with_deprecated: bool
-) -> None:
-    from trackrecord.factories import recogniser_of
+def _print_prompt(found: list[Pattern], lang: Language, *, with_deprecated: bool) -> None:
+    from trackrecord.prompt.learnt import patterns_text
 
-    from ..pattern_texts import prompt_of
-
-    text = prompt_of(
-        (pattern.standing for pattern in found),
-        recogniser_of(settings.rules).name_of,
-        settings.texts,
-        lang,
-        with_deprecated=with_deprecated,
-    )
-    if text:
+    shown = (pattern.shown for pattern in found)
+    if text := patterns_text(shown, lang, with_deprecated=with_deprecated):
         click.echo(text)
 
 

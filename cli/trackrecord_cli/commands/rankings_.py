@@ -86,11 +86,12 @@ def _cached(
 
 def _document(answer: Rankings, at: float | None) -> dict[str, Any]:
     """Return the answer as a JSON object; the lines stand in the prompt already."""
+    from trackrecord.prompt.candidates.sections import FEEDS
     from trackrecord.times import iso
 
     document = dict(vars(answer)) | {"as_of": iso(at)}
-    for kind in ("patterns", "anti_patterns", "competences", "memories", "past_tasks"):
-        document[kind] = [_without_lines(entry) for entry in document[kind]]
+    for feed in FEEDS:
+        document[feed.field] = [_without_lines(entry) for entry in document[feed.field]]
     return document
 
 
@@ -112,24 +113,20 @@ def _answer_at(project: str, at: float, language: Language, wanted: dict[str, An
         problem=None,
         language=language,
         now=time.time(),
+        rules=settings.context,
         memory_rules=settings.memories,
         **wanted,
     )
 
 
 def _print(answer: Rankings, at: float | None) -> None:
+    from trackrecord.prompt.candidates.sections import FEEDS
     from trackrecord.times import iso
 
-    rows = [("avoid", each.score, each.id, each.content) for each in answer.anti_patterns]
-    rows += [(each.state, each.score, each.id, each.content) for each in answer.patterns]
-    rows += [
-        ("competence", each.score, each.id, each.lines["en"].removeprefix("- "))
-        for each in answer.competences
-    ]
-    rows += [(each.type, each.score, each.id, each.text) for each in answer.memories]
-    rows += [
-        ("past task", each.score, each.id, each.lines["en"].removeprefix("- "))
-        for each in answer.past_tasks
+    rows = [
+        (entry.label, entry.score, entry.id, entry.gist)
+        for feed in FEEDS
+        for entry in getattr(answer, feed.field)
     ]
     if rows:
         print_table(("what", "score", "id", "content"), rows)
