@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,6 +100,18 @@ def up(settings: Settings) -> Iterator[type[Up]]:
         one.end()
 
 
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[Up]:
+    """One `up` for the tests that leave it as it is, in a home that it has made itself."""
+    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        running = Up(load_settings(home=Path(folder) / "home", claim_idle_s=1.0))
+        try:
+            running.until_up()
+            yield running
+        finally:
+            running.end()
+
+
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
     found = []
     for each in processes:
@@ -121,16 +134,15 @@ def test_up_means_that_a_worker_waits_for_outcomes(up: type[Up], settings: Setti
     assert running.process.wait(60) == 0
 
 
-def test_a_line_of_the_log_is_short(up: type[Up], settings: Settings) -> None:
+def test_a_line_of_the_log_is_short(lasting: Up) -> None:
     """What a batch held is one short line, memories included; details are for debugging."""
-    running = up()
-    running.until_up()
-    with agent_client(settings) as client:
-        publish(client, settings, body(1))
-        client.xadd(settings.keys.outcomes, {"v": "1", "memory": b'{"text":"Use uv, not pip"}'})
-        until(lambda: client.xlen(settings.keys.outcomes) == 0)
-    until(lambda: '"memories": 1' in running.said)
-    for line in running.said.splitlines():
+    keys = lasting.settings.keys
+    with agent_client(lasting.settings) as client:
+        publish(client, lasting.settings, body(1))
+        client.xadd(keys.outcomes, {"v": "1", "memory": b'{"text":"Use uv, not pip"}'})
+        until(lambda: client.xlen(keys.outcomes) == 0)
+    until(lambda: '"memories": 1' in lasting.said)
+    for line in lasting.said.splitlines():
         assert "batch_learnt" not in line
         if '"learnt"' in line:
             assert len(line) < 130
@@ -181,15 +193,17 @@ def test_killed_with_9_and_nobody_takes_over(up: type[Up], settings: Settings) -
     until(lambda: alive(family) == [], 60)
 
 
-def test_a_second_one_names_who_is_running(up: type[Up], settings: Settings) -> None:
+def test_a_second_one_names_who_is_running(lasting: Up) -> None:
     """Each process id that it names is one that lives."""
-    first = up()
-    first.until_up()
-    second = up()
-    assert second.process.wait(60) == 2
-    said = second.said.splitlines()[-1]
-    assert f"already running in {settings.home} (up {first.process.pid}, worker " in said
-    assert first.process.poll() is None
+    second = Up(lasting.settings)
+    try:
+        assert second.process.wait(60) == 2
+        said = second.said.splitlines()[-1]
+    finally:
+        second.end()
+    home = lasting.settings.home
+    assert f"already running in {home} (up {lasting.process.pid}, worker " in said
+    assert lasting.process.poll() is None
 
 
 def test_a_taken_port_is_named(up: type[Up]) -> None:
@@ -205,13 +219,11 @@ def test_a_taken_port_is_named(up: type[Up]) -> None:
     )
 
 
-def test_everything_is_for_its_owner_alone(up: type[Up], settings: Settings) -> None:
+def test_everything_is_for_its_owner_alone(lasting: Up) -> None:
     """Under the usual umask: folders 0700, files 0600, those of SQLite and of Redis too."""
-    settings.home.rmdir()
-    running = up()
-    running.until_up()
+    settings = lasting.settings
     with agent_client(settings) as client:
-        publish(client, settings, body(1))
+        publish(client, settings, body(2))
         until(lambda: client.xlen(settings.keys.outcomes) == 0)
     paths = [settings.home, *settings.home.rglob("*")]
     assert {path.name for path in paths} >= {"trackrecord.db", "redis.log", "up.lock"}
