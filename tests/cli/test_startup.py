@@ -33,6 +33,14 @@ def _imported(home, *arguments):
     return int(lines[numbers[-1]]), set(lines[numbers[-1] + 1 :])
 
 
+@pytest.fixture(scope="module")
+def home_with_tables(tmp_path_factory):
+    """A home whose store a command has made before; nothing is up."""
+    home = tmp_path_factory.mktemp("home")
+    _imported(home, "projects")
+    return home
+
+
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("nonsense",)])
 def test_the_overview_imports_no_command(nothing_up, arguments):
     """Neither a command's module nor any library but click."""
@@ -56,10 +64,9 @@ def test_the_help_of_a_group_imports_nothing_heavy(nothing_up, group):
     [("patterns", "list"), ("criteria", "list"), ("competences", "list"), ("memories", "list"),
      ("projects",), ("explain", "x")],
 )  # fmt: skip
-def test_a_reading_command_imports_what_it_reads_with(nothing_up, arguments):
+def test_a_reading_command_imports_what_it_reads_with(home_with_tables, arguments):
     """SQLAlchemy, but no Redis, Celery, pydantic, migration, rich table or log."""
-    _imported(nothing_up, "projects")  # makes the tables
-    _, modules = _imported(nothing_up, *arguments)
+    _, modules = _imported(home_with_tables, *arguments)
     assert "sqlalchemy" in modules
     unneeded = {"alembic", "celery", "pydantic", "redis", "rich", "structlog"}
     assert not unneeded & modules
