@@ -61,7 +61,7 @@ class Deployment:
         deadline = time.monotonic() + _PATIENCE_S
         while (answer := self.health(service)).returncode != 0:
             assert time.monotonic() < deadline, answer.stderr + self.log(service)
-            time.sleep(0.2)
+            time.sleep(1)  # a check is a process, which takes time from the one it waits for
 
     def log(self, service: str) -> str:
         return (self.folder / f"{service}.log").read_text(errors="replace")
