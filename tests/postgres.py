@@ -178,20 +178,25 @@ def _has_system_user() -> bool:
     return True
 
 
+@pytest.fixture(scope="session")
+def _administration(postgres_server: str) -> Iterator[psycopg.Connection]:
+    """The one connection over which databases are made and dropped."""
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        yield connection
+
+
 @contextmanager
-def _database(server_url: str, template: str) -> Iterator[str]:
+def _database(administration: psycopg.Connection, template: str) -> Iterator[str]:
     name = f"test_{os.getpid()}_{next(_names)}"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
-                sql.Identifier(name), sql.Identifier(template)
-            )
+    administration.execute(
+        sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+            sql.Identifier(name), sql.Identifier(template)
         )
+    )
     yield name
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
-        )
+    administration.execute(
+        sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+    )
 
 
 def _named(server_url: str, database: str) -> str:
@@ -216,24 +221,26 @@ def _migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def _migrated_database(postgres_server: str) -> Iterator[str]:
+def _migrated_database(postgres_server: str, _administration: psycopg.Connection) -> Iterator[str]:
     """Name of a migrated PostgreSQL database to copy."""
-    with _database(postgres_server, "template1") as name:
+    with _database(_administration, "template1") as name:
         _migrate(_named(postgres_server, name))
         yield name
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
+def postgres_url(postgres_server: str, _administration: psycopg.Connection) -> Iterator[str]:
     """URL of an empty PostgreSQL database of this test's own."""
-    with _database(postgres_server, "template1") as name:
+    with _database(_administration, "template1") as name:
         yield _named(postgres_server, name)
 
 
 @pytest.fixture
-def migrated_postgres_url(postgres_server: str, _migrated_database: str) -> Iterator[str]:
+def migrated_postgres_url(
+    postgres_server: str, _administration: psycopg.Connection, _migrated_database: str
+) -> Iterator[str]:
     """URL of a migrated PostgreSQL database of this test's own, without a row."""
-    with _database(postgres_server, _migrated_database) as name:
+    with _database(_administration, _migrated_database) as name:
         yield _named(postgres_server, name)
 
 
