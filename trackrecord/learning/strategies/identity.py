@@ -7,11 +7,10 @@ anti-pattern of `anti_foo`) are three things and stay three things.
 """
 
 from collections.abc import Iterable
-from typing import Final
 
 from ..text.slug import ANTI_PREFIX as ANTI_PREFIX  # part of this module's vocabulary
 from ..text.slug import slug_of_words
-from .catalogue import STRATEGIES, Strategy
+from .catalogue import Strategy
 
 
 def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
@@ -25,30 +24,9 @@ def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
     return known
 
 
-_CANONICAL: Final = strategies_by_slug(STRATEGIES)
-
-
-def slug_of(name: str) -> str | None:
-    """The slug of a pattern's name, or None when it holds neither a letter nor a digit.
-
-    The names of the twelve strategies lead to one slug in either language; `Recogniser.slug_of`
-    knows a project's own strategies as well.
-    """
-    slug = slug_of_words(name)
-    if slug is None:
-        return None
-    known = _CANONICAL.get(slug)
-    return known.slug if known else slug
-
-
 def anti_id(pattern_id: str) -> str:
     """The id of a pattern's anti-pattern."""
     return ANTI_PREFIX + pattern_id
-
-
-def is_anti_id(some_id: str) -> bool:
-    """Whether an id is an anti-pattern's; no slug of a name ever is."""
-    return some_id.startswith(ANTI_PREFIX)
 
 
 def pattern_id_of(some_id: str) -> str:
