@@ -52,7 +52,7 @@ def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody
         message = "the memory is nested too deeply"
         raise InvalidMemory(message) from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        message = f"this is no memory: {error}"
+        message = f"invalid memory: {error}"
         raise InvalidMemory(message) from None
     for name in ("project", "memory_id", "source"):
         value = getattr(memory, name)

@@ -51,7 +51,7 @@ def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
             raise ValueError(message)
         return crontab(**dict(zip(names, fields, strict=True)), app=app)
     except (ValueError, ParseException) as error:
-        message = f"setting consolidation_crontab: {expression!r} is no crontab ({error})"
+        message = f"setting consolidation_crontab: {expression!r} is not a crontab ({error})"
         raise SettingsError(message) from None
 
 
