@@ -50,6 +50,7 @@ def competence(name, tools, signal, now):
             updated_at=now,
         ),
         now=now,
+        base_rate=0.5,
     )
 
 

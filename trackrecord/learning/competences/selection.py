@@ -8,12 +8,30 @@ from ..numbers.tolerance import ratio_below
 from .rules import CompetenceRules
 
 UNKNOWN = 0.5
+_PRIOR_EPISODES = 4.0
+# A procedure is said never to succeed from so many failures on; fewer may be chance.
+FAILING_FROM = 3
 
 
 def success_rate(success_count: int, failure_count: int) -> float:
     """Successes ÷ episodes, 0.5 without data."""
     total = success_count + failure_count
     return success_count / total if total else UNKNOWN
+
+
+def expected_success(success_count: int, failure_count: int, base_rate: float) -> float:
+    """Return how likely the next success is: the posterior mean, which few episodes hardly move.
+
+    The prior weighs as much as four episodes that succeed as often as the project's tasks do. So 2
+    of 2 does not outrank 9 of 10, and a record without episodes stands at the base rate.
+
+    Args:
+        success_count: successful episodes.
+        failure_count: failed ones.
+        base_rate: successes ÷ outcomes of the project, 0..1.
+    """
+    total = success_count + failure_count
+    return (success_count + _PRIOR_EPISODES * base_rate) / (total + _PRIOR_EPISODES)
 
 
 def recency(last_reinforced_at: float | None, half_life_days: float, now: float) -> float:
