@@ -41,7 +41,7 @@ def test_from_the_first_version(store_url):
     assert migrate.migrate(engine) is True
     with reading(engine) as connection:
         due = rebuilds_due(connection, RULES.recorded, 90.0)
-        assert due == {"default": ("what is recorded was learnt by an earlier version",)}
+        assert due == {"default": ("the recorded numbers were learnt by an earlier version",)}
         assert read_criteria(connection, 1, CRITERIA, now=NOW) == []
     with writing(engine) as connection:
         rebuild_patterns(connection, 1, RULES, now=NOW)

@@ -1,4 +1,4 @@
-"""Decisions by hand: a person says what a pattern is worth, and it stays so until reset."""
+"""Decisions by hand: a person sets a pattern's state, which holds until a reset."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from .maturity import Maturity
 
 
 class Action(StrEnum):
-    """What a person can do with a pattern."""
+    """The decisions that a person can take on a pattern."""
 
     PROMOTE = "promote"
     DEPRECATE = "deprecate"
@@ -20,8 +20,8 @@ class Decision:
 
     Attributes:
         action: "promote" or "deprecate".
-        actor: who decided.
-        reason: why; "" where none was given.
+        actor: the person or program that decided.
+        reason: the given reason; "" without one.
         at: when, seconds since the epoch.
     """
 
@@ -32,7 +32,7 @@ class Decision:
 
     @property
     def state(self) -> Maturity:
-        """The state that it holds the pattern in, whatever the evidence."""
+        """The state in which it holds the pattern, whatever the evidence."""
         return Maturity.PROVEN if self.action is Action.PROMOTE else Maturity.DEPRECATED
 
 
@@ -41,11 +41,11 @@ class NotPromotable(ValueError):
 
 
 def state_held(action: Action, state: Maturity) -> Maturity | None:
-    """The state that a decision holds a pattern in, None when the evidence decides again.
+    """Return the state in which a decision holds a pattern; None if the evidence decides again.
 
     Args:
-        action: what was decided.
-        state: where the pattern stands, by hand or by its evidence.
+        action: the decision.
+        state: the pattern's current state, by hand or by its evidence.
 
     Raises:
         NotPromotable: the pattern is deprecated.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is on record for one pattern, as of one moment.
+    """The recorded reports on one pattern, as of one moment.
 
     Attributes:
         helpful: outcomes that scored helpful, a raw count.

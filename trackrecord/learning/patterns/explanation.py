@@ -1,4 +1,4 @@
-"""Explaining a pattern's standing: its numbers, the rule that decided, and what would change it."""
+"""Explaining a pattern's standing: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -16,11 +16,11 @@ from .standing import Standing
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why something stands where it stands.
+    """The reasons for a standing, and what would change it.
 
     Attributes:
         because: the rules that decided, each with the numbers it saw.
-        to_change: what it would take to stand elsewhere.
+        to_change: the reports or decisions that would change the standing.
     """
 
     because: tuple[str, ...]
@@ -102,7 +102,7 @@ def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
     return (
         f"anti-pattern: {seen}, which reaches {threshold}"
         if standing.is_inverted
-        else f"no anti-pattern: {seen}; inverted from {threshold}"
+        else f"not an anti-pattern: {seen}; inverted from {threshold}"
     )
 
 

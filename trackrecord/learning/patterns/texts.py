@@ -1,7 +1,7 @@
-"""The texts about patterns that stand in a prompt, in English and in Chinese.
+"""The texts about patterns in a prompt, in English and in Chinese.
 
 Contents come from agents and pass through `as_data`. A line stands for one pattern, so that
-whoever has a budget can choose lines and add the headings of the sections that remain.
+a caller with a budget can choose lines and add the headings of the sections that remain.
 
 The percentages of a pattern's line are shares of its decayed evidence, because those decided its
 state and a text must not contradict it. "From N observations" counts reports, undecayed: the
@@ -50,7 +50,7 @@ _PERIODS = " .。．｡"
 
 @dataclass(frozen=True)
 class TextRules:
-    """How patterns are worded.
+    """The rules for the wording of patterns.
 
     Attributes:
         limited_below: patterns with fewer reports than this, undecayed, are marked as limited data
@@ -71,12 +71,12 @@ PLAIN: Final = TextRules()
 
 @dataclass(frozen=True)
 class PatternWording:
-    """One pattern as a text words it: its content in one language, and where it stands.
+    """One pattern's content in one language, its state and its evidence.
 
     Attributes:
         content: what the pattern says, as an agent wrote it.
         state: its maturity, by the rules or by hand.
-        evidence: the sums that the texts' numbers come from.
+        evidence: the sums from which the numbers in the texts come.
     """
 
     content: str
@@ -91,7 +91,7 @@ class Inversion:
     Attributes:
         content: what the pattern says, as an agent wrote it.
         failures: observations that count as failures, a raw count.
-        observations: observations that count at all, a raw count, at least 1.
+        observations: observations that count as successes or failures, a raw count, at least 1.
     """
 
     content: str
@@ -100,7 +100,7 @@ class Inversion:
 
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
-    """An anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
+    """Return an anti-pattern's text: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
     content = _without_warning(as_data(inversion.content, rules.max_chars)).rstrip(_PERIODS)
     failures, total = inversion.failures, inversion.observations
     rate = percent(failures, total)
@@ -110,7 +110,7 @@ def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules
 
 
 def _without_warning(content: str) -> str:
-    """The content without any warning in front, unless it is nothing else."""
+    """Return the content without a warning in front, unless nothing else is left."""
     while (rest := as_data(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
         if not rest:
             return content
@@ -121,14 +121,14 @@ def _without_warning(content: str) -> str:
 def anti_pattern_line(
     inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The line of one anti-pattern."""
+    """Return the line of one anti-pattern."""
     return f"- {warning(inversion, language, rules=rules)}"
 
 
 def anti_patterns_text(
     inversions: Sequence[Inversion], language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The section on anti-patterns, in the order given; "" when there is none."""
+    """Return the section on anti-patterns, in the given order; "" without any."""
     if not inversions:
         return ""
     lines = [ANTI_PATTERNS_HEADING[language], "", ANTI_PATTERNS_INTRODUCTION[language], ""]
@@ -139,7 +139,7 @@ def anti_patterns_text(
 def pattern_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The line of one pattern, with its standing in brackets at the end."""
+    """Return the line of one pattern, with its standing in brackets at the end."""
     content = unlabelled(as_data(wording.content, rules.max_chars))
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
@@ -148,10 +148,10 @@ def pattern_line(
 def patterns_text(
     wordings: Sequence[PatternWording], language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The sections of the recommended patterns by maturity, most trusted first.
+    """Return the sections of the recommended patterns by maturity, most trusted first.
 
-    Within a section the order is the one given. Empty sections are left out, deprecated patterns
-    too; nothing to recommend gives "".
+    Within a section the given order is kept. Empty sections and deprecated patterns are left out;
+    the text is "" if nothing is left.
     """
     sections = (_section(state, wordings, language, rules) for state in RECOMMENDED)
     return "\n\n".join(section for section in sections if section)
@@ -160,7 +160,7 @@ def patterns_text(
 def deprecated_text(
     wordings: Sequence[PatternWording], language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The section of the deprecated patterns, for whoever asks; "" when there is none."""
+    """Return the section of the deprecated patterns; "" without any."""
     return _section(Maturity.DEPRECATED, wordings, language, rules)
 
 

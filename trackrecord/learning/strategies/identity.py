@@ -1,4 +1,4 @@
-"""Identity: the id that a pattern is known by, whatever language and letter case it came in.
+"""Identity: the id of a pattern, whatever language and letter case its name came in.
 
 Exactly one kind of id begins with `anti-`: that of an anti-pattern. A pattern that an agent itself
 named "anti-foo" is known as `anti_foo`. An underscore occurs nowhere else in a slug, so
@@ -15,7 +15,7 @@ from .catalogue import STRATEGIES, Strategy
 
 
 def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
-    """Each strategy under the slugs of all its names, its own slug included; the first one wins."""
+    """Map each strategy's own slug and those of its names to it; the first strategy wins."""
     known: dict[str, Strategy] = {}
     for strategy in strategies:
         for name in (strategy.slug, *strategy.names):
@@ -29,10 +29,10 @@ _CANONICAL: Final = strategies_by_slug(STRATEGIES)
 
 
 def slug_of(name: str) -> str | None:
-    """The slug of a pattern's name, or None when it holds neither a letter nor a digit.
+    """Return the slug of a pattern's name; None if it holds neither a letter nor a digit.
 
-    The names of the twelve strategies lead to one slug in either language; `Recogniser.slug_of`
-    knows a project's own strategies as well.
+    The English and Chinese names of each of the twelve strategies lead to one slug;
+    `Recogniser.slug_of` knows a project's own strategies as well.
     """
     slug = slug_of_words(name)
     if slug is None:
@@ -42,15 +42,15 @@ def slug_of(name: str) -> str | None:
 
 
 def anti_id(pattern_id: str) -> str:
-    """The id of a pattern's anti-pattern."""
+    """Return the id of a pattern's anti-pattern."""
     return ANTI_PREFIX + pattern_id
 
 
 def is_anti_id(some_id: str) -> bool:
-    """Whether an id is an anti-pattern's; no slug of a name ever is."""
+    """Return whether an id is an anti-pattern's; a slug of a name never is."""
     return some_id.startswith(ANTI_PREFIX)
 
 
 def pattern_id_of(some_id: str) -> str:
-    """The pattern that an id is about: what an anti-pattern warns of, else the id itself."""
+    """Return the id of the pattern behind an id: an anti-pattern's pattern, else the id itself."""
     return some_id.removeprefix(ANTI_PREFIX)
