@@ -9,7 +9,7 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_CONSTRAINT=/src/constraints.txt
 
 WORKDIR /src
-COPY constraints.txt pyproject.toml README.md ./
+COPY constraints.txt pyproject.toml README.md LICENSE ./
 COPY trackrecord trackrecord
 COPY producers producers
 COPY worker worker

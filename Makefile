@@ -4,8 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PURE := tests/learning tests/candidates tests/test_outcome.py tests/test_own_strategies.py
 
-.PHONY: demo test check bench clean
+.PHONY: demo test quick check packages bench clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -19,15 +20,23 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## the main job, through real servers, in under a minute
 	@$(BIN)/trackrecord demo
 
-test: $(STAMP)  ## all tests, against real servers that they start themselves
-	@$(BIN)/python -m pytest -n 2
+test: $(STAMP)  ## all tests, or TESTS, against real servers that they start themselves
+	@$(BIN)/python -m pytest -n 2 $(TESTS)
 
-check: $(STAMP)  ## lint, types, import rules, documentation
+quick: $(STAMP)  ## tests of what is pure, in seconds: no server, no subprocess
+	@$(BIN)/python -m pytest -n 2 -m "not faults and not linear_time" $(PURE)
+
+check: $(STAMP) packages  ## lint, types, import rules, documentation, packages
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python -m pytest tests/docs
+
+packages: $(STAMP)  ## the wheel and the sdist, as an index would take them
+	@rm -rf build/packages
+	@$(BIN)/hatchling build --directory build/packages >/dev/null
+	@$(BIN)/twine --no-color check --strict build/packages/*
 
 bench: $(STAMP)  ## every figure beside its baseline, from the same run
 	@$(BIN)/python -m benchmarks

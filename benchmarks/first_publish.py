@@ -14,18 +14,25 @@ from .scale import Scale
 from .servers import bench_settings, running_redis
 
 UNIT = "ms"
-_FLOOR_MS = 100.0
+_FLOOR_MS = 2.0
+_IMPORT_FLOOR_MS = 100.0
+_RSS_FLOOR_MB = 25.0
 _TIMEOUT_S = 60.0
 
 _TIMED = """
 import time
+{before}
 started = time.perf_counter()
 {work}
 print((time.perf_counter() - started) * 1000)
 """
-_PUBLISH = """
-import trackrecord
-trackrecord.publish(task_id="task-1", success=True, duration_ms=81_000)
+_IMPORT = "import trackrecord"
+_CALL = 'trackrecord.publish(task_id="task-1", success=True, duration_ms=81_000)'
+_PUBLISH = f"{_IMPORT}\n{_CALL}"
+_RESIDENT = """
+{work}
+with open("/proc/self/status") as status:
+    print(next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024)
 """
 _IMPORTS = "import celery, redis"
 
@@ -33,22 +40,31 @@ _IMPORTS = "import celery, redis"
 def measure(scale: Scale) -> Measured:
     """Time imports and the first call inside fresh processes, and whole processes from outside."""
     with bench_settings() as settings, running_redis(settings):
-        inside = [_inside(settings, _PUBLISH) for _ in range(scale.processes)]
+        calls = [_inside(settings, _CALL, before=_IMPORT) for _ in range(scale.processes)]
+        own_imports = [_inside(settings, _IMPORT) for _ in range(scale.processes)]
         imports = [_inside(settings, _IMPORTS) for _ in range(scale.processes)]
+        resident = _resident(settings, f"{_PUBLISH}\nassert trackrecord.flush(30)")
+        bare = _resident(settings, "pass")
         whole = [_outside(settings, _PUBLISH) for _ in range(scale.processes)]
         nothing = [_outside(settings, "pass") for _ in range(scale.processes)]
     return Measured(
         f"{scale.processes} fresh processes of each kind, Redis up",
         (
+            Figure("first publish(), median", median(calls), UNIT, at_most(_FLOOR_MS)),
+            Figure("first publish(), p99", percentile(calls, 0.99), UNIT),
             Figure(
-                "import trackrecord + first publish(), p99",
-                percentile(inside, 0.99), UNIT, at_most(_FLOOR_MS),
+                "import trackrecord, p99",
+                percentile(own_imports, 0.99), UNIT, at_most(_IMPORT_FLOOR_MS),
                 (Baseline("import celery, redis, p99", percentile(imports, 0.99)),),
             ),
             Figure(
-                "import trackrecord + first publish(), median",
-                median(inside), UNIT, None,
+                "import trackrecord, median",
+                median(own_imports), UNIT, None,
                 (Baseline("import celery, redis, median", median(imports)),),
+            ),
+            Figure(
+                "memory of a process that has published, above a bare interpreter",
+                resident - bare, "MB", at_most(_RSS_FLOOR_MB),
             ),
             Figure(
                 "the whole process, outcome in Redis, median",
@@ -58,8 +74,12 @@ def measure(scale: Scale) -> Measured:
     )  # fmt: skip
 
 
-def _inside(settings: Settings, work: str) -> float:
-    return float(_run(settings, _TIMED.format(work=work)))
+def _inside(settings: Settings, work: str, *, before: str = "") -> float:
+    return float(_run(settings, _TIMED.format(work=work, before=before)))
+
+
+def _resident(settings: Settings, work: str) -> float:
+    return float(_run(settings, _RESIDENT.format(work=work)))
 
 
 def _outside(settings: Settings, work: str) -> float:

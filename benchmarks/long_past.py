@@ -17,8 +17,9 @@ from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.decay_basis import replace_basis
-from trackrecord.store.outcomes.tables import observations, outcomes, patterns, projects
+from trackrecord.store.outcomes.tables import outcomes, projects
 from trackrecord.store.patterns.read import read_changes, read_examples, read_standings
+from trackrecord.store.patterns.tables import observations, patterns
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale

@@ -69,7 +69,8 @@ def _check(reader: RankingsReader) -> None:
         len(everything.patterns),
         len(everything.competences),
         len(everything.memories),
-        len(similar.past_tasks),
+        # Each of the 100 has a line of its own; three of them stand in the prompt.
+        similar.left_out + len(similar.past_tasks),
         everything.problem,
     )
     if found != (_PATTERNS, _COMPETENCES, _MEMORIES, _PAST_TASKS, None):

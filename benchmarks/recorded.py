@@ -6,13 +6,8 @@ from sqlalchemy import func, select
 
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading
-from trackrecord.store.outcomes.tables import (
-    observations,
-    outcomes,
-    patterns,
-    projects,
-    waiting_episodes,
-)
+from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
+from trackrecord.store.patterns.tables import observations, patterns
 
 from .workload import Planted
 

@@ -7,11 +7,21 @@ from pathlib import Path
 
 import pytest
 import redis
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from trackrecord.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 
-pytest_plugins = ["postgres"]
+pytest_plugins = ["postgres", "redis_binary"]
+
+# A property has no deadline: a busy machine breaks any. And the first property of a fresh clone is
+# slow to make its examples, because hypothesis builds its tables of Unicode then. What fails is
+# printed with a line that reproduces it on another machine.
+hypothesis_settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+hypothesis_settings.load_profile("any-machine")
 
 
 @pytest.fixture(autouse=True)

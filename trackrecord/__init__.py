@@ -16,7 +16,8 @@ What an agent needs is here:
 Each call that may wait has a form for event loops, with an "a" in front: `await
 trackrecord.arankings(task="fix the build")`. `trackrecord.testing` is for an agent's own tests.
 
-Names are imported when they are first used: an agent that only publishes pays for nothing else.
+Publishing is imported with the package, other names when they are first used: an agent that only
+publishes pays for nothing else.
 """
 
 from importlib import import_module
@@ -55,17 +56,20 @@ if TYPE_CHECKING:
     )
     from trackrecord_producers.publish import dropped, flush, publish, spool, stats
     from trackrecord_producers.remembering import remember
-    from trackrecord_producers.tally import Stats
+    from trackrecord_producers.stats import Stats
 
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
-    from .prompt.candidates.ranking import rank
-    from .prompt.candidates.selecting import select
+    from .prompt.candidates.rank import rank
+    from .prompt.candidates.select import select
     from .prompt.client import rankings
     from .prompt.context import context
+
+# The version of the package, too: pyproject.toml reads it from here.
+__version__ = "0.1.0"
 
 __all__ = [
     "Attempt",
@@ -120,7 +124,7 @@ _HOMES = {
     "OutcomeFields": "trackrecord_producers.outcome_fields",
     "Page": "trackrecord.artifacts.pages",
     "ProcessFields": "trackrecord_producers.outcome_fields",
-    "Stats": "trackrecord_producers.tally",
+    "Stats": "trackrecord_producers.stats",
     "ToolCallFields": "trackrecord_producers.outcome_fields",
     "TriggerFields": "trackrecord_producers.outcome_fields",
     "aartifact": "trackrecord_producers.awaitable",
@@ -145,12 +149,12 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "flush": "trackrecord_producers.publish",
     "publish": "trackrecord_producers.publish",
-    "rank": "trackrecord.prompt.candidates.ranking",
+    "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord.prompt.client",
     "record_error": "trackrecord_producers.errors_in_flight",
     "remember": "trackrecord_producers.remembering",
     "resolve_error": "trackrecord_producers.errors_in_flight",
-    "select": "trackrecord.prompt.candidates.selecting",
+    "select": "trackrecord.prompt.candidates.select",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
     "summarise": "trackrecord.artifacts.client",
@@ -172,3 +176,8 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+# Publishing is imported with the package: a program expects imports to take time, and the first
+# `publish()` not to. Whatever else it needs is imported by the thread that writes.
+import trackrecord_producers.publish  # noqa: E402, F401 - needs the names above

@@ -72,6 +72,10 @@ class ServerUnavailable(TrackrecordError):
     """Raised when Redis or the database cannot be reached."""
 
 
+class RefusedByRedis(ServerUnavailable):
+    """Raised when Redis answers and refuses a command, for example because its memory is full."""
+
+
 class ServerUnfit(ServerUnavailable):
     """Raised when a server answers, but cannot be worked with the way it is set up."""
 
@@ -90,3 +94,27 @@ class StoreUnfit(StoreUnavailable, ServerUnfit):
 
 class StoreBusy(StoreUnavailable):
     """Raised when the database is locked by another process for longer than it may be."""
+
+
+class SchemaTooNew(TrackrecordError):
+    """Raised when a newer trackrecord has already migrated the database."""
+
+
+class EndpointAway(TrackrecordError):
+    """Raised when an embeddings endpoint gives no answer, none in time, or one it should not."""
+
+
+class SchemaUnreleased(TrackrecordError):
+    """Raised when the database was made by a version from before the first release."""
+
+
+class NoVectors(TrackrecordError):
+    """Raised when the database has no place for vectors."""
+
+
+class Unhealthy(TrackrecordError):
+    """Raised when a process runs and does not do its work."""
+
+
+class DemoFailed(TrackrecordError):
+    """Raised when the demo does not come to its end; the message names the log."""

@@ -13,8 +13,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# An import takes a fraction of a second; a fork that waits longer than this would hurt the agent.
-_PATIENCE_S = 5.0
+# An import takes a fraction of a second, on a very busy machine several seconds. A fork that gives
+# up waiting may leave its child with half an import, so this is long.
+_PATIENCE_S = 30.0
 
 
 class _Guard:
@@ -23,6 +24,7 @@ class _Guard:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.held = False
+        self.is_child = False
 
     def before_fork(self) -> None:
         self.held = self.lock.acquire(timeout=_PATIENCE_S)
@@ -33,6 +35,7 @@ class _Guard:
 
     def after_fork_in_child(self) -> None:
         self.lock = threading.RLock()
+        self.is_child = True
 
 
 _guard = _Guard()
@@ -43,6 +46,11 @@ def not_while_forking() -> Iterator[None]:
     """Keeps this process from forking while the block runs."""
     with _guard.lock:
         yield
+
+
+def is_forked() -> bool:
+    """Return whether this process was made by a fork after trackrecord was imported."""
+    return _guard.is_child
 
 
 os.register_at_fork(

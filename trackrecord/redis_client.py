@@ -1,10 +1,19 @@
 """Clients of Redis: one for agents, who must never wait for it, and one for workers, who may."""
 
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+
 import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
 from .agent_settings import AgentSettings
+
+# redis-py asks for its own version when it first connects, and from Python 3.13 on that imports
+# more. It would be outside of this module's own import, which no fork interrupts, and a child would
+# be left with halves of it.
+with suppress(PackageNotFoundError):
+    version("redis")
 
 _WORKER_CONNECT_TIMEOUT_S = 5.0
 # Far above any blocking read of ours; below it, a server that hangs would hang the worker.

@@ -9,7 +9,7 @@ import click
 import redis
 
 from trackrecord.redis_keys import Keys
-from trackrecord_producers.append import BATCH_OUTCOMES, send
+from trackrecord_producers.stream_writer import BATCH_OUTCOMES, send
 
 from .outcome_input import BadLine, GivenOutcome
 

@@ -53,11 +53,6 @@ class RunReport:
     skipped: dict[str, int]
     changes: tuple[RecordChange, ...]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there was nothing new."""
-        return not self.episodes_read and not self.changes
-
 
 @dataclass
 class Progress:

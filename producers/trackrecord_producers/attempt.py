@@ -10,26 +10,26 @@ from trackrecord.inflight.errors import ErrorType
 from trackrecord.learning.text.language import Language
 
 from .accounting import Account
+from .call_details import MAX_DETAILS, call_details
 from .current import current_attempt as current_attempt  # handed on to agents from here
 from .current import make_current
 from .decorating import observed
-from .described import describe, describe_error
 from .diversion import diversion_here
-from .endings import CANCELLED, is_clean_exit, mode_of
 from .errors_in_flight import error_context, report_end, report_error
-from .failed_before import FailedBefore, Task
+from .exit_reason import CANCELLED, is_clean_exit, mode_of
 from .ids import new_id
 from .outcome_fields import AttemptFields
-from .particulars import MAX_DETAILS, particulars_of
 from .publish import publish_fields
 from .remarks import remark
+from .retry_count import RetryCounts, Task
+from .safe_text import describe, describe_error
 from .scalars import as_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_LABEL = 256
 
-_failed_before = FailedBefore()
+_failed_before = RetryCounts()
 
 
 def attempt(task_id: str | None = None, **fields: Unpack[AttemptFields]) -> Attempt:
@@ -179,7 +179,7 @@ class Attempt:
             call["duration_ms"] = duration_ms
         if not ok:
             self.error(f"{tool} failed" if error is None else error, tool_name=tool)
-        self._account.add_call(call, particulars_of(args, error))
+        self._account.add_call(call, call_details(args, error))
 
     def fail(self, mode: str, details: object = None) -> None:
         """Say that the task did not reach its goal, though nothing is raised.
@@ -304,7 +304,7 @@ class Attempt:
         return observed(function, lambda: Attempt(task_id, self._fields, named=named))
 
 
-def _process_failures() -> FailedBefore:
+def _process_failures() -> RetryCounts:
     diversion = diversion_here()
     return _failed_before if diversion is None else diversion.failed_before
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
     from trackrecord.prompt.candidates import partial_rules
-    from trackrecord.prompt.candidates.reading import Given
-    from trackrecord.prompt.candidates.tokenizing import Tokenizer
-    from trackrecord.prompt.composing import Context
+    from trackrecord.prompt.candidates.read import Given
+    from trackrecord.prompt.candidates.tokenizer import Tokenizer
+    from trackrecord.prompt.report import Context
 
     from .outcome_fields import OutcomeFields
 

@@ -4,14 +4,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from trackrecord.errors import InvalidOutcome
 from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
 
 from .coercion import coerce, with_known_names
 from .ids import new_id
-from .memory_line import memory_in, memory_line
 from .remarks import remark
 from .scalars import as_count
 
@@ -117,11 +114,3 @@ def _written(fields: dict[str, Any], max_bytes: int) -> tuple[Outcome, bytes]:
         message = f"a field cannot be written as JSON ({type(error).__name__})"
         raise InvalidOutcome(message) from None
     return decode_outcome(body, max_bytes=max_bytes), body
-
-
-def with_project(body: bytes, project: str) -> bytes:
-    """A body, or a memory among bodies, that names no project, with one."""
-    memory = memory_in(body)
-    if memory is not None:
-        return memory_line(with_project(memory, project))
-    return b'{"project":' + msgspec.json.encode(project) + b"," + body[1:]

@@ -8,22 +8,7 @@ import threading
 import time
 from collections import deque
 
-import msgspec
-
-
-class Waiting(msgspec.Struct, frozen=True, gc=False):
-    """An outcome that waits.
-
-    Attributes:
-        body: as it will travel.
-        names_project: whether the body says which project it belongs to.
-        adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock: what
-            others recorded since is added to its errors.
-    """
-
-    body: bytes
-    names_project: bool
-    adopts_since: float | None = None
+from .cargo import Waiting
 
 
 class BoundedQueue:
@@ -57,6 +42,11 @@ class BoundedQueue:
     def accepted(self) -> int:
         """How many were ever put."""
         return self._put
+
+    @property
+    def finished(self) -> int:
+        """How many of all that were ever put the reader is done with, oldest first."""
+        return self._done
 
     def limit(self, max_items: int, max_bytes: int) -> None:
         """Change the bounds; what waits already stays."""

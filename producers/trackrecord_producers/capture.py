@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +16,9 @@ from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import Outcome, decode_outcome
 
 from .body import build_body
-from .failed_before import FailedBefore
-from .memory_line import memory_in
-from .tally import Stats
+from .cargo import Waiting
+from .retry_count import RetryCounts
+from .stats import Stats
 
 
 class Captured:
@@ -44,11 +43,11 @@ class Captured:
         self.remarks: list[str] = []
         self._dropped_outcomes: Counter[str] = Counter()
         self._dropped_reports: Counter[str] = Counter()
-        self._failed_before = FailedBefore()
+        self._failed_before = RetryCounts()
         self._tasks: dict[tuple[str, str], TaskInFlight] = {}
 
     @property
-    def failed_before(self) -> FailedBefore:
+    def failed_before(self) -> RetryCounts:
         """The tasks that failed in this block."""
         return self._failed_before
 
@@ -64,15 +63,14 @@ class Captured:
         self.bodies.append(msgspec.json.decode(body))
         return outcome_id
 
-    def hand_over(self, write: Callable[[], tuple[str, bytes]]) -> str | None:
-        """Keep a memory; None when it is not one."""
-        try:
-            memory_id, line = write()
-            self.memories.append(decode_memory(memory_in(line) or line))
-        except Exception as error:  # noqa: BLE001 - as above
-            self._drop_outcome(error)
-            return None
-        return memory_id
+    def accept(self, item: Waiting) -> bool:
+        """Keep a memory."""
+        self.memories.append(decode_memory(item.body))
+        return True
+
+    def count_fault(self, error: Exception) -> None:
+        """Take note of a memory that could not be written."""
+        self._drop_outcome(error)
 
     def _drop_outcome(self, error: Exception) -> None:
         is_invalid = isinstance(error, (InvalidOutcome, InvalidMemory))

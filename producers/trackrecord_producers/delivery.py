@@ -9,25 +9,25 @@ from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - see there
-from .adopting import with_adopted_errors
-from .append import append, outcome_entry
-from .bounded_queue import Waiting
-from .forward import forwarding
+from . import first_connection  # noqa: F401 - what redis-py imports when it connects
+from .adopt_errors import with_adopted_errors
+from .cargo import Waiting, stream_entry
 from .notices import Notices
 from .outage import Outage
+from .spool_forwarder import forwarding
 from .spooling import Spooling
-from .tally import Tally
+from .stats import DeliveryCounts
+from .stream_writer import append
 
 
-class Delivery:
+class OutcomeDelivery:
     """Brings outcomes out of this process; used by one thread.
 
     Args:
         settings: validated settings.
         spooling: where they go while Redis is away.
         notices: says what is wrong.
-        tally: counts what went where.
+        counts: counts what went where.
         wake: called from another thread when there is something to do in `forward`.
     """
 
@@ -36,13 +36,13 @@ class Delivery:
         settings: AgentSettings,
         spooling: Spooling,
         notices: Notices,
-        tally: Tally,
+        counts: DeliveryCounts,
         wake: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._spooling = spooling
         self._notices = notices
-        self._tally = tally
+        self._counts = counts
         self._client = agent_client(settings)
         self._outage = Outage(self._redis_answers, settings.retry_after_s, wake)
         self._forwarding: Iterator[int] | None = None
@@ -52,10 +52,10 @@ class Delivery:
 
     def deliver(self, items: Sequence[Waiting]) -> None:
         """Send outcomes, or spool them, or count them as dropped."""
-        bodies = self._spooling.ready(self._with_adopted(items))
-        if bodies and not self._sent(bodies):
+        ready = self._spooling.ready(self._with_adopted(items))
+        if ready and not self._sent(ready):
             self._look_into_spool = True
-            self._spooling.spool(bodies)
+            self._spooling.spool(ready)
 
     def _with_adopted(self, items: Sequence[Waiting]) -> Sequence[Waiting]:
         if self._outage.lasts:
@@ -88,18 +88,19 @@ class Delivery:
         if step is None:
             self._forwarding = None
             return False
-        self._tally.forwarded += step
+        self._counts.forwarded += step
         return True
 
-    def _sent(self, bodies: Sequence[bytes]) -> bool:
+    def _sent(self, items: Sequence[Waiting]) -> bool:
         if self._outage.lasts:
             return False
         try:
-            append(self._client, self._settings.keys.outcomes, list(map(outcome_entry, bodies)))
+            entries = [stream_entry(item.kind, item.body) for item in items]
+            append(self._client, self._settings.keys.outcomes, entries)
         except Exception as error:  # noqa: BLE001 - whatever it is, the spool is better than a loss
             self._redis_is_away(error)
             return False
-        self._tally.sent += len(bodies)
+        self._counts.sent += len(items)
         if not self._sent_before:
             self._sent_before = self._look_into_spool = True
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from trackrecord.scoped import Scoped
@@ -11,22 +10,26 @@ if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskInFlight
     from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 
-    from .failed_before import FailedBefore
-    from .tally import Stats
+    from .cargo import Waiting
+    from .retry_count import RetryCounts
+    from .stats import Stats
 
 
 class Diversion(Protocol):
     """What takes the place of the background threads and of Redis."""
 
     @property
-    def failed_before(self) -> FailedBefore:
+    def failed_before(self) -> RetryCounts:
         """Return which tasks have failed since it was opened."""
 
     def publish(self, fields: dict[str, Any]) -> str | None:
         """Take in an outcome."""
 
-    def hand_over(self, write: Callable[[], tuple[str, bytes]]) -> str | None:
+    def accept(self, item: Waiting) -> bool:
         """Take in a memory."""
+
+    def count_fault(self, error: Exception) -> None:
+        """Take note of a memory that could not be written."""
 
     def remark(self, message: str) -> None:
         """Take note of what was made of a call that is not quite right."""

@@ -1,16 +1,24 @@
-"""Outcomes that were lost on the way, counted by reason."""
+"""What was lost on the way, counted by reason."""
 
 import re
 import threading
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Final, Generic, Literal, TypeVar
 
 from .notices import Notices
 
 Reason = Literal[
     "invalid", "queue_full", "spool_full", "spool_error", "bad_settings", "internal_error"
 ]
+ReportReason = Literal[
+    "invalid", "queue_full", "refused", "unsent", "bad_settings", "internal_error"
+]
+# What any background writer may have to count.
+WriterReason = Literal["queue_full", "bad_settings", "internal_error"]
 
-_WHAT_TO_DO: dict[Reason, str] = {
+_R = TypeVar("_R", bound=str, contravariant=True)
+
+OUTCOME_ADVICE: dict[Reason, str] = {
     "invalid": "they are not as the wire format describes them; correct the call",
     "queue_full": "they come faster than they can be written, or the writer hangs; "
     "publish less at once or raise TRACKRECORD_QUEUE_MAX and TRACKRECORD_QUEUE_MAX_BYTES",
@@ -21,31 +29,43 @@ _WHAT_TO_DO: dict[Reason, str] = {
     "bad_settings": "trackrecord's settings are wrong; correct them and start again",
     "internal_error": "something unforeseen happened in trackrecord; please report it",
 }
+REPORT_ADVICE: dict[ReportReason, str] = {
+    "invalid": "they are not as record_error describes them; correct the call",
+    "queue_full": "they come faster than Redis takes them, or Redis is away; start Redis",
+    "refused": "Redis does not take them; look at its log",
+    "unsent": "the process ended before Redis took them; start Redis",
+    "bad_settings": OUTCOME_ADVICE["bad_settings"],
+    "internal_error": OUTCOME_ADVICE["internal_error"],
+}
 # Sizes and places are told, and make no kind of their own.
 _NUMBER: Final = re.compile(r"\d+")
 _MOST_KINDS: Final = 50
 
 
-class Drops:
-    """Counts of dropped outcomes; each kind of them is also logged, now and then.
+class Drops(Generic[_R]):
+    """Counts of what was dropped; each kind of drop is also logged, now and then.
 
     Args:
         notices: where the log lines go.
+        what: what is counted, in the plural.
+        advice: for each reason, its cause and what to do about it.
     """
 
-    def __init__(self, notices: Notices) -> None:
+    def __init__(self, notices: Notices, what: str, advice: Mapping[_R, str]) -> None:
         self._notices = notices
+        self._what = what
+        self._advice = advice
         self._lock = threading.RLock()
         self._counts: dict[str, int] = {}
         self._kinds: set[str] = set()
 
-    def count(self, reason: Reason, number: int = 1, *, detail: str = "") -> None:
-        """Note that outcomes were dropped.
+    def count(self, reason: _R, number: int = 1, *, detail: str = "") -> None:
+        """Note that something was dropped.
 
         Args:
             reason: why.
             number: how many.
-            detail: what exactly was wrong; nothing of an outcome's content.
+            detail: what exactly was wrong; nothing of what was dropped.
         """
         if number <= 0:
             return
@@ -53,11 +73,11 @@ class Drops:
             total = self._counts.get(reason, 0) + number
             self._counts[reason] = total
             kind = self._kind(reason, detail)
-        what = f" ({detail})" if detail else ""
-        message = f"dropped {total} outcomes so far as {reason}{what}: {_WHAT_TO_DO[reason]}"
+        more = f" ({detail})" if detail else ""
+        message = f"dropped {total} {self._what} so far as {reason}{more}: {self._advice[reason]}"
         self._notices.say(kind, message)
 
-    def _kind(self, reason: Reason, detail: str) -> str:
+    def _kind(self, reason: str, detail: str) -> str:
         """Return what is said once: each mistake has a line of its own, up to a number of them."""
         kind = f"{reason} {_NUMBER.sub('#', detail)}"
         if kind not in self._kinds and len(self._kinds) >= _MOST_KINDS:
@@ -66,6 +86,11 @@ class Drops:
         return kind
 
     def by_reason(self) -> dict[str, int]:
-        """How many were dropped, for each reason that occurred."""
+        """Return how many were dropped, for each reason that occurred."""
         with self._lock:
             return dict(self._counts)
+
+    def total(self) -> int:
+        """Return how many were dropped, whatever the reason."""
+        with self._lock:
+            return sum(self._counts.values())

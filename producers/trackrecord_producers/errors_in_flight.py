@@ -28,11 +28,11 @@ from trackrecord.inflight.retry_text import retry_text
 from trackrecord.learning.text.language import Language, known_language
 
 from .current import count_in_attempt
-from .described import describe, describe_error, where
 from .diversion import diversion_here
 from .ids import new_id
 from .inflight_writer import InFlightWriter
 from .notices import Notices
+from .safe_text import describe, describe_error, where
 from .scalars import as_text
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _reader() -> InFlightReader:
 def dropped_errors() -> dict[str, int]:
     """How many reports on tasks in flight this process lost, for each reason that occurred."""
     diversion = diversion_here()
-    return _writer.dropped() if diversion is None else diversion.dropped_reports()
+    return _writer.drops.by_reason() if diversion is None else diversion.dropped_reports()
 
 
 def _write(project: str | None, report: ErrorReport | AttemptEnd, *, wait_s: float = 0.0) -> bool:
@@ -253,4 +253,4 @@ def _drop(reason: Literal["invalid", "internal_error"], detail: str) -> None:
     if diversion is not None:
         diversion.drop_report(reason, detail)
     else:
-        _writer.drop(reason, detail=detail)
+        _writer.drops.count(reason, detail=detail)

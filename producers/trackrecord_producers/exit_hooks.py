@@ -2,19 +2,28 @@
 
 An interpreter that ends runs atexit. The children of multiprocessing, and of billiard under it,
 leave by os._exit after they ran their own finalisers, which they forgot when they were forked.
-Celery's pool processes leave by os._exit after a signal of Celery's. All that ends otherwise
-(os._exit, SIGKILL) gives nobody a chance.
+Celery's pool processes leave by os._exit after a signal of Celery's. A signal whose action is the
+default one ends a process without a word, so such signals get a handler of ours, which calls back
+and then lets the default action happen. All that ends otherwise (os._exit, SIGKILL) gives nobody a
+chance, nor may a signal in a child process: see `journal`.
 """
 
 import atexit
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
+from typing import Final
+
+from trackrecord.forking import is_forked
+
+from .fork_hooks import Step, call_in_child
 
 # Before multiprocessing waits for this process's own children.
-_FINALIZER_PRIORITY = 10
-
+_FINALIZER_PRIORITY: Final = 10
+# Sent by supervisors, pools and terminals to a process that is to end in good order.
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 _callbacks: list[Callable[[], None]] = []
 _began: float | None = None
@@ -41,6 +50,42 @@ def register(callback: Callable[[], None], *, last: bool = False) -> None:
         celery_signals.worker_process_shutdown.connect(
             _call_all, weak=False, dispatch_uid="trackrecord-producers"
         )
+    heed_signals()
+
+
+def heed_signals() -> bool:
+    """Call back also when a signal ends this process, unless the program handles it by itself.
+
+    Only the main thread may install a handler, and only a process that nobody else manages gets
+    one: a pool may end its children in the middle of anything.
+
+    Returns:
+        Whether no signal ends this process before the callbacks were called. A handler of the
+        program's own is trusted to end it in the usual way.
+    """
+    if _is_child():
+        return False
+    try:
+        for number in _SIGNALS:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end)
+    except ValueError:  # not the main thread
+        return False
+    return True
+
+
+def _is_child() -> bool:
+    if is_forked():
+        return True
+    processes = sys.modules.get("multiprocessing.process")
+    return processes is not None and processes.parent_process() is not None
+
+
+def _end(number: int, _frame: object) -> None:
+    # First of all: whoever sends the signal again does not want to wait.
+    signal.signal(number, signal.SIG_DFL)
+    _call_all()
+    os.kill(os.getpid(), number)
 
 
 def began_at() -> float:
@@ -60,4 +105,4 @@ def _forget_in_child() -> None:
     _began = None
 
 
-os.register_at_fork(after_in_child=_forget_in_child)
+call_in_child(Step.PROCESS_EXIT, _forget_in_child)

@@ -4,6 +4,7 @@ A module that is only half imported when the process forks stays so in the child
 are imported together with the one that imports this one, which no fork interrupts.
 """
 
+import email.parser  # noqa: F401 - for the version of redis-py
 import encodings.idna  # noqa: F401 - for host names
 from contextlib import suppress
 from importlib import metadata

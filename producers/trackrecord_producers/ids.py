@@ -4,6 +4,8 @@ import os
 import time
 from functools import lru_cache
 
+from .fork_hooks import Step, call_in_child
+
 # The variant's two bits are 10; the digit's other two are random.
 _VARIANT_DIGIT = {f"{digit:x}": f"{0b1000 | digit & 0b11:x}" for digit in range(16)}
 _RANDOM_DIGITS = 20
@@ -13,7 +15,7 @@ _AT_ONCE = 16
 # Endings of ids, each taken once: a list's pop is one step, whatever thread or signal handler asks.
 _endings: list[str] = []
 # What a child was forked with is its parent's.
-os.register_at_fork(after_in_child=_endings.clear)
+call_in_child(Step.IDS, _endings.clear)
 
 
 def new_id() -> str:

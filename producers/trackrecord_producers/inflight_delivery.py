@@ -3,13 +3,21 @@
 Imported by the writing thread only: what it needs takes a quarter of a second to import.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import msgspec
 
 from trackrecord.agent_settings import AgentSettings
-from trackrecord.inflight.store import RefusedByRedis, Report, write_reports
+from trackrecord.errors import RefusedByRedis, ServerUnavailable
+from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - see there
+from . import first_connection  # noqa: F401 - what redis-py imports when it connects
+from .cargo import Waiting
+from .drops import Drops, ReportReason
+from .notices import Notices
+
+_decoder = msgspec.json.Decoder(tuple[str | None, Report])
 
 
 class InFlightDelivery:
@@ -17,32 +25,63 @@ class InFlightDelivery:
 
     Args:
         settings: validated settings.
+        drops: counts what Redis refuses.
+        notices: says what is wrong.
+        wait: waits between two tries while Redis is away, or is woken earlier.
+        gives_up: says whether Redis is not to be waited for any longer.
+        on_answer: called whenever Redis answers.
+
+    Attributes:
+        is_away: whether Redis did not answer when it was last asked.
     """
 
-    def __init__(self, settings: AgentSettings) -> None:
+    def __init__(
+        self,
+        settings: AgentSettings,
+        drops: Drops[ReportReason],
+        notices: Notices,
+        *,
+        wait: Callable[[float], None],
+        gives_up: Callable[[], bool],
+        on_answer: Callable[[], None],
+    ) -> None:
         self._settings = settings
+        self._drops = drops
+        self._notices = notices
+        self._wait = wait
+        self._gives_up = gives_up
+        self._on_answer = on_answer
         self._client = agent_client(settings)
+        self.is_away = False
 
-    @property
-    def retry_after_s(self) -> float:
-        """The pause before an unreachable Redis is tried again."""
-        return self._settings.retry_after_s
-
-    def deliver(self, reports: Sequence[tuple[str | None, Report]]) -> str:
-        """Write reports, each with its project, None for the settings' own.
-
-        Returns:
-            Why Redis refuses them; "" when it took them.
-
-        Raises:
-            ServerUnavailable: Redis cannot be reached.
-        """
+    def deliver(self, items: Sequence[Waiting]) -> None:
+        """Write reports, however long Redis is away; what is written twice counts once."""
+        reports = [_decoder.decode(item.body) for item in items]
         named = [(project or self._settings.project, report) for project, report in reports]
+        while not self._gives_up():
+            try:
+                refusal = self._write(named)
+            except ServerUnavailable as error:
+                self.is_away = True
+                self._notices.say("redis_away", f"{error}; until then errors wait in memory")
+                self._wait(self._settings.retry_after_s)
+            else:
+                self.is_away = False
+                self._on_answer()
+                self._drops.count("refused", len(items) if refusal else 0, detail=refusal)
+                return
+
+    def _write(self, reports: Sequence[tuple[str, Report]]) -> str:
+        """Return why Redis refuses the reports; "" when it took them."""
         try:
-            write_reports(self._client, self._settings.keys, self._settings.errors, named)
+            write_reports(self._client, self._settings.keys, self._settings.errors, reports)
         except RefusedByRedis as error:
             return str(error)
         return ""
+
+    def forward(self) -> bool:
+        """Nothing else is to be done."""
+        return False
 
     def close(self) -> None:
         """Give up the connection."""

@@ -15,7 +15,8 @@ from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - see there
+from . import first_connection  # noqa: F401 - what redis-py imports when it connects
+from .fork_hooks import Step, call_in_child
 
 
 @dataclass
@@ -82,4 +83,4 @@ def _begin_in_child() -> None:
     _readers.clear()
 
 
-os.register_at_fork(after_in_child=_begin_in_child)
+call_in_child(Step.READERS, _begin_in_child)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from trackrecord.forking import not_while_forking
 
+from .fork_hooks import Step, call_in_child
+
 _ALWAYS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -84,4 +86,4 @@ def _let_go_in_child() -> None:
         file.close()
 
 
-os.register_at_fork(after_in_child=_let_go_in_child)
+call_in_child(Step.LOCKED_FILES, _let_go_in_child)

@@ -1,15 +1,15 @@
 """What an agent calls: one publisher for the process, made on first use."""
 
-from collections.abc import Callable
 from typing import Any, Unpack
 
 from trackrecord.errors import InvalidOutcome, SettingsError
 
 from .body import build_body
+from .cargo import Waiting, spool_line
 from .diversion import diversion_here
 from .outcome_fields import OutcomeFields
 from .publisher import Publisher
-from .tally import Stats
+from .stats import Stats
 
 _publisher = Publisher()
 
@@ -55,12 +55,19 @@ def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None)
     return _publisher.publish(fields, adopts_since=adopts_since)
 
 
-def hand_over(write: Callable[[], tuple[str, bytes]], names_project: bool) -> str | None:
-    """As `publish`, for what is no outcome: `write` gives its id and how it waits in the queue."""
+def accept(item: Waiting) -> bool:
+    """As `publish`, for what is written already; False when it was dropped."""
     diversion = diversion_here()
-    if diversion is not None:
-        return diversion.hand_over(write)
-    return _publisher.hand_over(write, names_project=names_project)
+    return _publisher.accept(item) if diversion is None else diversion.accept(item)
+
+
+def count_fault(error: Exception) -> None:
+    """Count what could not be written, and so was never accepted, as dropped."""
+    diversion = diversion_here()
+    if diversion is None:
+        _publisher.count_fault(error)
+    else:
+        diversion.count_fault(error)
 
 
 def flush(timeout: float = 2.0) -> bool:
@@ -70,7 +77,8 @@ def flush(timeout: float = 2.0) -> bool:
         timeout: seconds to wait at most.
 
     Returns:
-        Whether that came to pass in time.
+        Whether all of it is with Redis or in the spool: False when the time was too short, and when
+        anything was dropped since the last call that waited to the end; `dropped` says why.
     """
     return diversion_here() is not None or _publisher.flush(timeout)
 
@@ -118,7 +126,7 @@ def _spool(fields: dict[str, Any]) -> str | None:
     )
     writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
     try:
-        appended = writer.append([body])
+        appended = writer.append([spool_line("outcome", body)])
     finally:
         writer.close()
     _publisher.drops.count("spool_full", appended.too_many)

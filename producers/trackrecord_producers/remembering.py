@@ -11,10 +11,10 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.wire.memory import checked_text, decode_memory
 from trackrecord.wire.outcome import encode_body
 
+from .cargo import Waiting
 from .diversion import diversion_here
 from .ids import new_id
-from .memory_line import memory_line
-from .publish import hand_over
+from .publish import accept, count_fault
 
 _USUAL_MAX_CHARS: Final = MemoryRules().max_text_chars
 
@@ -38,11 +38,19 @@ def remember(
     Returns:
         The id that it will have if it is new, or None when it was dropped; `dropped` counts why.
     """
-    return hand_over(lambda: _line(text, project, source, force=force), project is not None)
+    try:
+        memory_id = new_id()
+        body = _body(memory_id, text, project, source, force=force)
+    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+        count_fault(error)
+        return None
+    item = Waiting(body, names_project=project is not None, kind="memory")
+    return memory_id if accept(item) else None
 
 
-def _line(text: str, project: str | None, source: str | None, *, force: bool) -> tuple[str, bytes]:
-    memory_id = new_id()
+def _body(
+    memory_id: str, text: str, project: str | None, source: str | None, *, force: bool
+) -> bytes:
     fields: dict[str, object] = {"memory_id": memory_id, "text": text, "force": force}
     if project is not None:
         fields["project"] = project
@@ -55,14 +63,14 @@ def _line(text: str, project: str | None, source: str | None, *, force: bool) ->
         raise InvalidMemory(message) from None
     memory = decode_memory(body)
     checked_text(memory.text, max_chars=_max_chars(memory.text))
-    return memory_id, memory_line(body)
+    return body
 
 
 def _max_chars(text: str) -> int:
     """Return how long a memory may be, as the worker will see it."""
     if diversion_here() is not None:
         return _USUAL_MAX_CHARS
-    # Reading the settings takes a tenth of a second once, which is nobody's business before the
+    # Reading the settings takes milliseconds once, which is nobody's business before the
     # writing thread has done it, unless the answer depends on it.
     if len(text) <= _USUAL_MAX_CHARS and not _settings_are_there():
         return _USUAL_MAX_CHARS

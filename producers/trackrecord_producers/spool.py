@@ -38,7 +38,7 @@ class SpoolSize:
 
 @dataclass(frozen=True)
 class Appended:
-    """What became of bodies that were to be spooled.
+    """What became of lines that were to be spooled.
 
     Attributes:
         written: how many of the first ones are in the spool.
@@ -54,7 +54,7 @@ class Appended:
 
 
 class SpoolWriter:
-    """Appends bodies to a file of this process's own.
+    """Appends lines to a file of this process's own.
 
     Args:
         folder: the spool; made when missing.
@@ -68,17 +68,15 @@ class SpoolWriter:
         self._file: LockedFile | None = None
         self._path: Path | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a file that only this writer can hand on."""
-        return self._file is not None
+    def append(self, contents: Sequence[bytes]) -> Appended:
+        """Write as many lines as there is room for, in their order; never raises OSError.
 
-    def append(self, bodies: Sequence[bytes]) -> Appended:
-        """Write as many bodies as there is room for, in their order; never raises OSError."""
-        lines = [_as_line(body) for body in bodies]
+        Args:
+            contents: what each line holds, without its line break; see `cargo.spool_line`.
+        """
+        lines = [as_line(content) for content in contents]
         try:
-            make_private_folder(self._folder.parent)
-            make_private_folder(self._folder)
+            make_spool(self._folder)
             room = self._max_bytes - sum(size for _, size in spool_files(self._folder))
             fitting = sum(end <= room for end in accumulate(map(len, lines)))
             written, problem = self._write(lines[:fitting]) if fitting else (0, "")
@@ -115,7 +113,7 @@ class SpoolWriter:
         if self._file is not None and self._file.is_unlinked:
             self.close()
         if self._file is None:
-            self._file = self._reopened() or self._created()
+            self._file = self._reopened() or create_spool_file(self._folder)
             self._path = self._file.path
         return self._file
 
@@ -128,19 +126,31 @@ class SpoolWriter:
         except FileNotFoundError:
             return None
 
-    def _created(self) -> LockedFile:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
-        while True:
-            # Between its creation and its lock another process may find it empty and delete it.
-            file = lock_file(self._folder / f"{new_id()}-{os.getpid()}{SUFFIX}", flags)
-            if file is not None:
-                return file
-
     def close(self) -> None:
         """Leave the file to whoever forwards it."""
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def make_spool(folder: Path) -> None:
+    """Make the folder of a spool, unless it is there."""
+    make_private_folder(folder.parent)
+    make_private_folder(folder)
+
+
+def create_spool_file(folder: Path) -> LockedFile:
+    """Create a file of this process's own in a spool, locked.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
+    while True:
+        # Between its creation and its lock another process may find it empty and delete it.
+        file = lock_file(folder / f"{new_id()}-{os.getpid()}{SUFFIX}", flags)
+        if file is not None:
+            return file
 
 
 def spool_files(folder: Path) -> Iterator[tuple[Path, int]]:
@@ -176,9 +186,10 @@ def _count_lines(path: Path) -> int:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(_READ_BYTES), b""))
 
 
-def _as_line(body: bytes) -> bytes:
+def as_line(content: bytes) -> bytes:
+    """Return what a line of the spool holds with its line break, which it gets only one of."""
     # In JSON a raw line break can only stand where a blank may.
-    return body.replace(b"\n", b" ") + b"\n"
+    return content.replace(b"\n", b" ") + b"\n"
 
 
 def _descriptor(file: LockedFile) -> int:

@@ -1,9 +1,9 @@
 """What a summary tells: the id, the size, the lines, the kind, and what matters of that kind."""
 
 import json
-import time
 
 import pytest
+from growth import grows_by_at_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -253,6 +253,7 @@ def test_cutting_keeps_as_much_as_fits_and_no_half_characters(data, longest):
         assert kept.data == data
 
 
+@pytest.mark.linear_time
 @pytest.mark.parametrize(
     "piece",
     [b"\nint " + b"& * " * 60, b"[" * 1000, b"{[", b"\\\"", b"pub " * 1000, b"\n" + b"public " * 6,
@@ -261,14 +262,13 @@ def test_cutting_keeps_as_much_as_fits_and_no_half_characters(data, longest):
 def test_time_is_proportional_to_the_length(piece):
     """No content makes it explode: ten times the text takes no hundred times the time."""
 
-    def seconds(size):
+    def texts(size):
         data = (piece * (size // len(piece) + 1))[:size]
-        prefixed = (b"x = 1;\nclass A {\n" * 600 + data, b"[" + data + b"]", data)
-        started = time.process_time()
-        for each in prefixed:
+        return (b"x = 1;\nclass A {\n" * (size // 800) + data, b"[" + data + b"]", data)
+
+    def work(given):
+        for each in given:
             describe(each, Kept(each))
             list(declared(each))
-        return time.process_time() - started
 
-    seconds(1000)
-    assert seconds(500_000) < max(0.2, seconds(50_000) * 40)
+    assert grows_by_at_most(10, work, short=texts(50_000), long=texts(500_000))

@@ -44,7 +44,8 @@ def test_an_oversized_output_becomes_a_summary(agent):
 
 @given(data=st.binary(min_size=1, max_size=300).map(lambda piece: piece * (11_000 // len(piece))))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_any_bytes_come_back(agent, data):
     """Bytes that are no text, too; the summary is bytes as the output was."""

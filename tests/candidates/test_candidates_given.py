@@ -8,8 +8,8 @@ import pytest
 from trackrecord.errors import InvalidCandidate, SettingsError
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.partial_rules import rules_from
-from trackrecord.prompt.candidates.ranking import rank
-from trackrecord.prompt.candidates.reading import read_candidates
+from trackrecord.prompt.candidates.rank import rank
+from trackrecord.prompt.candidates.read import read_candidates
 from trackrecord.prompt.candidates.rules import ContextRules
 
 FULL = Candidate(

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.candidates.ranking import Ranked, rank
+from trackrecord.prompt.candidates.rank import Ranking, rank
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.candidates.selecting import select
-from trackrecord.prompt.candidates.tokenizing import DOUBTS_MOST
+from trackrecord.prompt.candidates.select import select
+from trackrecord.prompt.candidates.tokenizer import DOUBTS_MOST
 
 RULES = ContextRules()
 KINDS = ("phase", "task", "decision", "evidence", "pattern", "anti_pattern", "competence", "memory")
@@ -53,7 +53,7 @@ tokenizers = st.sampled_from(sorted(TOKENIZERS))
 
 
 def only(ranked, entries):
-    return Ranked(tuple(entries), (), ranked.rules)
+    return Ranking(tuple(entries), (), ranked.rules)
 
 
 def counted(name, ranked, entries):

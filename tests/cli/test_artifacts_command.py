@@ -35,7 +35,8 @@ def put(artifacts, tmp_path):
 
 @given(data=st.binary(max_size=500))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_what_was_put_comes_back_byte_for_byte(nothing_up, tmp_path, capfdbinary, data):
     """Any bytes, and not one more on standard output."""

@@ -197,3 +197,31 @@ def test_lists_name_fallbacks(competences):
     for arguments in (("select", "red build"), ("list",)):
         lines = competences(*arguments).out.splitlines()
         assert len(lines) >= 3
+
+
+def test_history_lists_the_last_runs(competences, trackrecord, project):
+    """What each read and changed, the newest first; asking starts no run."""
+    assert trackrecord("consolidate", "--project", project).status == 0
+    for _ in range(2):
+        ran = trackrecord("consolidate", "--history", "--project", project, "--json")
+        newest, first = ran.json["runs"]
+        assert (newest["episodes_read"], first["records_created"]) == (0, 2)
+        assert newest["started_at"] > first["started_at"]
+    shown = trackrecord("consolidate", "--history", "--project", project).out.splitlines()
+    assert len(shown) == 3
+    assert "command line" in shown[1]
+
+
+def test_history_of_a_project_without_runs(up, trackrecord):
+    """One line, and an empty list for programs."""
+    ran = trackrecord("consolidate", "--history", "--project", "nowhere")
+    assert (ran.status, ran.out) == (0, "No run has read episodes of project 'nowhere' yet.\n")
+    ran = trackrecord("consolidate", "--history", "--project", "nowhere", "--json")
+    assert ran.json == {"project": "nowhere", "runs": []}
+
+
+def test_history_starts_no_run_not_even_a_dry_one(trackrecord):
+    """Which of the two is meant has to be said."""
+    ran = trackrecord("consolidate", "--history", "--dry-run")
+    assert ran.status == 2
+    assert "--history" in ran.err

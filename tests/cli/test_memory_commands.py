@@ -120,7 +120,7 @@ def test_similar_past_tasks(memories, trackrecord, project, outcomes_file):
     (found,) = memories("similar", "login fails")
     assert (found["task_id"], found["success"], found["relevance"]) == ("t1", False, 1.0)
     asked = ("rankings", "--project", project, "--task", "login fails", "--json")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 100
     while not (tasks := trackrecord(*asked).json["past_tasks"]):
         assert time.monotonic() < deadline
         time.sleep(0.05)

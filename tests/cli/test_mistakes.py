@@ -114,7 +114,7 @@ def test_up_stops_cleanly_on_ctrl_c_and_runs_once_per_home(home):
     command = [sys.executable, "-m", "trackrecord_cli", "up"]
     first = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 100
         while not (home / "up.lock").exists() or not (home / "up.lock").read_text():
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -6,16 +6,15 @@ import pytest
 from fleet import Fleet
 from sqlalchemy import Engine
 
-from trackrecord.store.competences.tables import metadata
-from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
 
 
 @pytest.fixture
 def engine(store_url: str) -> Iterator[Engine]:
     """An engine of an empty store."""
     engine = connect_store(store_url, timeout_s=20.0)
-    with writing(engine) as connection:
-        metadata.create_all(connection)
+    migrate(engine)
     yield engine
     engine.dispose()
 

@@ -92,7 +92,7 @@ def test_nothing_new_changes_nothing(fleet: Fleet) -> None:
     fleet.consolidate(now=100.0)
     before, revision = fleet.state(), fleet.revision
     report = fleet.consolidate(now=200.0)
-    assert report.is_empty
+    assert (report.episodes_read, report.changes) == (0, ())
     assert (fleet.state(), fleet.revision) == (before, revision)
 
 
@@ -222,7 +222,8 @@ def test_projects_stay_apart(engine: Engine) -> None:
 
 def test_an_unknown_project_has_nothing_new(engine: Engine) -> None:
     """Before the first outcome there is nothing to say; nothing is written either."""
-    assert consolidate(engine, CompetenceRules(), "new", now=1.0, actor="test").is_empty
+    report = consolidate(engine, CompetenceRules(), "new", now=1.0, actor="test")
+    assert (report.episodes_read, report.changes) == (0, ())
     with reading(engine) as connection:
         assert connection.execute(select(consolidation_runs)).all() == []
 

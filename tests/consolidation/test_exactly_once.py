@@ -1,23 +1,22 @@
 """Every episode counts exactly once: whoever dies, and however many run at once."""
 
 import random
-import subprocess
-import sys
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
+from dying import exit_code_of
 from fleet import Fleet, graph
-from sqlalchemy import Connection, Engine, event, text
+from killed_run import run_until
+from sqlalchemy import Connection, Engine, event, text, update
 
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.competences.tables import leases
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord_consolidation.run import consolidate
 from trackrecord_consolidation.run_lease import Turn
-
-KILLED_RUN = Path(__file__).parent / "killed_run.py"
 
 
 def report_some(fleet: Fleet) -> None:
@@ -56,7 +55,6 @@ def without_rows(state: dict[str, list[object]]) -> dict[str, list[object]]:
 
 
 @pytest.mark.faults
-@pytest.mark.timeout(300)
 def test_killed_anywhere_the_next_run_finishes(fleet: Fleet, store_url: str) -> None:
     """SIGKILL before any statement or commit: the next run's result is that of a whole run."""
     report_some(fleet)
@@ -67,11 +65,10 @@ def test_killed_anywhere_the_next_run_finishes(fleet: Fleet, store_url: str) -> 
     while True:
         start_over(fleet)
         fleet.engine.dispose()
-        command = [sys.executable, str(KILLED_RUN), store_url, str(number)]
-        done = subprocess.run(command, check=False, capture_output=True, timeout=60)
-        if done.returncode == 0:
+        exit_code = exit_code_of(run_until, number, store_url)
+        if exit_code == 0:
             break
-        assert done.returncode == -9, done.stderr.decode()
+        assert exit_code == -signal.SIGKILL
         killed += 1
         time.sleep(0.02)  # longer than the dead run's turn
         fleet.consolidate(episodes_at_once=4)
@@ -173,11 +170,12 @@ def test_one_run_at_a_time(fleet: Fleet) -> None:
     """A second one says so, changes nothing, and takes over when the first is dead."""
     fleet.report("a")
     with writing(fleet.engine) as connection:
-        Turn("default", 0.2).take(connection)
+        Turn("default", 3600).take(connection)
     with pytest.raises(AlreadyRunning, match="is being consolidated already"):
         fleet.consolidate()
     assert fleet.state()["waiting"]
-    time.sleep(0.25)
+    with writing(fleet.engine) as connection:
+        connection.execute(update(leases).values(until=time.time()))
     assert fleet.consolidate().episodes_read == 1
 
 

@@ -1,7 +1,8 @@
 """The wheel: what it holds, and that an agent's installation of it is a light one."""
 
-import email
+import email.message
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 from compose_file import ROOT
 from packaging.requirements import Requirement
+
+import trackrecord
 
 PACKAGES = {
     "trackrecord",
@@ -56,8 +59,10 @@ def test_types_are_told(names):
 
 
 def test_no_tests_and_no_caches(names):
-    """Nothing that only developers need."""
-    assert not [name for name in names if "test" in name.lower() or "__pycache__" in name]
+    """Nothing that only developers need; `trackrecord.testing` is for users."""
+    parts = {part for name in names for part in name.split("/")}
+    assert not parts & {"tests", "conftest.py", "__pycache__"}
+    assert [part for part in parts if part.startswith("test_")] == []
 
 
 def test_an_agent_needs_few_packages(wheel, tmp_path):
@@ -108,14 +113,27 @@ def test_an_agent_needs_few_packages(wheel, tmp_path):
     assert answer["prompt"] == "## Tasks\n\nFix the build"
     assert "redis is unavailable" in answer["problem"]
     lines = [line for file in (home / "spool").iterdir() for line in file.read_text().splitlines()]
-    assert sorted(json.loads(line)["task_id"] for line in lines) == ["t-1", "t-2", "t-3"]
+    assert sorted(json.loads(line)["body"]["task_id"] for line in lines) == ["t-1", "t-2", "t-3"]
+
+
+def test_version_and_links_on_the_package_page(wheel):
+    """The version is the package's own, and no link of the README needs a file beside it."""
+    with zipfile.ZipFile(wheel) as archive:
+        headers = _headers(archive)
+    assert headers["Version"] == trackrecord.__version__
+    links = re.findall(r"\]\(([^)\s]+)\)", headers.get_payload())
+    assert links
+    assert [link for link in links if not link.startswith("https://")] == []
+
+
+def _headers(archive: zipfile.ZipFile) -> email.message.Message:
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    return email.message_from_string(archive.read(name).decode())
 
 
 def _declared(archive: zipfile.ZipFile) -> list[Requirement]:
     """What the wheel says it needs when no extra is asked for."""
-    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-    headers = email.message_from_bytes(archive.read(name))
-    found = [Requirement(line) for line in headers.get_all("Requires-Dist")]
+    found = [Requirement(line) for line in _headers(archive).get_all("Requires-Dist")]
     return [each for each in found if each.marker is None or each.marker.evaluate({"extra": ""})]
 
 

@@ -7,7 +7,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    *sorted(DOCS.glob("*.md")),
+]
 PAGE_NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 PACKAGE_FOLDERS = [
     ROOT / "trackrecord",

@@ -1,18 +1,19 @@
 """One version everywhere."""
 
 import re
-import tomllib
 
 import yaml
 from documentation import ROOT, text_of
 
+import trackrecord
+
 
 def _version() -> str:
-    return tomllib.loads(text_of("pyproject.toml"))["project"]["version"]
+    return trackrecord.__version__
 
 
 def test_newest_version_is_the_projects():
-    """The changelog begins with the version that pyproject.toml has."""
+    """The changelog begins with the version that the package has."""
     newest = re.search(r"^## \[([^\]]+)\]", text_of("CHANGELOG.md"), re.MULTILINE)
     assert newest[1] == _version()
 

@@ -6,9 +6,9 @@ from typing import get_args
 from documentation import tables, text_of
 
 from trackrecord.prompt.candidates.candidate import ContentType, Kind
-from trackrecord.prompt.candidates.ranking import rank
+from trackrecord.prompt.candidates.rank import rank
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.composing import Reason
+from trackrecord.prompt.report import Reason
 
 PAGE = "docs/prompts.md"
 RULES = ContextRules()

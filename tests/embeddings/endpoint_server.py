@@ -30,6 +30,7 @@ class EndpointServer:
         status: what it answers with.
         delay_s: how long it takes.
         answer: the body of its answer instead of vectors.
+        location: where it sends whoever asks, if anywhere.
     """
 
     def __init__(self) -> None:
@@ -39,6 +40,7 @@ class EndpointServer:
         self.status = 200
         self.delay_s = 0.0
         self.answer: bytes | None = None
+        self.location: str | None = None
         self.url = ""
 
     @property
@@ -83,6 +85,8 @@ def serving() -> Iterator[EndpointServer]:
             try:
                 self.send_response(endpoint.status)
                 self.send_header("Content-Length", str(len(answer)))
+                if endpoint.location is not None:
+                    self.send_header("Location", endpoint.location)
                 self.end_headers()
                 self.wfile.write(answer)
             except OSError:  # who asked has given up

@@ -50,9 +50,11 @@ def test_what_an_attempt_counted_itself_is_given_to_none(client):
 def test_what_was_recorded_before_the_attempt_began_is_not_its(client):
     """By the server's clock, whatever the clock of the agent says."""
     record(client)
-    time.sleep(0.3)
+    time.sleep(0.05)
+    began = time.monotonic()
+    time.sleep(1)
     record(client)
-    assert adopt(client, age_s=0.15) == 1
+    assert adopt(client, age_s=time.monotonic() - began) == 1
     assert adopt(client, "other", age_s=60) == 1
 
 
@@ -90,7 +92,8 @@ steps = st.one_of(
 
 @given(st.lists(steps, max_size=25))
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_whatever_happens_each_error_is_in_one_outcome(client, told):
     """As a model says: what waits goes to whoever asks next, and stays there."""

@@ -9,11 +9,13 @@ import pytest
 import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
-from trackrecord.errors import InvalidErrorReport, ServerUnavailable, UnknownId
+from trackrecord.errors import InvalidErrorReport, RefusedByRedis, ServerUnavailable, UnknownId
 from trackrecord.inflight.errors import ERROR_TYPES, ErrorRules, ErrorStats
 from trackrecord.inflight.reports import AttemptEnd, digest_in, error_report, task_digest
-from trackrecord.inflight.store import InFlightStore, RefusedByRedis
+from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_keys import Keys
 
 KEYS = Keys("trackrecord")
@@ -225,18 +227,20 @@ def test_a_project_is_bounded_and_forgets_the_silent_tasks_first(store_of, clien
 
 def test_errors_leave_after_the_retention_time(store_of, client):
     """The task that is silent, with all that belongs to it; news prolongs a task's stay."""
-    store = store_of(retention_s=1)
+    store = store_of(retention_s=3)
     error_id = record(store, "silent")
-    for number in range(4):
-        time.sleep(0.4)
-        record(store, "lively", message=str(number))
+    silent_since, count = time.monotonic(), 0
+    while time.monotonic() < silent_since + 3.5:
+        time.sleep(0.2)
+        record(store, "lively", message=str(count))
+        count += 1
     assert store.read("silent").errors == ()
-    assert store.read("lively").stats.total == 4
+    assert store.read("lively").stats.total == count
     with pytest.raises(UnknownId):
         store.resolve(error_id)
     assert client.zcard(KEYS.tasks_in_flight("p")) == 1
     assert client.hlen(KEYS.task_sizes("p")) == 2
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 100
     while client.keys():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -269,7 +273,7 @@ def test_what_is_no_report_is_refused(task_id, kind, more):
         error_report(task_id, kind, "m", **more)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     project=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=128),
     task_id=st.text(
@@ -294,7 +298,7 @@ def test_any_names_and_texts_survive(store_of, project, task_id, texts):
     assert store.read(task_id).errors[-1].resolved
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None,
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
           max_examples=30)  # fmt: skip
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["e", "F", "S", "r"])), max_size=40))
 def test_the_bounds_hold_whatever_happens(store_of, client, steps):
@@ -364,7 +368,7 @@ def test_ids_made_at_once_differ():
 
 def test_redis_away_is_said_in_one_line(home):
     """For reading, writing and resolving alike."""
-    client = redis.Redis(unix_socket_path=str(home / "nowhere.sock"))
+    client = redis.Redis(unix_socket_path=str(home / "nowhere.sock"), retry=Retry(NoBackoff(), 0))
     store = InFlightStore(client, KEYS, "p", ErrorRules())
     for ask in (lambda: store.read("t"), lambda: record(store), lambda: store.resolve("0" * 52)):
         with pytest.raises(ServerUnavailable, match="Redis cannot be reached") as caught:
@@ -373,8 +377,9 @@ def test_redis_away_is_said_in_one_line(home):
 
 
 def test_a_full_redis_refuses(store_of, client):
-    """That is another matter than Redis being away."""
+    """That is another matter than Redis being away, whatever words this version of Redis uses."""
     client.config_set("maxmemory", 1)
-    with pytest.raises(RefusedByRedis, match="OOM"):
+    with pytest.raises(RefusedByRedis, match=r"^Redis refuses the errors of tasks: \S"):
         record(store_of())
     client.config_set("maxmemory", 0)
+    record(store_of())

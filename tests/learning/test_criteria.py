@@ -69,7 +69,7 @@ def test_the_ratio_does_not_age_but_the_evidence_does() -> None:
     fresh = criterion_standing(RULES, "readable", feedback(*[("helpful", 0)] * 10))
     assert old.weight == fresh.weight == 1.0
     assert (old.has_little_evidence, fresh.has_little_evidence) == (True, False)
-    assert old.evidence.mass == pytest.approx(10 / 16)
+    assert old.evidence.decayed_total == pytest.approx(10 / 16)
 
 
 @pytest.mark.parametrize(("mass", "little"), [(2.98, True), (2.991, False), (3.0, False)])

@@ -1,11 +1,11 @@
 """Whatever a text is made of, the time it takes grows with its length and no faster."""
 
 import json
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
+from growth import grows_by_at_most, repeated
 
 from trackrecord.errors import InvalidOutcome
 from trackrecord.inflight.classification import classify, classify_failure, classify_text
@@ -58,19 +58,10 @@ PIECES = [
 ]  # fmt: skip
 
 
-def seconds(work: Callable[[str], object], piece: str, length: int) -> float:
-    text = (piece * (length // len(piece) + 1))[:length] + "x"
-    best = float("inf")
-    for _ in range(3):
-        began = time.process_time()
-        work(text)
-        best = min(best, time.process_time() - began)
-    return best
-
-
+@pytest.mark.linear_time
 @pytest.mark.parametrize("name", WORK)
 @pytest.mark.parametrize("piece", PIECES, ids=ascii)
 def test_time_grows_with_the_text_and_no_faster(name: str, piece: str) -> None:
     """Eight times the text takes about eight times as long; squared growth would take 64."""
-    work = WORK[name]
-    assert seconds(work, piece, 64 * 1024) < 28 * seconds(work, piece, 8 * 1024) + 0.02
+    short, long = (repeated(piece, length) + "x" for length in (8 * 1024, 64 * 1024))
+    assert grows_by_at_most(8, WORK[name], short=short, long=long)

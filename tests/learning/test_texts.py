@@ -13,10 +13,7 @@ from trackrecord.learning.patterns.texts import (
     Inversion,
     PatternWording,
     anti_pattern_line,
-    anti_patterns_text,
-    deprecated_text,
     pattern_line,
-    patterns_text,
     warning,
 )
 from trackrecord.learning.text.language import Language
@@ -77,37 +74,6 @@ def test_what_only_begins_like_a_warning_is_kept() -> None:
         assert warning(Inversion(content, 3, 3)).startswith(f"AVOID: {content}. Failed 3/3")
 
 
-def test_anti_patterns_in_english() -> None:
-    """The section of the rules."""
-    assert anti_patterns_text([Inversion(TYPES, 12, 15)]) == (
-        "## Anti-Patterns to Avoid\n"
-        "\n"
-        "Based on past failures, avoid these decomposition strategies:\n"
-        "\n"
-        "- AVOID: Split by file type. Failed 12/15 times (80% failure rate)"
-    )
-
-
-def test_anti_patterns_in_chinese() -> None:
-    """The section of the rules."""
-    assert anti_patterns_text([Inversion("按文件类型拆分", 12, 15)], "zh") == (
-        "## 要避免的反模式\n"
-        "\n"
-        "基于过去失败,避免这些分解策略:\n"
-        "\n"
-        "- 避免:按文件类型拆分。失败12/15次(80%失败率)"
-    )
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_nothing_gives_nothing(language: Language) -> None:
-    """No heading without a line."""
-    assert anti_patterns_text([], language) == ""
-    assert patterns_text([], language) == ""
-    assert deprecated_text([], language) == ""
-    assert patterns_text([standing("x", Maturity.DEPRECATED, 0, 5)], language) == ""
-
-
 @pytest.mark.parametrize(
     ("state", "helpful", "harmful", "english", "chinese"),
     [
@@ -140,27 +106,6 @@ def test_shares_are_decayed_and_counts_are_not() -> None:
     assert pattern_line(deprecated).endswith("[DEPRECATED - 57% harmful, avoid using]")
     established = PatternWording(TYPES, Maturity.ESTABLISHED, old)
     assert pattern_line(established).endswith("43% helpful, 57% harmful from 16 observations]")
-
-
-def test_sections_in_the_order_of_trust() -> None:
-    """Empty ones and deprecated ones are left out; within one the given order stays."""
-    proven = standing("A", Maturity.PROVEN, 9, 1)
-    candidate = standing("B", Maturity.CANDIDATE, 1, 0)
-    deprecated = standing("C", Maturity.DEPRECATED, 1, 4)
-    another = standing("D", Maturity.PROVEN, 5, 0)
-    assert patterns_text([candidate, proven, deprecated, another]) == (
-        "## Proven Patterns\n"
-        "\n"
-        "- A [PROVEN - 90% helpful from 10 observations]\n"
-        "- D [PROVEN - 100% helpful from 5 observations]\n"
-        "\n"
-        "## Candidate Patterns\n"
-        "\n"
-        "- B [LIMITED DATA - 1 observation]"
-    )
-    assert deprecated_text([proven, deprecated], "zh") == (
-        "## 已弃用的模式\n\n- C [已弃用 - 80%有害,避免使用]"
-    )
 
 
 hostile = st.text(st.sampled_from("#-`>[]PROVEN: \n\u2028AVOID") | st.characters(), max_size=400)

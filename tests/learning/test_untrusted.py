@@ -1,10 +1,10 @@
 """What agents wrote stands in a prompt as one harmless line."""
 
 import re
-import time
 import unicodedata
 
 import pytest
+from growth import grows_by_at_most, repeated
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,22 +91,14 @@ def test_plain_text_is_left_alone(text: str) -> None:
     assert as_data(text) == " ".join(text.split())
 
 
+@pytest.mark.linear_time
 @pytest.mark.parametrize(
     "piece", ["# ", "- ", "-", "1. ", ">", "|", "`", "~", "<", "\n", " ", "\u200b", "= ", "* * "]
 )
 def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     """Eight times the text takes about eight times as long."""
-
-    def seconds(length: int) -> float:
-        text = piece * (length // len(piece)) + "x"
-        best = float("inf")
-        for _ in range(5):
-            began = time.process_time()
-            as_data(text)
-            best = min(best, time.process_time() - began)
-        return best
-
-    assert seconds(256 * 1024) < 28 * seconds(32 * 1024) + 0.01
+    short, long = (repeated(piece, length) + "x" for length in (32 * 1024, 256 * 1024))
+    assert grows_by_at_most(8, as_data, short=short, long=long)
 
 
 @pytest.mark.parametrize(

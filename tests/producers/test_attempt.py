@@ -20,6 +20,7 @@ def published():
 
 
 def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
+    """The duration is that of the block, the outcome a success."""
     with attempt("t", strategy="file-based") as ours:
         assert current_attempt() is ours
     assert current_attempt() is None
@@ -38,6 +39,7 @@ def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
 
 
 def test_what_is_told_to_it_is_in_the_outcome(published):
+    """Tools, errors, results and other fields travel as they were told."""
     args = {"path": "a.py"}
     with attempt("t") as ours:
         ours.tool("read", args=args, duration_ms=12)
@@ -70,6 +72,7 @@ def test_what_is_told_to_it_is_in_the_outcome(published):
     ],
 )
 def test_what_is_raised_goes_on_and_is_recorded(published, error, mode):
+    """The exception reaches the caller; the outcome is a failure of its kind."""
     with pytest.raises(type(error)) as caught, attempt("t"):
         raise error
     assert caught.value is error
@@ -82,12 +85,14 @@ def test_what_is_raised_goes_on_and_is_recorded(published, error, mode):
 
 @pytest.mark.parametrize(("code", "success"), [(None, True), (0, True), (3, False), ("no", False)])
 def test_an_exit_is_a_failure_when_it_says_so(published, code, success):
+    """A clean exit is a success, any other one a failure."""
     with pytest.raises(SystemExit), attempt("t"):
         raise SystemExit(code)
     assert published[0]["success"] is success
 
 
 def test_an_error_that_was_told_and_then_raised_counts_once(published):
+    """The same exception is one error."""
     error = ValueError()
     with contextlib.suppress(ValueError), attempt("t") as ours:
         ours.error(error)
@@ -96,6 +101,7 @@ def test_an_error_that_was_told_and_then_raised_counts_once(published):
 
 
 def test_a_failure_that_is_told_is_one_though_nothing_is_raised(published):
+    """`fail` decides, whatever the block does afterwards."""
     with attempt("t") as ours:
         ours.fail("wrong_answer", "42 was expected")
     (outcome,) = published
@@ -179,6 +185,7 @@ def test_the_task_of_an_attempt_cannot_be_noted():
 
 
 def test_a_told_failure_is_not_overwritten_by_what_is_raised(published):
+    """The agent's own reason is kept."""
     with contextlib.suppress(ValueError), attempt("t") as ours:
         ours.fail("told")
         raise ValueError
@@ -194,6 +201,7 @@ class Hostile(Exception):
 
 
 def test_nothing_that_is_told_to_it_raises_or_costs_the_outcome(published):
+    """Whatever objects the agent hands over."""
     with contextlib.suppress(Hostile), attempt("t") as ours:
         ours.tool(Hostile(), args=Hostile(), error=Hostile())
         ours.tool("\ud800\0", args={"x": "\ud800"}, error="\ud800\0")
@@ -207,6 +215,7 @@ def test_nothing_that_is_told_to_it_raises_or_costs_the_outcome(published):
 
 
 def test_an_outcome_stays_small_however_much_is_told(published):
+    """What is too much is left out, and the outcome still arrives."""
     with contextlib.suppress(ValueError), attempt("t") as ours:
         for _ in range(3000):
             ours.tool("t" * 300, args={"x": "y" * 10_000}, error="e" * 10_000)
@@ -218,6 +227,8 @@ def test_an_outcome_stays_small_however_much_is_told(published):
 
 
 def test_async_with(published):
+    """An attempt also surrounds an asynchronous block."""
+
     async def main():
         async with attempt("t") as ours:
             await asyncio.sleep(0)
@@ -228,6 +239,8 @@ def test_async_with(published):
 
 
 def test_a_cancelled_task_is_a_failure(published):
+    """Its mode says that it was cancelled."""
+
     async def main():
         async def work():
             async with attempt("t"):
@@ -244,6 +257,7 @@ def test_a_cancelled_task_is_a_failure(published):
 
 
 def test_attempts_nest_and_each_is_current_in_its_own_block(published):
+    """The outer one is current again when the inner one has ended."""
     with attempt("outer") as outer:
         with attempt("inner") as inner:
             assert current_attempt() is inner
@@ -252,6 +266,7 @@ def test_attempts_nest_and_each_is_current_in_its_own_block(published):
 
 
 def test_one_attempt_used_twice_is_two_outcomes_and_nested_in_itself_one(published):
+    """Each use of the block is an attempt of its own."""
     ours = attempt("t")
     with ours:
         ours.retry()
@@ -261,6 +276,7 @@ def test_one_attempt_used_twice_is_two_outcomes_and_nested_in_itself_one(publish
 
 
 def test_a_with_block_without_a_task_gets_a_name_that_is_used_once(published):
+    """Attempts without a task are never taken for retries."""
     for _ in range(2):
         with attempt():
             pass
@@ -268,6 +284,8 @@ def test_a_with_block_without_a_task_gets_a_name_that_is_used_once(published):
 
 
 def test_a_decorated_function_is_what_it_was(published):
+    """Name, signature, result and exceptions stay the same."""
+
     @attempt("t")
     def add(a: int, b: int = 2) -> int:
         """Adds."""
@@ -283,6 +301,8 @@ def test_a_decorated_function_is_what_it_was(published):
 
 
 def test_a_decorator_without_a_task_names_it_after_the_function(published):
+    """With the module in front."""
+
     @attempt()
     def work():
         return None
@@ -294,6 +314,8 @@ def test_a_decorator_without_a_task_names_it_after_the_function(published):
 
 
 def test_recursion_is_an_attempt_for_each_call(published):
+    """Each call publishes its own outcome."""
+
     @attempt("t")
     def down(n):
         current_attempt().retry()
@@ -304,6 +326,8 @@ def test_recursion_is_an_attempt_for_each_call(published):
 
 
 def test_threads_and_tasks_have_attempts_of_their_own(published):
+    """The current attempt is that of the thread or of the asynchronous task."""
+
     @attempt("sync")
     def work(n, barrier):
         barrier.wait(5)
@@ -333,6 +357,8 @@ def test_threads_and_tasks_have_attempts_of_their_own(published):
 
 
 def test_a_decorated_coroutine_function_is_one(published):
+    """The attempt lasts until the coroutine has ended."""
+
     @attempt("t")
     async def fails():
         await asyncio.sleep(0)
@@ -345,6 +371,8 @@ def test_a_decorated_coroutine_function_is_one(published):
 
 
 def test_a_decorated_generator_does_all_that_generators_do(published):
+    """Values sent, thrown and returned pass through."""
+
     @attempt("t")
     def work():
         received = []
@@ -370,6 +398,7 @@ def test_a_decorated_generator_does_all_that_generators_do(published):
 
 
 def test_a_generator_that_is_closed_early_did_not_fail(published):
+    """Its consumer had enough."""
     closed = []
 
     @attempt("t")
@@ -387,6 +416,8 @@ def test_a_generator_that_is_closed_early_did_not_fail(published):
 
 
 def test_a_generator_that_raises_fails(published):
+    """The exception goes on to the consumer."""
+
     @attempt("t")
     def work():
         yield 1
@@ -398,6 +429,8 @@ def test_a_generator_that_raises_fails(published):
 
 
 def test_a_decorated_asynchronous_generator_does_all_that_they_do(published):
+    """Values sent and thrown pass through."""
+
     @attempt("t")
     async def work():
         try:
@@ -428,6 +461,8 @@ def test_a_decorated_asynchronous_generator_does_all_that_they_do(published):
 
 
 def test_a_method_can_be_decorated(published):
+    """It still gets its own object."""
+
     class Agent:
         @attempt()
         def work(self, n):
@@ -438,6 +473,7 @@ def test_a_method_can_be_decorated(published):
 
 
 def test_a_task_that_is_no_text_is_dropped_and_not_raised():
+    """The drop is counted as invalid."""
     with captured() as taken, attempt(7.5):
         pass
     assert taken.outcomes == []

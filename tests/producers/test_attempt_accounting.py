@@ -21,7 +21,6 @@ from trackrecord.inflight.store import InFlightStore
 from trackrecord.settings import load_settings
 from trackrecord.testing import captured
 from trackrecord_producers.attempt import attempt, current_attempt
-from trackrecord_producers.described import where
 from trackrecord_producers.errors_in_flight import (
     dropped_errors,
     error_context,
@@ -29,9 +28,10 @@ from trackrecord_producers.errors_in_flight import (
     record_error,
     resolve_error,
 )
-from trackrecord_producers.failed_before import FailedBefore
 from trackrecord_producers.inflight_writer import InFlightWriter
 from trackrecord_producers.notices import Notices
+from trackrecord_producers.retry_count import RetryCounts
+from trackrecord_producers.safe_text import where
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def published(monkeypatch):
         outcomes.append(fields)
 
     monkeypatch.setattr(attempt_module, "publish_fields", take)
-    monkeypatch.setattr(attempt_module, "_failed_before", FailedBefore())
+    monkeypatch.setattr(attempt_module, "_failed_before", RetryCounts())
     return outcomes
 
 
@@ -295,7 +295,7 @@ def test_calls_of_a_function_that_names_no_task_are_no_retries(captured_bodies):
 
 def test_which_tasks_failed_before_is_bounded():
     """The ones that failed last are remembered."""
-    failed = FailedBefore(max_tasks=2)
+    failed = RetryCounts(max_tasks=2)
     for task in ("a", "a", "b", "a", "c"):
         failed.note((None, task), success=False)
     assert [failed.count((None, task)) for task in "abc"] == [3, 0, 1]
@@ -549,7 +549,7 @@ def test_errors_wait_in_memory_until_redis_is_back(agent_of, home, redis_server)
     time.sleep(0.2)
     path.symlink_to(home / "redis.sock")
     wait_until(
-        lambda: errors_in_flight._writer.flush(0) or not len(errors_in_flight._writer._queue)
+        lambda: errors_in_flight._writer.flush(0) or not len(errors_in_flight._writer._writer.queue)
     )
     settings = load_settings(home=home)
     with redis_server.client() as client:
@@ -562,9 +562,9 @@ def test_memory_is_bounded_while_redis_is_away(agent_of, home, closed_port, capl
     agent_of(load_settings(home=home, redis_url=f"redis://127.0.0.1:{closed_port}/0"))
     kept = [record_error("t", "timeout", "m", wait=0) for _ in range(3000)]
     writer = errors_in_flight._writer
-    assert writer.dropped()["queue_full"] == kept.count(None) >= 800
+    assert writer.drops.by_reason()["queue_full"] == kept.count(None) >= 800
     writer.close()
-    assert sum(writer.dropped().values()) == 3000
+    assert writer.drops.total() == 3000
     assert record_error("t", "timeout", "m") is None
 
 

@@ -19,9 +19,9 @@ from what_became import arrived, dead_letters, wait_until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
-from trackrecord_producers.append import send
-from trackrecord_producers.forward import TOO_LONG, TORN, forward_spool, forwarding
 from trackrecord_producers.spool import SpoolWriter, spool_size
+from trackrecord_producers.spool_forwarder import TOO_LONG, TORN, forward_spool, forwarding
+from trackrecord_producers.stream_writer import send
 
 WHOLE = b'{"task_id":"t","success":true}'
 
@@ -37,6 +37,7 @@ def _bodies(client):
 
 
 def test_files_of_gone_writers_are_sent_oldest_first_and_deleted(settings, folder, client):
+    """In the order in which their lines were written."""
     (folder / "2.jsonl").write_bytes(b"third\n")
     (folder / "1.jsonl").write_bytes(b"first\nsecond\n")
     assert forward_spool(settings, client) == 3
@@ -45,10 +46,12 @@ def test_files_of_gone_writers_are_sent_oldest_first_and_deleted(settings, folde
 
 
 def test_no_spool_is_nothing_to_forward(settings, client):
+    """A missing folder is not an error."""
     assert forward_spool(settings, client) == 0
 
 
 def test_a_living_writers_file_is_left_to_it(settings, folder, client):
+    """Until the writer closes it."""
     writer = SpoolWriter(folder, 1000)
     writer.append([WHOLE])
     assert forward_spool(settings, client) == 0
@@ -57,6 +60,7 @@ def test_a_living_writers_file_is_left_to_it(settings, folder, client):
 
 
 def test_a_file_that_another_forwards_is_left_to_it(settings, folder, client):
+    """The lock tells."""
     path = folder / "1.jsonl"
     path.write_bytes(WHOLE + b"\n")
     with path.open("rb") as other:
@@ -66,6 +70,7 @@ def test_a_file_that_another_forwards_is_left_to_it(settings, folder, client):
 
 
 def test_a_killed_writers_outcomes_are_forwarded(settings, folder, client):
+    """The lock ends with its process."""
     code = (
         "import sys, time; from pathlib import Path\n"
         "from trackrecord_producers.spool import SpoolWriter\n"
@@ -82,6 +87,7 @@ def test_a_killed_writers_outcomes_are_forwarded(settings, folder, client):
 
 
 def test_a_torn_last_line_goes_to_the_dead_letters(settings, folder, client):
+    """The whole lines before it go onto the stream."""
     (folder / "1.jsonl").write_bytes(WHOLE + b"\n" + WHOLE[:-5])
     assert forward_spool(settings, client) == 1
     assert _bodies(client) == [WHOLE]
@@ -90,12 +96,14 @@ def test_a_torn_last_line_goes_to_the_dead_letters(settings, folder, client):
 
 
 def test_a_last_line_that_only_lacks_its_end_is_an_outcome(settings, folder, client):
+    """A missing line break alone does no harm."""
     (folder / "1.jsonl").write_bytes(WHOLE)
     assert forward_spool(settings, client) == 1
     assert dead_letters(client) == []
 
 
 def test_a_line_that_is_too_long_goes_to_the_dead_letters_in_parts(home, folder, client):
+    """Together the parts are the whole line."""
     settings = load_settings(home=home, max_body_bytes=1024)
     (folder / "1.jsonl").write_bytes(WHOLE + b"\n" + b"x" * 2500 + b"\n" + WHOLE + b"\n")
     assert forward_spool(settings, client) == 2
@@ -104,6 +112,7 @@ def test_a_line_that_is_too_long_goes_to_the_dead_letters_in_parts(home, folder,
 
 
 def test_what_is_no_file_of_ours_is_left_alone(settings, folder, home, client):
+    """Links, pipes, folders and files of other names stay untouched."""
     outside = home / "outside"
     outside.write_bytes(WHOLE + b"\n")
     (folder / "link.jsonl").symlink_to(outside)
@@ -117,6 +126,7 @@ def test_what_is_no_file_of_ours_is_left_alone(settings, folder, home, client):
 
 
 def test_nothing_is_deleted_before_redis_took_it_all(home, folder, redis_server, client):
+    """The file stays when Redis goes away in the middle."""
     settings = load_settings(home=home, publish_batch=10)
     (folder / "1.jsonl").write_bytes(b"".join(b"%d\n" % n for n in range(100)))
     steps = forwarding(settings, agent_client(settings))
@@ -132,6 +142,7 @@ def test_nothing_is_deleted_before_redis_took_it_all(home, folder, redis_server,
 
 
 def test_a_refusal_in_the_middle_keeps_the_file(home, folder, client):
+    """It is sent again from its start."""
     settings = load_settings(home=home, publish_batch=10)
     (folder / "1.jsonl").write_bytes(b"".join(b"%d\n" % n for n in range(100)))
     steps = forwarding(settings, client)
@@ -143,6 +154,7 @@ def test_a_refusal_in_the_middle_keeps_the_file(home, folder, client):
 
 
 def test_two_forwarders_share_the_work(settings, folder, client):
+    """Each file is sent by one of them."""
     for number in range(40):
         (folder / f"{number}.jsonl").write_bytes(b"%d\n" % number * 10)
     counts = []
@@ -159,6 +171,7 @@ def test_two_forwarders_share_the_work(settings, folder, client):
 
 
 def test_a_spool_far_larger_than_memory_should_be_is_forwarded_in_steps(settings, folder, client):
+    """Memory stays bounded while it is sent."""
     body = b'{"task_id":"t","success":true,"instruction":"' + b"x" * 200_000 + b'"}'
     with (folder / "1.jsonl").open("wb") as file:
         for _ in range(100):
@@ -169,7 +182,8 @@ def test_a_spool_far_larger_than_memory_should_be_is_forwarded_in_steps(settings
 
 
 @hypothesis_settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     content=st.lists(
@@ -178,6 +192,7 @@ def test_a_spool_far_larger_than_memory_should_be_is_forwarded_in_steps(settings
     ).map(b"".join)
 )
 def test_whatever_a_file_holds_nothing_of_it_is_lost(client, content):
+    """Each byte goes onto the stream or to the dead letters."""
     client.delete("trackrecord:outcomes", "trackrecord:dead")
     with tempfile.TemporaryDirectory() as home:
         settings = load_settings(home=Path(home), max_body_bytes=1024, publish_batch=3)
@@ -191,6 +206,7 @@ def test_whatever_a_file_holds_nothing_of_it_is_lost(client, content):
 
 
 def test_send_gives_the_ids_in_order_and_is_acknowledged(settings, client):
+    """One stream id for each body."""
     bodies = [b"%d" % n for n in range(1234)]
     ids = send(client, settings.keys, bodies)
     entries = client.xrange("trackrecord:outcomes")
@@ -200,6 +216,7 @@ def test_send_gives_the_ids_in_order_and_is_acknowledged(settings, client):
 
 
 def test_send_says_that_redis_is_away(home, closed_port):
+    """The message says what to do."""
     settings = load_settings(home=home, redis_url=f"redis://:hidden@127.0.0.1:{closed_port}/0")
     with pytest.raises(ServerUnavailable, match="TRACKRECORD_REDIS_URL") as caught:
         send(agent_client(settings), settings.keys, [b"{}"])
@@ -207,6 +224,7 @@ def test_send_says_that_redis_is_away(home, closed_port):
 
 
 def test_send_says_that_redis_refuses_without_repeating_the_content(settings, client):
+    """Bodies do not belong in a log."""
     client.config_set("maxmemory", "100kb")
     with pytest.raises(ServerUnavailable, match="maxmemory") as caught:
         send(client, settings.keys, [b'{"secret":1}'])
@@ -214,6 +232,7 @@ def test_send_says_that_redis_refuses_without_repeating_the_content(settings, cl
 
 
 def test_a_client_that_decodes_is_understood(settings, redis_server):
+    """Stream ids may come as text or as bytes."""
     import redis
 
     with redis.Redis(unix_socket_path=str(redis_server.socket), decode_responses=True) as client:

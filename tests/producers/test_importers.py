@@ -51,6 +51,7 @@ def _failure(tmp_path, text):
 
 @pytest.mark.skipif(not RECORDED.exists(), reason="the recorded runs are not on this machine")
 def test_the_recorded_runs_are_read_as_they_were_counted():
+    """The fixture's known totals are found again."""
     outcomes = [each.fields for each in read_recorded("tau-bench", RECORDED)]
     assert len(outcomes) == len({outcome["outcome_id"] for outcome in outcomes}) == 200
     assert sum(outcome["success"] for outcome in outcomes) == 84
@@ -73,6 +74,7 @@ def test_the_recorded_runs_are_read_as_they_were_counted():
 
 
 def test_a_run_becomes_an_outcome_that_invents_nothing(tmp_path):
+    """A field is filled in only from what was recorded."""
     (outcome,) = _read(tmp_path, [_run()])
     assert outcome.pop("outcome_id").startswith("tau-bench-")
     assert outcome.pop("task_id").startswith("tau-bench/0-")
@@ -87,11 +89,13 @@ def test_a_run_becomes_an_outcome_that_invents_nothing(tmp_path):
 
 
 def test_only_a_full_reward_is_a_success(tmp_path):
+    """A partial reward is a failure."""
     outcomes = _read(tmp_path, [_run(reward=reward) for reward in (1, 1.0, 0.99, 0, 2)])
     assert [outcome["success"] for outcome in outcomes] == [True, True, False, False, False]
 
 
 def test_an_answer_that_starts_with_error_is_a_tool_error(tmp_path):
+    """The recordings mark failed calls in this way."""
     run = _run()
     run["traj"][2]["content"] = "Error: no such user"
     (outcome,) = _read(tmp_path, [run])
@@ -101,6 +105,7 @@ def test_an_answer_that_starts_with_error_is_a_tool_error(tmp_path):
 
 
 def test_a_call_without_an_answer_is_neither_good_nor_bad(tmp_path):
+    """Nothing is known of its result."""
     run = _run()
     del run["traj"][2]
     (outcome,) = _read(tmp_path, [run])
@@ -109,6 +114,7 @@ def test_a_call_without_an_answer_is_neither_good_nor_bad(tmp_path):
 
 
 def test_the_id_is_the_runs_own_however_its_file_is_laid_out(tmp_path):
+    """Importing twice counts once."""
     first = _read(tmp_path, [_run(trial=0), _run(trial=1)])
     again = _read(tmp_path, [_run(trial=1), _run(trial=0)], indent=3, sort_keys=True)
     assert [outcome["outcome_id"] for outcome in first] == [
@@ -119,12 +125,14 @@ def test_the_id_is_the_runs_own_however_its_file_is_laid_out(tmp_path):
 
 
 def test_tasks_of_one_number_and_different_text_are_different_tasks(tmp_path):
+    """A number alone does not identify a task."""
     other = _run(info={"task": {"instruction": "something else"}})
     first, second = _read(tmp_path, [_run(), other])
     assert first["task_id"] != second["task_id"]
 
 
 def test_text_that_no_store_can_hold_is_replaced(tmp_path):
+    """NUL characters and lone surrogates do not cost the run."""
     run = _run(info={"task": {"instruction": "lone \ud83d and \0"}})
     run["traj"][1]["tool_calls"][0]["function"]["arguments"] = '{"x\\ud800": "\\u0000"}'
     run["traj"][2]["content"] = "Error \udfff"
@@ -134,6 +142,7 @@ def test_text_that_no_store_can_hold_is_replaced(tmp_path):
 
 
 def test_arguments_that_are_no_json_stay_a_text(tmp_path):
+    """The call is kept as it was recorded."""
     run = _run()
     run["traj"][1]["tool_calls"][0]["function"]["arguments"] = "{broken"
     (outcome,) = _read(tmp_path, [run])
@@ -141,10 +150,12 @@ def test_arguments_that_are_no_json_stay_a_text(tmp_path):
 
 
 def test_an_empty_array_is_no_run(tmp_path):
+    """It yields nothing."""
     assert _read(tmp_path, []) == []
 
 
 def test_a_file_is_read_in_parts(tmp_path):
+    """Memory stays bounded however large the file is."""
     runs = [_run(trial=n, info={"task": {"instruction": "é" * 70_000}}) for n in range(20)]
     assert len(_read(tmp_path, runs, ensure_ascii=False)) == 20
 
@@ -166,6 +177,7 @@ def test_a_file_is_read_in_parts(tmp_path):
     ],
 )
 def test_what_is_no_recording_is_named_with_file_and_record(text, named, tmp_path):
+    """The error says where to look."""
     assert named in _failure(tmp_path, text)
 
 
@@ -206,6 +218,7 @@ def test_a_run_that_crashed_is_a_failure_with_its_error(traj, tmp_path):
 
 
 def test_a_file_that_is_not_there_and_a_format_that_is_not_known(tmp_path):
+    """Both are errors of one line."""
     for name in FORMATS:
         with pytest.raises(ImportFormatError, match=r"missing\.json cannot be read"):
             list(read_recorded(name, tmp_path / "missing.json"))
@@ -240,6 +253,7 @@ _parts = st.fixed_dictionaries(
 
 @given(changed=_parts)
 def test_any_json_is_read_or_refused(changed, tmp_path_factory):
+    """No document raises anything else than the documented error."""
     path = tmp_path_factory.mktemp("runs") / "runs.json"
     path.write_text(json.dumps([{**_run(), **changed}]))
     try:
@@ -252,6 +266,7 @@ def test_any_json_is_read_or_refused(changed, tmp_path_factory):
 
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(content, tmp_path_factory):
+    """No bytes raise anything else than the documented error."""
     path = tmp_path_factory.mktemp("runs") / "runs.json"
     path.write_bytes(content)
     with contextlib.suppress(ImportFormatError):
@@ -267,6 +282,7 @@ WHOLE = b'{"task_id":"t","success":true}'
 
 
 def test_a_bad_line_is_named_and_the_good_ones_go_on():
+    """By its number in the file."""
     first, bad, second, third = _lines(
         WHOLE + b"\n{broken\n\n" + WHOLE[:-1] + b',"outcome_id":"mine","x":[1]}\r\n' + WHOLE
     )
@@ -277,12 +293,15 @@ def test_a_bad_line_is_named_and_the_good_ones_go_on():
 
 
 def test_a_reason_does_not_repeat_the_line():
+    """The content may be secret."""
     (bad,) = _lines(WHOLE[:-1] + b',"outcome_source":"secret"}')
     assert "outcome_source" in bad.reason
     assert "secret" not in bad.reason
 
 
 def test_equal_lines_are_outcomes_of_their_own_and_stay_the_same_ones():
+    """Reading the file again gives the same ids."""
+
     def ids(content):
         return [each.fields["outcome_id"] for each in _lines(content)]
 
@@ -294,6 +313,7 @@ def test_equal_lines_are_outcomes_of_their_own_and_stay_the_same_ones():
 
 
 def test_a_line_that_is_too_long_is_refused_without_being_held():
+    """Memory stays bounded."""
     results = _lines(b"x" * 10_000 + b"\n" + WHOLE, max_bytes=1000)
     assert [type(each) for each in results] == [Rejected, Imported]
     assert [each.record for each in results] == [1, 2]
@@ -301,6 +321,7 @@ def test_a_line_that_is_too_long_is_refused_without_being_held():
 
 
 def test_a_line_of_exactly_the_allowed_length_is_read():
+    """The limit itself is allowed."""
     line = WHOLE[:-1] + b" " * (1000 - len(WHOLE)) + b"}"
     assert len(line) == 1000
     (each,) = _lines(line + b"\n", max_bytes=1000)
@@ -308,12 +329,14 @@ def test_a_line_of_exactly_the_allowed_length_is_read():
 
 
 def test_a_byte_order_mark_is_passed_over():
+    """Some editors write one."""
     (each,) = _lines(b"\xef\xbb\xbf" + WHOLE)
     assert isinstance(each, Imported)
 
 
 @given(st.binary(max_size=300) | st.lists(st.sampled_from([WHOLE, b"\n", b"{"])).map(b"".join))
 def test_any_bytes_are_outcomes_or_rejected_lines(content):
+    """Each line is one or the other."""
     for each in _lines(content, max_bytes=100):
         if isinstance(each, Imported):
             decode_outcome(encode_body(each.fields))

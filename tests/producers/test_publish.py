@@ -28,6 +28,7 @@ class Unwritable:
 
 
 def test_an_outcome_arrives_with_what_was_missing_filled_in(agent_settings, client, publisher_of):
+    """An id, a timestamp and the project."""
     publisher = publisher_of(agent_settings)
     outcome_id = publisher.publish({"task_id": "t", "success": True, "strategy": "file-based"})
     assert publisher.flush(5)
@@ -45,6 +46,7 @@ def test_an_outcome_arrives_with_what_was_missing_filled_in(agent_settings, clie
 
 
 def test_the_settings_project_is_that_of_outcomes_that_name_none(home, client, publisher_of):
+    """It is filled in before the outcome travels."""
     publisher = publisher_of(load_settings(home=home, project='a "quoted" 项目'))
     publisher.publish({"task_id": "1", "success": True})
     publisher.publish({"task_id": "2", "success": True, "project": None})
@@ -54,6 +56,7 @@ def test_the_settings_project_is_that_of_outcomes_that_name_none(home, client, p
 
 
 def test_what_the_caller_says_is_kept():
+    """Nothing that was given is replaced."""
     moment = datetime(2026, 1, 2, tzinfo=UTC)
     given = {"task_id": "t", "success": True, "outcome_id": "mine", "timestamp": moment}
     outcome_id, body = build_body(given, project="p")
@@ -63,6 +66,7 @@ def test_what_the_caller_says_is_kept():
 
 
 def test_the_id_that_is_given_back_is_the_one_that_travels():
+    """Whatever type the caller gave."""
     given = UUID("0190f3a0-0000-7000-8000-000000000000")
     outcome_id, body = build_body({"task_id": "t", "success": True, "outcome_id": given})
     assert outcome_id == str(given) == decode_outcome(body).outcome_id
@@ -85,6 +89,7 @@ def test_the_id_that_is_given_back_is_the_one_that_travels():
     ],
 )
 def test_what_is_no_outcome_is_dropped_counted_and_explained_once(fields, reason, caplog):
+    """The log says what is wrong, without the content."""
     publisher = Publisher()
     for _ in range(3):
         assert publisher.publish({"task_id": "t", "success": True, **fields}) is None
@@ -96,6 +101,7 @@ def test_what_is_no_outcome_is_dropped_counted_and_explained_once(fields, reason
 
 
 def test_a_missing_required_field_is_pythons_own_error():
+    """A call without task_id or success is a mistake of the program."""
     with pytest.raises(TypeError):
         publish(task_id="t")
 
@@ -103,9 +109,10 @@ def test_a_missing_required_field_is_pythons_own_error():
 def test_a_body_too_large_for_the_settings_is_dropped_once_they_are_known(
     home, client, publisher_of
 ):
+    """Also one that was accepted before."""
     publisher = publisher_of(load_settings(home=home, max_body_bytes=2000))
     publisher.publish({"task_id": "1", "success": True, "instruction": "x" * 3000})
-    assert publisher.flush(5)
+    wait_until(lambda: publisher.stats().dropped == {"invalid": 1})
     assert publisher.publish({"task_id": "2", "success": True, "instruction": "x" * 3000}) is None
     assert arrived(client) == []
     assert publisher.stats().dropped == {"invalid": 2}
@@ -133,20 +140,21 @@ _objects = _json | st.builds(Unwritable) | st.builds(object) | st.complex_number
 def test_whatever_is_published_nothing_is_raised(task_id, success, fields):
     """Each call either gives the id of an outcome that the worker accepts, or counts a drop."""
     publisher = Publisher(load_settings)
-    publisher._thread = object()  # nothing is to be brought out
+    publisher._writer.has_begun = True  # nothing is to be brought out
     fields = {**fields, "task_id": task_id, "success": success}
     outcome_id = publisher.publish(fields)
     stats = publisher.stats()
     assert (stats.published, sum(stats.dropped.values())) == ((1, 0) if outcome_id else (0, 1))
     if outcome_id:
-        (waiting,) = publisher._queue.seize()
+        (waiting,) = publisher._writer.queue.seize()
         assert decode_outcome(waiting.body).outcome_id == outcome_id
 
 
 def test_a_full_queue_drops_what_comes(caplog):
+    """What waits stays, and the drop is counted."""
     publisher = Publisher()
-    publisher._thread = object()  # nothing is brought out
-    publisher._queue.limit(2, 10**6)
+    publisher._writer.has_begun = True  # nothing is brought out
+    publisher._writer.queue.limit(2, 10**6)
     ids = [publisher.publish({"task_id": "t", "success": True}) for _ in range(3)]
     assert ids[2] is None
     assert publisher.stats().waiting == 2
@@ -155,9 +163,10 @@ def test_a_full_queue_drops_what_comes(caplog):
 
 
 def test_the_queue_is_bounded_in_bytes_too():
+    """A few large outcomes fill it as many small ones do."""
     publisher = Publisher()
-    publisher._thread = object()  # nothing is brought out
-    publisher._queue.limit(1000, 5000)
+    publisher._writer.has_begun = True  # nothing is brought out
+    publisher._writer.queue.limit(1000, 5000)
     for _ in range(10):
         publisher.publish({"task_id": "t", "success": True, "instruction": "x" * 1000})
     assert publisher.stats().waiting == 4
@@ -165,6 +174,8 @@ def test_the_queue_is_bounded_in_bytes_too():
 
 
 def test_wrong_settings_never_raise_and_are_named_in_the_log(caplog):
+    """All that is published is counted as dropped."""
+
     def load():
         message = "setting queue_max: it is wrong"
         raise SettingsError(message)
@@ -172,7 +183,7 @@ def test_wrong_settings_never_raise_and_are_named_in_the_log(caplog):
     publisher = Publisher(load)
     publisher.publish({"task_id": "t", "success": True})
     wait_until(lambda: bool(caplog.messages))
-    assert publisher.flush(1)
+    assert not publisher.flush(1)
     assert publisher.publish({"task_id": "t", "success": True}) is None
     assert publisher.stats().dropped == {"bad_settings": 2}
     publisher.close()
@@ -180,7 +191,32 @@ def test_wrong_settings_never_raise_and_are_named_in_the_log(caplog):
     assert "setting queue_max: it is wrong" in line
 
 
+def test_flush_is_false_once_after_something_was_dropped(agent_settings, client, publisher_of):
+    """It is True only when all that was published since the last flush is kept."""
+    publisher = publisher_of(agent_settings)
+    publisher.publish({"task_id": "t", "success": True})
+    assert publisher.flush(40)
+    publisher.publish({"task_id": "t", "success": "maybe"})
+    publisher.publish({"task_id": "t", "success": True})
+    assert not publisher.flush(40)
+    publisher.publish({"task_id": "t", "success": True})
+    assert publisher.flush(40)
+    assert publisher.stats().dropped == {"invalid": 1}
+
+
+def test_a_drop_is_told_even_after_a_flush_that_ran_out_of_time(home, hung_port, publisher_of):
+    """The flush that waits to the end tells it."""
+    url = f"redis://127.0.0.1:{hung_port}/0"
+    publisher = publisher_of(load_settings(home=home, redis_url=url))
+    publisher.publish({"task_id": "t", "success": "maybe"})
+    publisher.publish({"task_id": "t", "success": True})
+    assert not publisher.flush(0)
+    assert not publisher.flush(40)
+    assert publisher.flush(40)
+
+
 def test_a_notice_of_one_kind_comes_again_only_after_a_pause(caplog):
+    """Other kinds are not held back."""
     notices = Notices(pause_s=0.05)
     for _ in range(3):
         notices.say("a", "first")
@@ -190,6 +226,8 @@ def test_a_notice_of_one_kind_comes_again_only_after_a_pause(caplog):
 
 
 def test_a_handler_of_the_agent_that_raises_does_not_reach_the_agent(caplog, monkeypatch):
+    """A faulty log handler does no harm."""
+
     def broken(record):
         raise RuntimeError
 
@@ -215,12 +253,14 @@ def test_a_forked_child_makes_ids_of_its_own():
 
 
 def test_threads_never_share_an_id():
+    """However many take ids at once."""
     with ThreadPoolExecutor(8) as threads:
         lists = list(threads.map(lambda _: [new_id() for _ in range(2_000)], range(8)))
     assert len(set(chain.from_iterable(lists))) == 16_000
 
 
 def test_ids_sort_by_time_and_never_repeat():
+    """Each one is a valid UUIDv7."""
     ids = [new_id() for _ in range(20_000)]
     assert len(set(ids)) == len(ids)
     assert [each[:13] for each in ids] == sorted(each[:13] for each in ids)

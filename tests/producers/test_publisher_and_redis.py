@@ -10,7 +10,7 @@ import redis
 from what_became import arrived, spooled, wait_until
 
 from trackrecord.settings import load_settings
-from trackrecord_producers.delivery import Delivery
+from trackrecord_producers.delivery import OutcomeDelivery
 
 
 def _outcome(number):
@@ -22,6 +22,7 @@ def _ids(bodies):
 
 
 def test_a_fresh_outcome_arrives_within_fifty_milliseconds(agent_settings, client, publisher_of):
+    """The median of a few."""
     publisher = publisher_of(agent_settings)
     publisher.publish(_outcome(0))
     assert publisher.flush(5)
@@ -36,6 +37,7 @@ def test_a_fresh_outcome_arrives_within_fifty_milliseconds(agent_settings, clien
 
 
 def test_many_threads_publish_and_everything_arrives_once(agent_settings, client, publisher_of):
+    """None is lost between threads."""
     publisher = publisher_of(agent_settings)
     ids = []
 
@@ -55,9 +57,12 @@ def test_many_threads_publish_and_everything_arrives_once(agent_settings, client
 
 
 def test_the_writing_thread_does_not_poll(agent_settings, client, publisher_of, monkeypatch):
+    """It sleeps while nothing is published."""
     turns = []
     monkeypatch.setattr(
-        Delivery, "forward", lambda self, go=Delivery.forward: (turns.append(1), go(self))[1]
+        OutcomeDelivery,
+        "forward",
+        lambda self, go=OutcomeDelivery.forward: (turns.append(1), go(self))[1],
     )
     publisher = publisher_of(agent_settings)
     publisher.publish(_outcome(0))
@@ -71,6 +76,7 @@ def test_the_writing_thread_does_not_poll(agent_settings, client, publisher_of, 
 def test_refused_outcomes_are_spooled_and_forwarded_when_redis_is_back(
     home, redis_server, client, publisher_of, caplog
 ):
+    """The log says so once."""
     settings = load_settings(home=home, retry_after_s=0.1)
     publisher = publisher_of(settings)
     before = publisher.publish(_outcome(0))
@@ -92,6 +98,7 @@ def test_refused_outcomes_are_spooled_and_forwarded_when_redis_is_back(
 
 
 def test_a_hung_server_delays_nobody_and_loses_nothing(home, hung_port, publisher_of):
+    """Neither `publish` nor `flush` waits for it."""
     settings = load_settings(
         home=home, redis_url=f"redis://127.0.0.1:{hung_port}/0", retry_after_s=0.1
     )
@@ -135,6 +142,7 @@ def test_a_server_that_refuses_writes_is_spooled_for(agent_settings, home, clien
 
 @pytest.mark.parametrize("state", ["replica", "wrong_type"])
 def test_any_refusal_means_the_spool(state, agent_settings, home, client, publisher_of):
+    """Whatever the reason for which Redis refuses."""
     if state == "replica":
         client.config_set("replica-read-only", "yes")
         client.replicaof("127.0.0.1", "1")
@@ -171,6 +179,7 @@ def test_a_bare_socket_in_between_that_breaks_off_loses_nothing(home, client, pu
 def test_what_others_left_in_the_spool_is_forwarded_after_the_first_success(
     agent_settings, home, client, publisher_of
 ):
+    """Whoever gets through brings it forward."""
     (home / "spool").mkdir()
     (home / "spool" / "left.jsonl").write_bytes(b'{"task_id":"left","success":true}\n')
     publisher = publisher_of(agent_settings)
@@ -180,6 +189,7 @@ def test_what_others_left_in_the_spool_is_forwarded_after_the_first_success(
 
 
 def test_publishing_inside_a_signal_handler_does_not_deadlock(agent_settings, client, publisher_of):
+    """Even when the signal comes inside `publish`."""
     publisher = publisher_of(agent_settings)
     from_handler = []
 
@@ -201,6 +211,7 @@ def test_publishing_inside_a_signal_handler_does_not_deadlock(agent_settings, cl
 
 
 def test_after_close_outcomes_go_straight_to_the_spool(agent_settings, home, client, publisher_of):
+    """The caller's thread writes them."""
     publisher = publisher_of(agent_settings)
     first = publisher.publish(_outcome(0))
     publisher.close()
@@ -212,6 +223,7 @@ def test_after_close_outcomes_go_straight_to_the_spool(agent_settings, home, cli
 
 
 def test_flush_says_when_the_time_was_too_short(home, hung_port, publisher_of):
+    """And True when it was not."""
     settings = load_settings(home=home, redis_url=f"redis://127.0.0.1:{hung_port}/0")
     publisher = publisher_of(settings)
     publisher.publish(_outcome(0))
@@ -220,6 +232,7 @@ def test_flush_says_when_the_time_was_too_short(home, hung_port, publisher_of):
 
 
 def test_the_redis_client_is_not_tried_again_by_itself(home, closed_port):
+    """An agent's client gives up at once."""
     from trackrecord.redis_client import agent_client
 
     client = agent_client(load_settings(home=home, redis_url=f"redis://127.0.0.1:{closed_port}/0"))
@@ -230,6 +243,7 @@ def test_the_redis_client_is_not_tried_again_by_itself(home, closed_port):
 
 
 def test_both_redis_clients_work_over_the_embedded_servers_socket(settings, client):
+    """The agent's and the worker's."""
     from trackrecord.redis_client import agent_client, worker_client
 
     for make in (agent_client, worker_client):

@@ -8,12 +8,10 @@ import sys
 import pytest
 
 import trackrecord
-from trackrecord_producers.append import outcome_entry
-from trackrecord_producers.body import with_project
-from trackrecord_producers.forward import forward_spool
-from trackrecord_producers.memory_line import memory_in, memory_line
+from trackrecord_producers.cargo import spool_line
 from trackrecord_producers.remembering import remember
 from trackrecord_producers.spool import SpoolWriter
+from trackrecord_producers.spool_forwarder import forward_spool
 
 PROGRAM = """
 import sys, trackrecord
@@ -65,8 +63,9 @@ def test_without_redis_it_waits_in_the_spool(agent_settings, redis_server, clien
     memory_id, dropped = agent(away, "用 uv 管理 Python")
     assert dropped == "{}"
     (path,) = agent_settings.spool_dir.glob("*.jsonl")
-    kinds = {type(json.loads(line)) for line in path.read_bytes().splitlines()}
-    assert kinds == {list, dict}
+    memory, outcome = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert (memory["v"], memory["memory"]["text"]) == (1, "用 uv 管理 Python")
+    assert (outcome["v"], outcome["body"]["task_id"]) == (1, "t")
     assert forward_spool(agent_settings, client) == 2
     (memory,) = memories_on(client, agent_settings)
     assert (memory["memory_id"], memory["text"]) == (memory_id, "用 uv 管理 Python")
@@ -76,19 +75,21 @@ def test_without_redis_it_waits_in_the_spool(agent_settings, redis_server, clien
     assert len(outcome_bodies) == 1
 
 
-@pytest.mark.parametrize("torn", [20, 30, 60])
+@pytest.mark.parametrize("torn", [5, 20, 30, 60, -2])
 def test_a_torn_line_is_set_aside(agent_settings, client, torn):
     """As that of an outcome would be, whole as it is."""
     writer = SpoolWriter(agent_settings.spool_dir, 10**6)
-    line = memory_line(b'{"memory_id":"m1","text":"Use uv for Python","project":"p"}')
+    body = b'{"memory_id":"m1","text":"Use uv for Python","project":"p"}'
+    line = spool_line("memory", body)
     writer.append([line])
     writer.close()
     (path,) = agent_settings.spool_dir.glob("*.jsonl")
-    path.write_bytes(path.read_bytes()[:torn])
+    cut_off = path.read_bytes()[:torn]
+    path.write_bytes(cut_off)
     forward_spool(agent_settings, client)
     assert client.xlen(agent_settings.keys.outcomes) == 0
     ((_, letter),) = client.xrange(agent_settings.keys.dead)
-    assert letter[b"body"] == line[:torn]
+    assert letter[b"body"] == cut_off
 
 
 @pytest.mark.parametrize("text", ["", " \n", "KNOWN PITFALL: ", "a\0b", "\ud800", None, 7])
@@ -120,13 +121,3 @@ def test_a_text_that_is_too_long_gets_no_id(agent_settings, client, length, limi
     if not is_kept:
         allowed = limit or "2000"
         assert f"has {length} characters, {allowed} are allowed" in ran.stderr
-
-
-def test_lines_and_entries():
-    """An outcome is an object and a memory's line a list: neither is taken for the other."""
-    line = memory_line(b'{"text":"x"}')
-    assert json.loads(line) == ["memory", {"text": "x"}]
-    assert memory_in(line) == b'{"text":"x"}'
-    assert memory_in(b'{"task_id":"memory"}') is None
-    assert outcome_entry(line) == {"v": "1", "memory": b'{"text":"x"}'}
-    assert memory_in(with_project(line, "p")) == b'{"project":"p","text":"x"}'

@@ -34,6 +34,7 @@ def _is_locked(path):
 
 
 def test_bodies_become_lines_of_a_private_file_that_is_locked_while_the_writer_lives(folder):
+    """Nobody else may read it or forward it."""
     writer = SpoolWriter(folder, MEGABYTE)
     assert writer.append([b'{"a":1}', b'{"b":2}']).written == 2
     assert writer.append([b'{"c":3}']).written == 1
@@ -47,11 +48,13 @@ def test_bodies_become_lines_of_a_private_file_that_is_locked_while_the_writer_l
 
 
 def test_a_line_break_inside_a_body_does_not_break_the_line(folder):
+    """It becomes a blank."""
     SpoolWriter(folder, MEGABYTE).append([b'{"a":\n1}'])
     assert _only_file(folder).read_bytes() == b'{"a": 1}\n'
 
 
 def test_each_writer_has_a_file_of_its_own(folder):
+    """Writers never wait for each other."""
     writers = [SpoolWriter(folder, MEGABYTE) for _ in range(3)]
     for writer in writers:
         writer.append([b"{}"])
@@ -59,6 +62,7 @@ def test_each_writer_has_a_file_of_its_own(folder):
 
 
 def test_a_closed_file_is_taken_up_again_unless_somebody_else_has_it(folder):
+    """So that few files are made."""
     writer = SpoolWriter(folder, MEGABYTE)
     writer.append([b"{}"])
     writer.close()
@@ -72,6 +76,7 @@ def test_a_closed_file_is_taken_up_again_unless_somebody_else_has_it(folder):
 
 
 def test_a_file_that_somebody_deletes_is_replaced(folder):
+    """By the next write."""
     writer = SpoolWriter(folder, MEGABYTE)
     writer.append([b"{}"])
     _only_file(folder).unlink()
@@ -80,6 +85,7 @@ def test_a_file_that_somebody_deletes_is_replaced(folder):
 
 
 def test_a_long_file_is_followed_by_another(folder):
+    """A file is forwarded as a whole, so it stays short."""
     writer = SpoolWriter(folder, 64 * MEGABYTE)
     for _ in range(3):
         writer.append([b"x" * 6 * MEGABYTE])
@@ -89,6 +95,7 @@ def test_a_long_file_is_followed_by_another(folder):
 
 
 def test_the_bound_is_the_whole_spools_and_what_finds_no_room_is_told(folder):
+    """The files of other processes count too."""
     SpoolWriter(folder, 100).append([b"x" * 59])
     appended = SpoolWriter(folder, 100).append([b"x" * 19, b"x" * 19, b"x" * 19])
     assert (appended.written, appended.too_many, appended.failed) == (2, 1, 0)
@@ -96,6 +103,7 @@ def test_the_bound_is_the_whole_spools_and_what_finds_no_room_is_told(folder):
 
 
 def test_a_folder_that_cannot_be_made_is_told(home):
+    """Instead of an exception."""
     (home / "spool").write_text("a file is in the way")
     appended = SpoolWriter(home / "spool", MEGABYTE).append([b"{}", b"{}"])
     assert (appended.written, appended.failed) == (0, 2)
@@ -103,6 +111,7 @@ def test_a_folder_that_cannot_be_made_is_told(home):
 
 
 def test_its_size_is_counted_in_outcomes_and_bytes(settings, folder):
+    """Of all files together."""
     assert spool_size(settings) == SpoolSize(0, 0)
     writer = SpoolWriter(folder, MEGABYTE)
     writer.append([b"{}", b"{}"])
@@ -120,7 +129,7 @@ def test_a_full_disk_costs_whole_outcomes_only_and_the_agent_goes_on(agent, home
         resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
         for _ in range(100):
             trackrecord.publish(task_id="t", success=True, source="x" * 100)
-        assert trackrecord.flush(10)
+        assert not trackrecord.flush(10)
         print(trackrecord.stats().spooled, trackrecord.dropped())
         trackrecord.publish(task_id="late", success=True)
         trackrecord.flush(10)
@@ -138,6 +147,7 @@ def test_a_full_disk_costs_whole_outcomes_only_and_the_agent_goes_on(agent, home
 
 
 def test_a_hook_spools_at_once_without_the_network_or_a_thread(agent, home):
+    """The outcome is on disk when the call returns."""
     done = agent(
         """
         import sys, threading, trackrecord, os
@@ -163,6 +173,7 @@ def test_a_hook_spools_at_once_without_the_network_or_a_thread(agent, home):
     ],
 )
 def test_a_hook_never_fails(agent, environment, call, reason):
+    """Wrong settings and a missing disk are counted."""
     code = textwrap.dedent(
         f"""
         import trackrecord
@@ -176,6 +187,7 @@ def test_a_hook_never_fails(agent, environment, call, reason):
 
 
 def test_two_processes_spool_at_once_and_lose_nothing(agent, home):
+    """Each writes to its own file."""
     done = agent(
         """
         import multiprocessing, trackrecord
@@ -195,6 +207,7 @@ def test_two_processes_spool_at_once_and_lose_nothing(agent, home):
 
 
 def test_each_line_is_json_of_its_own(folder):
+    """Whatever the body holds."""
     writer = SpoolWriter(folder, MEGABYTE)
     writer.append([json.dumps({"n": n}).encode() for n in range(100)])
     lines = _only_file(folder).read_bytes().splitlines()

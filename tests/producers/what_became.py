@@ -8,6 +8,8 @@ from typing import Any
 
 import redis
 
+from trackrecord_producers.cargo import read_spool_line
+
 
 def arrived(client: redis.Redis) -> list[dict[str, Any]]:
     """The bodies on the outcomes' stream, oldest first."""
@@ -23,9 +25,15 @@ def dead_letters(client: redis.Redis) -> list[tuple[str, bytes]]:
 
 
 def spooled(home: Path) -> list[dict[str, Any]]:
-    """The bodies in the spool, oldest file first."""
+    """The bodies of outcomes in the spool, oldest file first."""
     files = sorted((home / "spool").glob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
+    lines = [read_spool_line(line) for file in files for line in file.read_bytes().splitlines()]
+    return [json.loads(body) for kind, body in lines if kind == "outcome"]
+
+
+def kept(client: redis.Redis, home: Path) -> dict[str, str]:
+    """The task_id of each outcome that is on the stream, in the spool or in both, by its id."""
+    return {body["outcome_id"]: body["task_id"] for body in arrived(client) + spooled(home)}
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:

@@ -21,14 +21,14 @@ from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.composing import compose
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
     RankedTask,
     RankingsDocument,
 )
-from trackrecord.prompt.presenting import present_pattern
+from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.report import context_from
 from trackrecord.settings import load_settings
 
 NAMES = Recogniser()
@@ -85,7 +85,7 @@ LEARNT = document(
 
 def composed(given_document, own=(), rules=RULES, **more):
     asked = {"task": None, "budget": None, "language": "en", "problem": None, "now": time.time()}
-    return compose(given_document, own, rules, project="p", **{**asked, **more})
+    return context_from(given_document, own, rules, project="p", **{**asked, **more})
 
 
 def ids(considered):

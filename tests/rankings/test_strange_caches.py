@@ -15,7 +15,7 @@ from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankedPattern, RankingsDocument
-from trackrecord.prompt.presenting import present_pattern
+from trackrecord.prompt.presentation import present_pattern
 from trackrecord.settings import Settings
 
 NAMES = Recogniser()

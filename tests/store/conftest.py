@@ -6,13 +6,11 @@ import pytest
 from sqlalchemy import Engine
 
 from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
 
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[Engine]:
-    """An empty, migrated store; the test runs on each dialect."""
+    """A migrated store without a row; the test runs on each dialect."""
     engine = connect_store(store_url, timeout_s=20.0)
-    migrate(engine)
     yield engine
     engine.dispose()

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 from teaching import DAY, NOW, RULES, outcome, teach
@@ -17,8 +17,7 @@ from trackrecord.store.competences.read import read_competence, read_competences
 from trackrecord.store.competences.rebuild_credit import credit_again
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.competences.tables import competence_credits
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord_consolidation.rebuild import refold
@@ -95,14 +94,14 @@ def test_another_projects_record_gets_nothing(store):
     assert credits_on_record(store) == 0
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15)
 @given(
     given=st.lists(
         st.tuples(st.booleans(), st.integers(0, 9), st.none() | st.integers(0, 999)), max_size=12
     ),
     data=st.data(),
 )
-def test_order_and_batches_do_not_matter(given, data):
+def test_order_and_batches_do_not_matter(new_store, given, data):
     """Plain sums, and the latest use."""
     outcomes = [
         outcome(n, helpful=good, competence_id="a", duration_ms=took, timestamp=NOW - age)
@@ -112,8 +111,7 @@ def test_order_and_batches_do_not_matter(given, data):
     cut = data.draw(st.integers(0, len(outcomes)))
     found = []
     for batches in ([outcomes], [shuffled[:cut], shuffled[cut:]]):
-        store = connect_store("sqlite:///:memory:")
-        migrate(store)
+        store = new_store()
         put(store, record("a", good=2))
         for batch in batches:
             teach(store, batch)

@@ -5,7 +5,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from sqlalchemy import func, select
@@ -15,8 +15,7 @@ from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.criteria.tables import criterion_feedback
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.decay_basis import read_basis
 from trackrecord.store.outcomes.projects import project_id_of
@@ -69,7 +68,7 @@ def test_a_named_criterion_gets_the_verdict_given(store):
     assert sorted(found) == sorted({*DEFAULTS, "kind"})
     assert (found["readable"].harmful, found["readable"].decayed_harmful) == (1, 1.0)
     assert (found["kind"].helpful, found["kind"].decayed_helpful) == (1, 1.0)
-    assert (found["no_bugs"].neutral, found["no_bugs"].mass) == (1, 0.0)
+    assert (found["no_bugs"].neutral, found["no_bugs"].decayed_total) == (1, 0.0)
     assert (found["type_safe"].helpful, found["patterns"].helpful) == (1, 1)
 
 
@@ -136,8 +135,8 @@ def test_a_moment_in_the_far_future_is_no_error(store):
     """All evidence is gone by then; PostgreSQL knows no smaller number than the smallest."""
     teach(store, a_mixture())
     far = 253_402_300_799.0
-    assert all(each.evidence.mass == 0 for each in standings(store, at=far).values())
-    assert all(each.evidence.mass >= 0 for each in standings(store, now=far).values())
+    assert all(each.evidence.decayed_total == 0 for each in standings(store, at=far).values())
+    assert all(each.evidence.decayed_total >= 0 for each in standings(store, now=far).values())
 
 
 def test_a_rebuild_computes_the_same_sums(store):
@@ -176,16 +175,13 @@ def test_only_outcomes_that_name_criteria_take_rows(store):
 
 
 @given(st.data())
-@examples(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-def test_neither_order_nor_repetition_nor_batches_matter(tmp_path_factory, data):
+@examples(max_examples=25)
+def test_neither_order_nor_repetition_nor_batches_matter(new_store, data):
     """Whatever the deliveries, the criteria are those of the outcomes."""
     batch = a_mixture(20)
     found = []
     for order in (batch, data.draw(st.permutations(batch + batch[::3]))):
-        engine = connect_store(f"sqlite:///{tmp_path_factory.mktemp('store')}/x.db")
-        migrate(engine)
+        engine = new_store()
         cut = data.draw(st.integers(0, len(order)))
         teach(engine, order[:cut])
         teach(engine, order[cut:])

@@ -12,16 +12,16 @@ from trackrecord.queries.prompt_document import build_document
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of, revision_of
-from trackrecord.store.outcomes.tables import pattern_transitions, patterns
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.read import read_changes
+from trackrecord.store.patterns.tables import pattern_transitions, patterns
 
 
 def by_hand(store, action, *, at=NOW, slug="plan", reason="because"):
     with writing(store) as connection:
         return decide(
             connection, project_id_of(connection, "default"), slug, Action(action),
-            actor="ada", reason=reason, rules=RULES, half_life_days=90.0, now=at,
+            actor="ada", reason=reason, rules=RULES, now=at,
         )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
 from teaching import DAY, NOW, RULES, known, outcome, standings, teach
@@ -14,8 +14,9 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.outcomes.tables import observations, outcomes
+from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes
+from trackrecord.store.patterns.tables import observations
 
 
 @pytest.mark.parametrize("age_in_half_lives", [0, 1030, 1060, 5000])
@@ -151,9 +152,7 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     assert history() == before
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=15)
 @given(
     st.lists(
         st.tuples(
@@ -166,10 +165,9 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     ),
     st.integers(0, 3000),
 )
-def test_a_rebuild_leaves_the_same_state(tmp_path_factory, told, days_later) -> None:
+def test_a_rebuild_leaves_the_same_state(new_store, told, days_later) -> None:
     """Whatever was told, however old, and whenever it is rebuilt."""
-    engine = connect_store(f"sqlite:///{tmp_path_factory.mktemp('rebuild') / 'db'}")
-    migrate(engine)
+    engine = new_store()
     for number, (helpful, age, names) in enumerate(told):
         when = NOW + number
         teach(

@@ -7,19 +7,19 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
 from trackrecord.learning.numbers.decay import DecayRules
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.decay_basis import read_basis
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.outcomes.tables import outcomes, patterns
+from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes, read_examples
+from trackrecord.store.patterns.tables import patterns
 
 
 def changes(store, slug, project="default"):
@@ -237,18 +237,14 @@ def deliveries(draw):
     return told, [batch for batch in batches if batch]
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25)
 @given(deliveries())
-def test_order_batching_and_repetition_do_not_matter(tmp_path_factory, delivery):
+def test_order_batching_and_repetition_do_not_matter(new_store, delivery):
     """The state is that of one tidy delivery."""
     told, batches = delivery
     states = []
     for plan in ([told], batches):
-        folder = tmp_path_factory.mktemp("order")
-        engine = connect_store(f"sqlite:///{folder / 'db'}")
-        migrate(engine)
+        engine = new_store()
         for number, batch in enumerate(plan):
             # The landmark differs, too: it is the time of a project's first batch.
             teach(engine, batch, now=NOW + number)

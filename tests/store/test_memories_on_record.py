@@ -299,7 +299,8 @@ def project_revisions_of(store):
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.text("abcd 缓存", min_size=1, max_size=14), min_size=1, max_size=25), st.data())
 def test_every_similar_memory_is_found(store, texts, data):

@@ -7,11 +7,15 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
-from trackrecord.store.competences import tables as competence_tables
+from trackrecord.errors import NoVectors, SchemaTooNew, SchemaUnreleased, SettingsError
+from trackrecord.store.competences.vectors import make_room
 from trackrecord.store.database import migrate
-from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
+from trackrecord.store.database.metadata import metadata
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.outcomes.projects import project_names
 
 FOLDER = Path(migrate.__file__).parents[1] / "migrations"
 
@@ -22,16 +26,33 @@ def test_head_is_the_newest_migration():
 
 
 def test_the_migrated_schema_is_that_of_the_tables(store):
-    """Nothing is in the one that is not in the other."""
+    """Nothing is in the one that is not in the other, but for what only one database has."""
+    assert differences(store) == []
+
+
+def test_the_table_of_vectors_is_one_that_only_one_database_has(store):
+    """It is made when it is first needed, after which the schema is still as it should be."""
+    if dialect_of(store).vectors is None:
+        with pytest.raises(NoVectors):
+            make_room(store)
+        return
+    make_room(store)
     with reading(store) as connection:
-        opts = {"compare_type": True, "include_name": _is_described}
+        assert "text_vectors" in inspect(connection).get_table_names()
+    assert differences(store) == []
+
+
+def differences(store):
+    """What the schema has and the tables of the metadata do not say, and the other way round."""
+    dialect = dialect_of(store)
+
+    def is_described(name, kind, _parents):
+        return kind not in ("table", "index") or not dialect.is_extra(name)
+
+    with reading(store) as connection:
+        opts = {"compare_type": True, "include_name": is_described}
         context = MigrationContext.configure(connection, opts=opts)
-        assert compare_metadata(context, competence_tables.metadata) == []
-
-
-def _is_described(name, kind, _parents):
-    """Each database has full-text indexes of its own kind, see word_index.py."""
-    return kind != "table" or not name.startswith(("memory_words", "task_words"))
+        return compare_metadata(context, metadata)
 
 
 def test_migrating_again_does_nothing(store):
@@ -39,11 +60,11 @@ def test_migrating_again_does_nothing(store):
     assert migrate.migrate(store) is False
 
 
-def test_many_processes_may_start_at_once(store_url):
+def test_many_processes_may_start_at_once(empty_store_url):
     """One migrates, the others wait and find it done."""
 
     def start(_number):
-        engine = connect_store(store_url, timeout_s=20.0)
+        engine = connect_store(empty_store_url, timeout_s=20.0)
         try:
             return migrate.migrate(engine)
         finally:
@@ -57,5 +78,47 @@ def test_a_newer_database_is_refused_in_one_clear_line(store):
     """An old version must not write into tables it does not know."""
     with writing(store) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(migrate.SchemaTooNew, match="newer trackrecord"):
+    with pytest.raises(SchemaTooNew, match="newer trackrecord"):
         migrate.migrate(store)
+
+
+def test_a_database_of_the_last_unreleased_version_goes_on_as_it_is(store):
+    """Its tables are those of the first release: it is only marked so, and keeps what it holds."""
+    with writing(store) as connection:
+        ensure_projects(connection, ["kept"])
+        connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
+    assert migrate.migrate(store) is True
+    assert migrate.migrate(store) is False
+    with reading(store) as connection:
+        assert project_names(connection) == ["kept"]
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
+def test_an_older_unreleased_database_is_refused_in_one_clear_line(store, revision):
+    """What to do is part of the line; nothing in the database is changed."""
+    with writing(store) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :v"), {"v": revision})
+    told = f"unreleased .*{revision}.* another database"
+    with pytest.raises(SchemaUnreleased, match=told) as raised:
+        migrate.migrate(store)
+    assert "\n" not in str(raised.value)
+    with reading(store) as connection:
+        version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    assert version == revision
+
+
+def test_a_database_of_another_kind_is_refused_in_one_clear_line():
+    """Before anything is asked of it."""
+    with pytest.raises(SettingsError, match="mysql is not a supported database; use one of"):
+        connect_store("mysql://somewhere/trackrecord")
+
+
+def test_what_only_one_database_has_is_made_again_where_it_is_missing(store):
+    """A migration of tomorrow may add to it, without knowing which databases there are."""
+    with writing(store) as connection:
+        dialect_of(connection).make_extras(connection)
+        names = [name for extra in dialect_of(connection).ddl_extras for name in extra.names]
+    assert names
+    with reading(store) as connection:
+        there = {*inspect(connection).get_table_names()}
+    assert {"memory_words", "task_words"} <= there

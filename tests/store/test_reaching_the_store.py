@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from trackrecord.errors import StoreBusy, StoreUnavailable
+from trackrecord.errors import SchemaTooNew, StoreBusy, StoreUnavailable
 from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import SchemaTooNew, migrate
+from trackrecord.store.database.migrate import migrate
 
 MIGRATE = (
     "import sys; from trackrecord.store.database.engine import connect_store; "
@@ -19,9 +19,9 @@ MIGRATE = (
 )
 
 
-def test_many_processes_at_once(store_url: str) -> None:
+def test_many_processes_at_once(empty_store_url: str) -> None:
     """One does the work."""
-    command = [sys.executable, "-c", MIGRATE, store_url]
+    command = [sys.executable, "-c", MIGRATE, empty_store_url]
     started = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(3)
@@ -81,9 +81,9 @@ def test_a_lock_is_waited_for_so_long(tmp_path: Path) -> None:
         engine.dispose()
 
 
-def test_a_newer_database_is_not_touched(store_url: str) -> None:
+def test_a_newer_database_is_not_touched(empty_store_url: str) -> None:
     """The message says what to do."""
-    engine = connect_store(store_url)
+    engine = connect_store(empty_store_url)
     migrate(engine)
     with writing(engine) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))

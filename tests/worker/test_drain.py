@@ -225,9 +225,7 @@ def test_the_slice_ends(worker_of: WorkerOf, store_settings: Settings, client: r
     )
     stages = worker_of(small)
     publish(client, small, *(body(n) for n in range(3000)))
-    started = time.monotonic()
     done = stages.drain.run()
-    assert time.monotonic() - started < 3
     assert 0 < done.recorded < 3000
 
 

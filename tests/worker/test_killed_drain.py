@@ -1,15 +1,14 @@
 """SIGKILL at the worst points of a batch: nothing is lost, nothing counts twice."""
 
-import os
-import subprocess
-import sys
+import signal
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
+from dying import exit_code_of
+from dying_drain import drain_until
 from sqlalchemy import Engine
 from working import all_counted, body, learnt_counts, publish
 
@@ -17,7 +16,6 @@ from trackrecord.prompt.document import decode_document
 from trackrecord.settings import Settings
 from trackrecord_worker.stages import Stages
 
-DYING_DRAIN = Path(__file__).parent / "dying_drain.py"
 OUTCOMES = 200
 
 pytestmark = pytest.mark.faults
@@ -34,14 +32,7 @@ def test_killed_while_it_learns(
 ) -> None:
     """The next worker finishes: each outcome once, each bad body once among the dead letters."""
     publish(client, store_settings, *(body(n) for n in range(OUTCOMES)), b"bad", b"worse")
-    killed = subprocess.run(
-        [sys.executable, str(DYING_DRAIN), point],
-        env={**os.environ, **store_settings.as_environment()},
-        check=False,
-        capture_output=True,
-        timeout=60,
-    )
-    assert killed.returncode == -9, killed.stderr.decode()
+    assert exit_code_of(drain_until, point, store_settings) == -signal.SIGKILL
     learnt_by_the_dead = OUTCOMES if point in ("acknowledge", "acknowledged", "refresh") else 0
     assert learnt_counts(engine) == all_counted(learnt_by_the_dead)
 

@@ -50,7 +50,7 @@ def test_many_batches_are_few_refreshes(
     """At most one in each interval, and the last one shows all that was learnt."""
     settings = load_settings(
         **store_settings.model_dump(exclude_unset=True)
-        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 1.0}
+        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 60}
     )
     stages = worker_of(settings)
     written = []

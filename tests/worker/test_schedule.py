@@ -15,7 +15,6 @@ from trackrecord.errors import SettingsError
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
@@ -92,7 +91,6 @@ def test_stages_belong_to_a_process(settings: Settings) -> None:
 @pytest.fixture
 def store(store_url: str) -> Engine:
     engine = connect_store(store_url)
-    migrate(engine)
     yield engine
     engine.dispose()
 

@@ -14,7 +14,8 @@ from sqlalchemy import Engine, func, select
 
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
-from trackrecord.store.outcomes.tables import observations, outcomes, patterns, projects
+from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.store.patterns.tables import observations, patterns
 
 
 def body(number: int = 0, **fields: Any) -> bytes:
@@ -40,7 +41,7 @@ def publish(client: redis.Redis, settings: Settings, *bodies: bytes) -> list[byt
     return answers
 
 
-def until(condition: Callable[[], Any], seconds: float = 30.0, *, every: float = 0.05) -> None:
+def until(condition: Callable[[], Any], seconds: float = 100.0, *, every: float = 0.05) -> None:
     """Wait until the condition holds; a test that waits in vain fails."""
     deadline = time.monotonic() + seconds
     while not condition():

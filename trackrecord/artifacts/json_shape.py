@@ -1,7 +1,7 @@
 """The outermost shape of a JSON document: its keys, and how many items lie under each.
 
-A large document is walked over token by token: ten megabytes of small numbers would take a hundred
-as objects, even as views.
+A large document is walked over token by token: ten megabytes of small numbers would take three
+hundred and more as objects, even as views (msgspec.Raw, measured).
 """
 
 import re

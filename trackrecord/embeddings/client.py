@@ -1,29 +1,34 @@
 """The client of an embedding endpoint: texts in, vectors out, in batches and within a time.
 
-Plain HTTP of the standard library: one request after the other, no redirects, so that the key goes
-nowhere else.
+Proxies of the environment are used. Redirects are not followed, so that the key goes nowhere else.
 """
 
-import http.client
+import logging
 import time
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from trackrecord.errors import EndpointAway
+
 from .endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx
 
 Vector = tuple[float, ...]
 
 _PATH = "/embeddings"
 _OK = 200
-_PART = 65_536
 # 2048 vectors of 16,000 numbers would be more, and no endpoint answers so.
 _MOST_BYTES = 256 * 1024 * 1024
 
-
-class EndpointAway(Exception):
-    """Raised when an endpoint does not answer, not in time, or not as it should."""
+# It logs each request with its URL, in which there may be a password.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 class _Item(msgspec.Struct):
@@ -44,21 +49,39 @@ def embed(endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
     Raises:
         EndpointAway: one of the requests failed.
     """
-    vectors: list[Vector] = []
-    for start in range(0, len(texts), endpoint.batch_size):
-        vectors += _embed_batch(endpoint, texts[start : start + endpoint.batch_size])
+    # A tenth of a second to import, and most stores have no endpoint.
+    import httpx
+
+    try:
+        with httpx.Client(timeout=endpoint.timeout_s, verify=_trusted()) as client:
+            vectors: list[Vector] = []
+            for start in range(0, len(texts), endpoint.batch_size):
+                vectors += _embed_batch(
+                    client, endpoint, texts[start : start + endpoint.batch_size]
+                )
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        message = str(error) or type(error).__name__
+        raise EndpointAway(message) from error
+    except (ImportError, ValueError) as error:  # of httpx.Client, about the environment's proxies
+        message = f"the proxy that the environment names cannot be used: {error}"
+        raise EndpointAway(message) from error
     return vectors
 
 
-def _embed_batch(endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
+@cache
+def _trusted() -> "ssl.SSLContext":
+    """The certificates that are trusted; they take longer to read than an answer takes."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def _embed_batch(client: "httpx.Client", endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
     body = msgspec.json.encode(
         {"model": endpoint.model, "input": list(texts), "encoding_format": "float"}
     )
     try:
-        answer = _answer.decode(_post(endpoint, body))
-    except (OSError, http.client.HTTPException) as error:
-        message = str(error) or type(error).__name__
-        raise EndpointAway(message) from error
+        answer = _answer.decode(_post(client, endpoint, body))
     except (msgspec.MsgspecError, UnicodeError) as error:
         message = f"its answer cannot be read: {error}"
         raise EndpointAway(message) from error
@@ -69,33 +92,37 @@ def _embed_batch(endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
     return [item.embedding for item in items]
 
 
-def _post(endpoint: Endpoint, body: bytes) -> bytes:
-    url = urlsplit(endpoint.url or "")
-    path = url.path.rstrip("/")
-    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+def _post(client: "httpx.Client", endpoint: Endpoint, body: bytes) -> bytes:
+    # Not compressed: the size of what is read is bounded.
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+    }
     if endpoint.api_key:
         headers["Authorization"] = f"Bearer {endpoint.api_key}"
-    connection = kind(url.hostname or "", url.port, timeout=endpoint.timeout_s)
     deadline = time.monotonic() + endpoint.timeout_s
-    try:
-        connection.request(
-            "POST", path if path.endswith(_PATH) else path + _PATH, body=body, headers=headers
-        )
-        with connection.getresponse() as response:
-            if response.status != _OK:
-                message = f"it answered with status {response.status}"
-                raise EndpointAway(message)
-            return _read(response, deadline)
-    finally:
-        connection.close()
+    with client.stream("POST", _url(endpoint), content=body, headers=headers) as response:
+        if response.status_code != _OK:
+            message = f"it answered with status {response.status_code}"
+            raise EndpointAway(message)
+        return _read(response, deadline)
 
 
-def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:
+def _url(endpoint: Endpoint) -> "httpx.URL":
+    """Where to ask; a user in the URL is left out, for it would take the key's place."""
+    import httpx
+
+    url = httpx.URL(endpoint.url or "")
+    path = url.path.rstrip("/")
+    return url.copy_with(path=path if path.endswith(_PATH) else path + _PATH, userinfo=b"")
+
+
+def _read(response: "httpx.Response", deadline: float) -> bytes:
     """The whole body, also of one who sends it byte by byte: the time is for all of it."""
     parts: list[bytes] = []
     size = 0
-    while part := response.read1(_PART):
+    for part in response.iter_raw():
         parts.append(part)
         size += len(part)
         if time.monotonic() > deadline:

@@ -11,11 +11,10 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.sql.elements import ColumnElement
 
-from trackrecord.errors import WrongDimension
+from trackrecord.errors import EndpointAway, NoVectors, WrongDimension
 from trackrecord.learning.competences.phrases import text_of
 from trackrecord.store.competences.read import read_named
 from trackrecord.store.competences.vectors import (
-    NoVectors,
     applicability_of,
     drop_unused,
     is_stored,
@@ -27,7 +26,7 @@ from trackrecord.store.competences.vectors import (
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 
-from .client import EndpointAway, Vector, embed
+from .client import Vector, embed
 from .endpoint import Endpoint
 
 _log = structlog.get_logger(__name__)

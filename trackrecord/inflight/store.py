@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import redis
 
-from trackrecord.errors import ServerUnavailable, UnknownId
+from trackrecord.errors import RefusedByRedis, ServerUnavailable, UnknownId
 from trackrecord.redis_keys import Keys
 
 from .errors import (
@@ -23,10 +23,6 @@ from .scripts import END, RECORD, RESOLVE
 Report = ErrorReport | AttemptEnd
 
 _SHOWN_CHARS = 80
-
-
-class RefusedByRedis(ServerUnavailable):
-    """Raised when Redis answers, but refuses what it is asked to do: no memory is left, say."""
 
 
 class _Kept(msgspec.Struct, omit_defaults=True):

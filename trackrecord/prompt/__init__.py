@@ -1,4 +1,9 @@
-"""Prompt time: the cached rankings, chosen under a token budget and rendered as text.
+"""Prompt time: the cached rankings and an agent's own candidates, in one text within a budget.
+
+One engine for `rankings()` and `context()`, in this order: `document` (what the worker caches) →
+`learnt` (its entries as candidates) → `candidates.rank` → `candidates.select` → `candidates.text`.
+The table in `candidates.sections` says everything that is to be known of a section; `compose` puts
+the steps together, and `answer` and `context` say what became of it.
 
 Reads Redis only; needs neither SQLAlchemy nor Celery.
 """

@@ -62,6 +62,7 @@ class RankingsReader:
             limit=limit,
             language=known_language(lang),
             now=time.time(),
+            rules=self.settings.context,
             memory_rules=self.settings.memories,
         )
 

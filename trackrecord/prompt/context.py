@@ -12,10 +12,10 @@ from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
 
 from .candidates import partial_rules
 from .candidates.partial_rules import DEFAULT_RULES, rules_from
-from .candidates.reading import Given, read_candidates
-from .candidates.tokenizing import Tokenizer
+from .candidates.read import Given, read_candidates
+from .candidates.tokenizer import Tokenizer
 from .client import process_reader
-from .composing import Context, compose
+from .report import Context, context_from
 
 
 def context(
@@ -63,7 +63,7 @@ def context(
     rules = rules_from(config, usual)
     if reader is not None and asked.names_project:
         document, problem = reader.document(name)
-    composed = compose(
+    found = context_from(
         document,
         own,
         rules,
@@ -76,4 +76,4 @@ def context(
         memory_rules=memory_rules,
         now=time.time(),
     )
-    return composed if asked.problem is None else replace(composed, problem=asked.with_(problem))
+    return found if asked.problem is None else replace(found, problem=asked.with_(problem))

@@ -4,6 +4,7 @@ The worker writes it after each batch, complete with each entry's line of prompt
 agent has nothing left to compute but what fits its budget.
 """
 
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -56,6 +57,16 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
     tags: tuple[str, ...]
     lines: Lines
 
+    @property
+    def label(self) -> str:
+        """What people are shown it as."""
+        return "avoid" if self.is_negative else self.state
+
+    @property
+    def gist(self) -> str:
+        """What it says, in a table of all kinds."""
+        return self.content
+
 
 class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A competence record as agents are shown it.
@@ -91,6 +102,16 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     lines: Lines
     instructions: str = ""
 
+    @property
+    def label(self) -> str:
+        """What people are shown it as."""
+        return "competence"
+
+    @property
+    def gist(self) -> str:
+        """What it says, in a table of all kinds."""
+        return self.lines["en"].removeprefix("- ")
+
 
 class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A memory as agents are shown it.
@@ -114,6 +135,16 @@ class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
     effective_confidence: float
     score: float
     lines: Lines
+
+    @property
+    def label(self) -> str:
+        """What people are shown it as."""
+        return self.type
+
+    @property
+    def gist(self) -> str:
+        """What it says, in a table of all kinds."""
+        return self.text
 
 
 class RankedTask(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -139,8 +170,18 @@ class RankedTask(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=
     score: float
     lines: Lines
 
+    @property
+    def label(self) -> str:
+        """What people are shown it as."""
+        return "past task"
 
-class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True):
+    @property
+    def gist(self) -> str:
+        """What it says, in a table of all kinds."""
+        return self.lines["en"].removeprefix("- ")
+
+
+class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything of one project that a prompt may want.
 
     Attributes:
@@ -164,6 +205,11 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[RankedMemory, ...] = ()
     past_tasks: tuple[RankedTask, ...] = ()
     beyond: dict[str, int] = {}
+
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """What a reader has made of this document, so that it is made once; not cached in Redis."""
+        return {}
 
 
 _decoder = msgspec.json.Decoder(RankingsDocument)

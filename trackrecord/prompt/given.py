@@ -21,7 +21,7 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
-from .presenting import LANGUAGES
+from .presentation import LANGUAGES
 
 _CONFIDENCE = 0.8
 

@@ -1,15 +1,20 @@
-"""From rankings to candidates: how each kind of what is learnt competes for a prompt."""
+"""From rankings to candidates: how what is learnt competes for a prompt."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import msgspec
 
 from trackrecord.errors import InvalidCandidate
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from .answer import fitted
 from .candidates.candidate import Candidate
+from .candidates.rank import Scored, score_all
+from .candidates.rules import ContextRules
+from .candidates.sections import FEEDS, SECTIONS, Feed, Section
+from .candidates.text import write
 from .document import (
     RankedCompetence,
     RankedMemory,
@@ -17,9 +22,8 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
-from .fitting import fitting_memories, similar_past_tasks
 
-_Ranked = TypeVar("_Ranked", RankedPattern, RankedCompetence, RankedMemory, RankedTask)
+Entry = RankedPattern | RankedCompetence | RankedMemory | RankedTask
 
 
 @dataclass(frozen=True)
@@ -27,108 +31,160 @@ class Learnt:
     """What of a project's rankings competes.
 
     Attributes:
-        candidates: the best of each kind, each with its line of prompt text.
+        by_field: by the field of the rankings, each entry that competes, best first.
         left_out: how many entries do not compete.
     """
 
-    candidates: tuple[Candidate, ...] = ()
+    by_field: Mapping[str, Sequence[tuple[Entry, Scored]]] = field(default_factory=dict)
     left_out: int = 0
 
+    @property
+    def entries(self) -> list[Scored]:
+        """All that compete, section by section."""
+        return [scored for _, scored in chain.from_iterable(self.by_field.values())]
 
-def learnt_candidates(
+    def taken(self, candidates: Iterable[Candidate]) -> dict[str, tuple[Entry, ...]]:
+        """Return, by field, the entries whose candidates these are, best first."""
+        wanted = {id(candidate) for candidate in candidates}
+        return {
+            name: tuple(entry for entry, scored in pairs if id(scored.candidate) in wanted)
+            for name, pairs in self.by_field.items()
+        }
+
+
+def learnt_of(
     document: RankingsDocument,
+    rules: ContextRules,
     *,
     task: str | None,
-    most: int,
+    most: int | None,
     language: Language,
     memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
 ) -> Learnt:
-    """The best of each kind, as candidates that bring their own score.
+    """Return the best of each kind, as candidates that bring their own score.
 
     Args:
         document: a project's rankings.
+        rules: the weights and ratios.
         task: the text of the task at hand, if any; without one no past task is similar to it.
-        most: how many of each kind compete.
+        most: how many of each kind compete; None for all.
         language: of their lines.
         memory_rules: how memories are ranked for a task.
     """
-    competences, memories = document.competences, document.memories
-    past_tasks: tuple[RankedTask, ...] = ()
-    beyond = sum(document.beyond.values())
-    if task:
-        competences = fitted(competences, task)
-        memories = fitting_memories(memories, task, memory_rules)
-        past_tasks = similar_past_tasks(document.past_tasks, task)
-        # What has nothing to do with the task would not compete anyway.
-        beyond -= document.beyond.get("memories", 0)
-    candidates = (
-        *_competing(document.anti_patterns[:most], language, _of_anti_pattern),
-        *_competing(document.patterns[:most], language, _of_pattern),
-        *_competing(competences[:most], language, _of_competence),
-        *_competing(memories[:most], language, _of_memory),
-        *_competing(past_tasks[:most], language, _of_past_task),
-    )
-    there_are = (
-        len(document.anti_patterns)
-        + len(document.patterns)
-        + len(competences)
-        + len(memories)
-        + len(past_tasks)
-        + beyond
-    )
-    return Learnt(candidates, there_are - len(candidates))
+    by_field: dict[str, Sequence[tuple[Entry, Scored]]] = {}
+    beyond = dict(document.beyond)
+    there_are = 0
+    for feed in FEEDS:
+        entries = _offered(document, feed, task, memory_rules)
+        there_are += len(entries)
+        if task and feed.only_related:
+            # What has nothing to do with the task is not left out: it would not compete anyway.
+            beyond.pop(feed.field, None)
+        entries = entries[: _most(feed, most)]
+        if feed.merges_equal:  # their lines may differ from those of the document
+            made = _scored(entries, feed, language, rules)
+        else:
+            made = _scored_once(document, feed, language, rules)
+        known = [(entry, made[entry.id]) for entry in entries if entry.id in made]
+        if task and feed.for_task is not None:
+            weight = getattr(rules, feed.weight)
+            known = [(entry, scored.at(entry.score * weight)) for entry, scored in known]
+        by_field[feed.field] = known
+    competing = sum(map(len, by_field.values()))
+    return Learnt(by_field, there_are + sum(beyond.values()) - competing)
 
 
-def _competing(
-    entries: Sequence[_Ranked], language: Language, made_of: Callable[[_Ranked, str], Candidate]
-) -> list[Candidate]:
-    """Entries as candidates; another version may have written some that are none here."""
-    found = []
+def _offered(
+    document: RankingsDocument, feed: Feed, task: str | None, memory_rules: MemoryRules
+) -> Sequence[Entry]:
+    entries: Sequence[Entry] = getattr(document, feed.field)
+    if not task:
+        return () if feed.needs_task else entries
+    if feed.for_task is not None:
+        entries = feed.for_task(entries, task, memory_rules)
+    return _merged(entries) if feed.merges_equal else entries
+
+
+def _most(feed: Feed, most: int | None) -> int | None:
+    limits = [limit for limit in (feed.at_most, most) if limit is not None]
+    return min(limits, default=None)
+
+
+def _merged(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the first of each group of entries with equal lines, with the count in its lines."""
+    alike: dict[tuple[str, ...], list[Entry]] = {}
     for entry in entries:
-        if line := entry.lines.get(language):
+        alike.setdefault(tuple(entry.lines.values()), []).append(entry)
+    return [_counted(same[0], len(same)) for same in alike.values()]
+
+
+def _counted(entry: Entry, count: int) -> Entry:
+    if count == 1:
+        return entry
+    lines = {language: f"{line} ×{count}" for language, line in entry.lines.items()}
+    return msgspec.structs.replace(entry, lines=lines)
+
+
+def _scored_once(
+    document: RankingsDocument, feed: Feed, language: Language, rules: ContextRules
+) -> dict[str, Scored]:
+    """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
+    key = feed.field, language
+    made: dict[str, Scored]
+    made_by, made = document.derived.get(key, (None, {}))
+    if made_by is not rules and made_by != rules:
+        made = _scored(getattr(document, feed.field), feed, language, rules)
+        document.derived[key] = rules, made
+    return made
+
+
+def _scored(
+    entries: Iterable[Entry], feed: Feed, language: Language, rules: ContextRules
+) -> dict[str, Scored]:
+    """Return entries as candidates, by id; those that another version wrote may not be ones."""
+    sections = FEEDS[feed]
+    candidates = {}
+    for entry in entries:
+        section = sections.get(None) or sections.get(getattr(entry, "state", None))
+        line = entry.lines.get(language)
+        if section is not None and line:
             try:
-                found.append(made_of(entry, line))
+                candidates[entry.id] = _candidate(entry, section, line)
             except InvalidCandidate:  # never an agent's error
                 continue
-    return found
+    return dict(zip(candidates, score_all(candidates.values(), rules), strict=True))
 
 
-def _of_anti_pattern(entry: RankedPattern, line: str) -> Candidate:
+def _candidate(entry: Entry, section: Section, line: str) -> Candidate:
+    is_its_kinds_own = section.name == section.kind
     return Candidate(
-        id=entry.id, kind="anti_pattern", text=line, score=entry.score, content_type="markdown"
-    )
-
-
-def _of_pattern(entry: RankedPattern, line: str) -> Candidate:
-    return Candidate(
-        id=entry.id,
-        kind="pattern",
-        section=entry.state,
+        id=entry.id if is_its_kinds_own else section.prefix + entry.id,
+        kind=section.kind,
+        section=None if is_its_kinds_own else section.name,
         text=line,
         score=entry.score,
         content_type="markdown",
     )
 
 
-def _of_competence(entry: RankedCompetence, line: str) -> Candidate:
-    return Candidate(
-        id=entry.id, kind="competence", text=line, score=entry.score, content_type="markdown"
+def patterns_text(
+    patterns: Iterable[RankedPattern], language: Language, *, with_deprecated: bool = False
+) -> str:
+    """Return patterns as prompt text; within a section the given order stays.
+
+    Args:
+        patterns: of any state, and anti-patterns.
+        language: of the text.
+        with_deprecated: whether the patterns that nobody is recommended stand in it.
+    """
+    placed = (
+        (each, SECTIONS["anti_pattern" if each.is_negative else each.state]) for each in patterns
     )
-
-
-def _of_memory(entry: RankedMemory, line: str) -> Candidate:
-    return Candidate(
-        id=entry.id, kind="memory", text=line, score=entry.score, content_type="markdown"
-    )
-
-
-def _of_past_task(entry: RankedTask, line: str) -> Candidate:
-    # A memory of another kind: weighed as one, told apart by its id and its section.
-    return Candidate(
-        id=f"task:{entry.id}",
-        kind="memory",
-        section="past_task",
-        text=line,
-        score=entry.score,
-        content_type="markdown",
+    return write(
+        (
+            _candidate(pattern, section, pattern.lines[language])
+            for pattern, section in placed
+            if section.feed is not None or with_deprecated
+        ),
+        language,
     )

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from trackrecord.factories import recogniser_of
 from trackrecord.prompt.document import RankedCompetence, RankedPattern, RankingsDocument
-from trackrecord.prompt.presenting import is_recommended, present_competence, present_pattern
+from trackrecord.prompt.presentation import is_recommended, present_competence, present_pattern
 from trackrecord.rules import Rules
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import revision_of
@@ -15,7 +15,7 @@ from trackrecord.store.patterns.read import read_standings
 
 from .prompt_memories import ranked_memories, ranked_past_tasks
 
-_Ranked = TypeVar("_Ranked", RankedPattern, RankedCompetence)
+_Entry = TypeVar("_Entry", RankedPattern, RankedCompetence)
 
 
 def build_document(
@@ -77,5 +77,5 @@ def build_document(
     )
 
 
-def _ranked(entries: Sequence[_Ranked]) -> list[_Ranked]:
+def _ranked(entries: Sequence[_Entry]) -> list[_Entry]:
     return sorted(entries, key=lambda each: (-each.score, each.id))

@@ -34,7 +34,6 @@ class MemoryBody(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _decoder = msgspec.json.Decoder(MemoryBody)
-_encoder = msgspec.json.Encoder()
 
 
 def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody:
@@ -62,11 +61,6 @@ def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody
             raise InvalidMemory(message)
     checked_text(memory.text)
     return memory
-
-
-def encode_memory(memory: MemoryBody) -> bytes:
-    """The body of a memory."""
-    return _encoder.encode(memory)
 
 
 def checked_text(text: str, *, max_chars: int | None = None) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import redis
 from sqlalchemy import text
 
-from trackrecord.errors import ServerUnavailable, TrackrecordError
+from trackrecord.errors import ServerUnavailable, TrackrecordError, Unhealthy
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
@@ -23,10 +23,6 @@ _SILENT_S = 30.0
 # Beat writes its schedule down every three minutes.
 _UNWRITTEN_S = 420.0
 _DATABASE_TIMEOUT_S = 3.0
-
-
-class Unhealthy(TrackrecordError):
-    """Raised when a process runs and does not do its work."""
 
 
 def check_worker(settings: Settings) -> None:

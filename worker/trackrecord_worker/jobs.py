@@ -7,7 +7,7 @@ from trackrecord.store.database.engine import reading
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import mark_waiting
 from trackrecord_consolidation.run import consolidate_all
-from trackrecord_producers.forward import forward_spool
+from trackrecord_producers.spool_forwarder import forward_spool
 
 from .housekeeping import forget_artifacts
 from .schedule import is_consolidation_due

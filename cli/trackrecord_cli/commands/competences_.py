@@ -11,8 +11,8 @@ from trackrecord.learning.competences.explanation import explain_competence
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import salience_now
-from trackrecord.learning.patterns.explanation import Explanation
-from trackrecord.prompt.presenting import present_competence
+from trackrecord.learning.text.explanation import Explanation
+from trackrecord.prompt.presentation import present_competence
 from trackrecord.settings import Settings
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import (

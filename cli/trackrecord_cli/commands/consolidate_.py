@@ -7,6 +7,10 @@ from typing import Any
 import click
 
 from trackrecord.embeddings.embedder import embed_everything
+from trackrecord.settings import Settings
+from trackrecord.store.competences.runs import StoredRun, read_runs
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.times import iso
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate
@@ -20,9 +24,16 @@ from ..screen import print_json, print_table
 @project_option
 @json_option
 @click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
-def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
+@click.option("--history", is_flag=True, help="List the last runs instead of starting one.")
+def command(project: str | None, *, dry_run: bool, history: bool, as_json: bool) -> None:
     """Turn what is new into competence records, as the nightly job does."""
+    if dry_run and history:
+        message = "--history starts no run: leave --dry-run out"
+        raise click.UsageError(message)
     settings, project = settings_for(project)
+    if history:
+        _show_history(settings, project, as_json=as_json)
+        return
     with open_store(settings) as engine:
         report = consolidate(
             engine,
@@ -55,6 +66,39 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
     )
     for reason, count in report.skipped.items():
         click.echo(f"skipped {count}: {reason}")
+
+
+def _show_history(settings: Settings, project: str, *, as_json: bool) -> None:
+    with open_store(settings) as engine, reading(engine) as connection:
+        project_id = project_id_of(connection, project)
+        runs = [] if project_id is None else read_runs(connection, project_id)
+    if as_json:
+        print_json({"project": project, "runs": [_run_as_document(run) for run in runs]})
+        return
+    if not runs:
+        click.echo(f"No run has read episodes of project {project!r} yet.")
+        return
+    print_table(
+        ("started", "by", "took", "episodes", "created", "reinforced", "updated", "skipped"),
+        (
+            (
+                iso(run.started_at),
+                run.actor,
+                "not finished" if run.duration_ms is None else f"{run.duration_ms:.0f} ms",
+                run.episodes_read,
+                run.records_created,
+                run.records_reinforced,
+                run.records_updated,
+                ", ".join(f"{count} {reason}" for reason, count in run.skipped.items()),
+            )
+            for run in runs
+        ),
+    )
+
+
+def _run_as_document(run: StoredRun) -> dict[str, Any]:
+    finished_at = None if run.finished_at is None else iso(run.finished_at)
+    return {**asdict(run), "started_at": iso(run.started_at), "finished_at": finished_at}
 
 
 def as_document(report: RunReport) -> dict[str, Any]:

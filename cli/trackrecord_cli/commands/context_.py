@@ -7,10 +7,10 @@ import click
 
 from trackrecord.learning.text.language import Language
 from trackrecord.prompt.candidates.partial_rules import rules_from
-from trackrecord.prompt.candidates.reading import read_candidates
+from trackrecord.prompt.candidates.read import read_candidates
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.composing import Considered, Context, compose
 from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.report import Considered, Context, context_from
 from trackrecord.settings import Settings
 
 from ..access import open_redis, settings_for
@@ -63,7 +63,7 @@ def rank(
     rules = rules_from(question.config, settings.context)
     now = time.time()
     document, problem = _learnt(settings, project, at, now) if learnt else (None, None)
-    answer = compose(
+    answer = context_from(
         document,
         own,
         rules,

@@ -57,7 +57,7 @@ def list_criteria(project: str | None, at: float | None, *, as_json: bool) -> No
                 each.evidence.helpful,
                 each.evidence.neutral,
                 each.evidence.harmful,
-                each.evidence.mass,
+                each.evidence.decayed_total,
                 _note(each),
             )
             for each in found
@@ -180,7 +180,7 @@ def as_document(standing: CriterionStanding, half_life_days: float) -> dict[str,
         "helpful_count": evidence.helpful,
         "neutral_count": evidence.neutral,
         "harmful_count": evidence.harmful,
-        "evidence": evidence.mass,
+        "evidence": evidence.decayed_total,
         "little_evidence": standing.has_little_evidence,
         "last_validated": iso(evidence.last_validated),
         "half_life_days": half_life_days,

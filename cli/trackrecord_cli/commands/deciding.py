@@ -76,7 +76,6 @@ def _decide(
                 actor=actor,
                 reason=reason or "",
                 rules=settings.rules,
-                half_life_days=settings.decay.half_life_days,
                 now=time.time(),
             )
         if change is not None:

@@ -8,8 +8,9 @@ from sqlalchemy import Connection
 from trackrecord.errors import UnknownId
 from trackrecord.factories import recogniser_of
 from trackrecord.learning.criteria.explanation import explain_criterion
-from trackrecord.learning.patterns.explanation import Explanation, explain_pattern
-from trackrecord.prompt.presenting import present_pattern
+from trackrecord.learning.patterns.explanation import explain_pattern
+from trackrecord.learning.text.explanation import Explanation
+from trackrecord.prompt.presentation import present_pattern
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.memories.explanation import explain_memory
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
-from trackrecord.learning.patterns.explanation import Explanation
+from trackrecord.learning.text.explanation import Explanation
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects

@@ -16,7 +16,8 @@ from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.language import Language
 from trackrecord.prompt.document import RankedPattern
-from trackrecord.prompt.presenting import present_pattern
+from trackrecord.prompt.learnt import patterns_text
+from trackrecord.prompt.presentation import present_pattern
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
@@ -34,7 +35,6 @@ from ..access import open_store, settings_for
 from ..options import at_option, format_option, json_option, lang_option, project_option
 from ..screen import console, print_json, print_table
 from .deciding import COMMANDS
-from .pattern_texts import prompt_of
 
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
@@ -76,16 +76,15 @@ def list_patterns(
     with open_store(settings) as engine, reading(engine) as connection:
         found = standings(connection, settings, project, at, wanted)
     name_of = recogniser_of(settings.rules).name_of
-    if form == "prompt" and not as_json:
-        with_deprecated = wanted.state is Maturity.DEPRECATED
-        text = prompt_of(found, name_of, settings.texts, lang, with_deprecated=with_deprecated)
-        if text:
-            click.echo(text)
-        return
     shown = [present_pattern(standing, name_of, settings.texts) for standing in found]
     shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
     if as_json:
         print_json([as_document(each) for each in shown])
+        return
+    if form == "prompt":
+        with_deprecated = wanted.state is Maturity.DEPRECATED
+        if text := patterns_text(shown, lang, with_deprecated=with_deprecated):
+            click.echo(text)
         return
     if not shown:
         click.echo(f"no such patterns on record for project {project!r}")

@@ -9,6 +9,7 @@ import msgspec
 from trackrecord.learning.text.language import Language
 from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.asked import DEFAULT_BUDGET
+from trackrecord.prompt.candidates.sections import FEEDS
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.queries.prompt_document import build_document
@@ -59,8 +60,8 @@ def command(
 def as_document(answer: Rankings) -> dict[str, Any]:
     """The answer as JSON shows it; the lines stand in the prompt already."""
     document = dict(vars(answer))
-    for kind in ("patterns", "anti_patterns", "competences", "memories", "past_tasks"):
-        document[kind] = [_without_lines(entry) for entry in document[kind]]
+    for feed in FEEDS:
+        document[feed.field] = [_without_lines(entry) for entry in document[feed.field]]
     return document
 
 
@@ -79,6 +80,7 @@ def _answer_at(
         problem=None,
         language=language,
         now=now,
+        rules=settings.context,
         memory_rules=settings.memories,
         **wanted,
     )
@@ -98,16 +100,10 @@ def document_at(settings: Settings, project: str, at: float, *, now: float) -> R
 
 
 def _print(answer: Rankings) -> None:
-    rows = [("avoid", each.score, each.id, each.content) for each in answer.anti_patterns]
-    rows += [(each.state, each.score, each.id, each.content) for each in answer.patterns]
-    rows += [
-        ("competence", each.score, each.id, each.lines["en"].removeprefix("- "))
-        for each in answer.competences
-    ]
-    rows += [(each.type, each.score, each.id, each.text) for each in answer.memories]
-    rows += [
-        ("past task", each.score, each.id, each.lines["en"].removeprefix("- "))
-        for each in answer.past_tasks
+    rows = [
+        (entry.label, entry.score, entry.id, entry.gist)
+        for feed in FEEDS
+        for entry in getattr(answer, feed.field)
     ]
     if rows:
         print_table(("what", "score", "id", "content"), rows)

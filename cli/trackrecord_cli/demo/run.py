@@ -12,7 +12,7 @@ from pathlib import Path
 
 from celery import Celery
 
-from trackrecord.errors import TrackrecordError
+from trackrecord.errors import DemoFailed
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.prompt.answer import Rankings
@@ -30,10 +30,6 @@ from .planted import PROJECT
 
 _POLL_S = 0.1
 _DEADLINE_S = 300.0
-
-
-class DemoFailed(TrackrecordError):
-    """Raised when the demo does not come to its end; the message names the log."""
 
 
 @dataclass(frozen=True)

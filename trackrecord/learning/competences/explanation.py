@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..patterns.explanation import Explanation
+from ..text.explanation import Explanation
 from ..text.inert import as_data
 from .record import Competence
 from .rules import CompetenceRules, Status, salience_now

@@ -12,6 +12,8 @@ from itertools import groupby
 from math import isfinite
 from typing import Any
 
+from trackrecord.errors import InvalidRevision, RevisionRefused
+
 from ..numbers.checks import require, require_positive, require_ratio
 from .recipe import Step, recipe_of
 from .record import DERIVED_FROM, Competence, Performance, Relation, Trigger, skill_name
@@ -50,14 +52,6 @@ class Revised:
     action: RevisionAction
     record: Competence
     rationale: str
-
-
-class Refused(Exception):
-    """Raised when a record's status does not permit the revision."""
-
-
-class Malformed(Exception):
-    """Raised when a revision is invalid whatever the records are."""
 
 
 @dataclass(frozen=True)
@@ -105,22 +99,22 @@ def require_alive(record: Competence) -> None:
     """Require a record that is neither retracted nor superseded.
 
     Raises:
-        Refused: it is retracted or superseded.
+        RevisionRefused: it is retracted or superseded.
     """
     if not record.status.is_selectable:
         message = f"competence {record.id!r} is {record.status} already; nothing was changed"
-        raise Refused(message)
+        raise RevisionRefused(message)
 
 
 def require_amount(amount: float) -> None:
     """Require a valid amount of salience.
 
     Raises:
-        Malformed: it is negative or not finite.
+        InvalidRevision: it is negative or not finite.
     """
     if not isfinite(amount) or amount < 0:
         message = f"an amount must be finite and not negative, not {amount}"
-        raise Malformed(message)
+        raise InvalidRevision(message)
 
 
 def reinforce(record: Competence, amount: float | None, *, now: float) -> Competence:
@@ -148,7 +142,7 @@ def supersede(old: Competence, new: Competence, *, now: float) -> tuple[Competen
     """Return the old record as superseded and the new one with a relation to it."""
     if old.id == new.id:
         message = f"competence {old.id!r} cannot supersede itself"
-        raise Malformed(message)
+        raise InvalidRevision(message)
     require_alive(old)
     require_alive(new)
     relations = _with(new.relations, Relation(SUPERSEDES, old.id))
@@ -163,7 +157,7 @@ def contest(record: Competence, by: str, *, now: float) -> Competence:
     require_alive(record)
     if by == record.id:
         message = f"competence {record.id!r} cannot be contested by itself"
-        raise Malformed(message)
+        raise InvalidRevision(message)
     relations = _with(record.relations, Relation(CONTESTED_BY, by))
     return _next(record, now, status=Status.CONTESTED, relations=relations)
 
@@ -261,11 +255,11 @@ def _require_distinct(sources: Sequence[Competence]) -> None:
     ids = [each.id for each in sources]
     if len(ids) < 2:
         message = "a merge needs at least two records"
-        raise Malformed(message)
+        raise InvalidRevision(message)
     doubled = next((some_id for some_id in ids if ids.count(some_id) > 1), None)
     if doubled is not None:
         message = f"competence {doubled!r} is named twice; a merge needs distinct records"
-        raise Malformed(message)
+        raise InvalidRevision(message)
     for each in sources:
         require_alive(each)
 

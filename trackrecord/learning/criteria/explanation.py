@@ -1,11 +1,11 @@
 """Explaining a criterion's weight: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from ..numbers.counterfactual import smallest_count
 from ..numbers.percent import percent
-from ..patterns.explanation import Explanation
+from ..numbers.verdict_counts import plus_harmful, plus_helpful
+from ..text.explanation import Explanation, more
 from .weights import (
     CriteriaRules,
     CriterionEvidence,
@@ -34,7 +34,7 @@ def _why_weight(rules: CriteriaRules, standing: CriterionStanding) -> str:
     else:
         formula = (
             f"weight {standing.formula_weight:.4f}: {evidence.decayed_helpful:.2f} helpful of "
-            f"{evidence.mass:.2f} after decay"
+            f"{evidence.decayed_total:.2f} after decay"
         )
         if share < rules.floor:
             formula += f" is {share:.4f}, raised to the floor of {rules.floor:g}"
@@ -55,7 +55,7 @@ def _why_deprecated(rules: CriteriaRules, standing: CriterionStanding) -> str:
 
 
 def _how_much_evidence(rules: CriteriaRules, standing: CriterionStanding) -> str:
-    mass = standing.evidence.mass
+    mass = standing.evidence.decayed_total
     if standing.has_little_evidence:
         return (
             f"little evidence: {mass:.2f} after decay, fewer than {rules.little_evidence_below:g}"
@@ -64,7 +64,7 @@ def _how_much_evidence(rules: CriteriaRules, standing: CriterionStanding) -> str
 
 
 def _ways_out(rules: CriteriaRules, standing: CriterionStanding) -> Iterator[str]:
-    for verdict, add in (("helpful", _plus_helpful), ("harmful", _plus_harmful)):
+    for verdict, add in (("helpful", plus_helpful), ("harmful", plus_harmful)):
 
         def changes(count: int, add: _Add = add) -> bool:
             after = criterion_standing(rules, standing.criterion, add(standing.evidence, count))
@@ -74,7 +74,7 @@ def _ways_out(rules: CriteriaRules, standing: CriterionStanding) -> Iterator[str
         if count is None:
             continue
         after = criterion_standing(rules, standing.criterion, add(standing.evidence, count))
-        reports = f"{count} more {verdict} report{'' if count == 1 else 's'} now"
+        reports = f"{more(count, f'{verdict} report')} now"
         yield (
             f"{reports} would deprecate it"
             if after.deprecated
@@ -83,19 +83,3 @@ def _ways_out(rules: CriteriaRules, standing: CriterionStanding) -> Iterator[str
 
 
 _Add = Callable[[CriterionEvidence, int], CriterionEvidence]
-
-
-def _plus_helpful(evidence: CriterionEvidence, count: int) -> CriterionEvidence:
-    return replace(
-        evidence,
-        helpful=evidence.helpful + count,
-        decayed_helpful=evidence.decayed_helpful + count,
-    )
-
-
-def _plus_harmful(evidence: CriterionEvidence, count: int) -> CriterionEvidence:
-    return replace(
-        evidence,
-        harmful=evidence.harmful + count,
-        decayed_harmful=evidence.decayed_harmful + count,
-    )

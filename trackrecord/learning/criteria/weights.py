@@ -7,6 +7,7 @@ from ..numbers.tolerance import (
     count_at_least,
     ratio_above,
 )
+from ..numbers.verdict_counts import VerdictCounts
 from ..outcomes.scoring import Verdict
 
 MAX_NAME = 128
@@ -58,38 +59,24 @@ class CriteriaRules:
 
 
 @dataclass(frozen=True)
-class CriterionEvidence:
-    """The recorded feedback on one criterion, as of one moment.
+class CriterionEvidence(VerdictCounts):
+    """The recorded feedback on one criterion, as of one moment, weighed by its raw value.
 
     Attributes:
-        helpful: helpful feedback, a raw count.
-        neutral: neutral feedback, a raw count; it weighs nothing.
-        harmful: harmful feedback, a raw count.
-        decayed_helpful: the raw values of the helpful feedback, each weighed by its age.
-        decayed_harmful: the raw values of the harmful feedback, each weighed by its age.
         last_validated: when the last feedback of any kind came, seconds since the epoch.
     """
 
-    helpful: int = 0
-    neutral: int = 0
-    harmful: int = 0
-    decayed_helpful: float = 0.0
-    decayed_harmful: float = 0.0
     last_validated: float | None = None
 
     @property
-    def mass(self) -> float:
-        """The decayed mass of evidence: it ages although the ratio does not."""
-        return self.decayed_helpful + self.decayed_harmful
-
-    @property
     def helpful_share(self) -> float | None:
-        """Decayed helpful ÷ decayed mass; None without helpful or harmful feedback."""
+        """Decayed helpful ÷ decayed total; None without helpful or harmful feedback."""
         counted = self.helpful + self.harmful
         if not counted:
             return None
+        mass = self.decayed_total
         # Feedback so old that a float holds nothing of it any more still has its counts.
-        return self.decayed_helpful / self.mass if self.mass > 0 else self.helpful / counted
+        return self.decayed_helpful / mass if mass > 0 else self.helpful / counted
 
     @property
     def harmful_share(self) -> float:
@@ -131,7 +118,7 @@ def criterion_standing(
         weight=0.0 if deprecated else formula,
         formula_weight=formula,
         deprecated=deprecated,
-        has_little_evidence=not count_at_least(evidence.mass, rules.little_evidence_below),
+        has_little_evidence=not count_at_least(evidence.decayed_total, rules.little_evidence_below),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from ..numbers.counterfactual import smallest_count
 from ..numbers.decay import DAY
-from ..patterns.explanation import Explanation
+from ..text.explanation import Explanation, more
 from .rules import (
     MemoryRules,
     MemoryState,
@@ -60,10 +60,10 @@ def _why_now(rules: MemoryRules, state: MemoryState, now: float) -> str:
 def _ways_out(rules: MemoryRules, state: MemoryState) -> Iterator[str]:
     if not state.is_superseded and state.type is MemoryType.MEMORY:
         count = smallest_count(
-            lambda more: _after(rejected, rules, state, more).type is not state.type
+            lambda count: _after(rejected, rules, state, count).type is not state.type
         )
         if count is not None:
-            yield f"{_times(count, 'rejection')} would make it a known pitfall"
+            yield f"{more(count, 'rejection')} would make it a known pitfall"
     if state.confidence < 1.0:
         yield (
             "1 more confirmation would raise its confidence to "
@@ -81,7 +81,3 @@ def _after(
     for _ in range(min(count, 1000)):  # no confidence needs more
         state = judge(rules, state)
     return state
-
-
-def _times(count: int, what: str) -> str:
-    return f"{count} more {what}{'' if count == 1 else 's'}"

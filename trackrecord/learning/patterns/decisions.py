@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from trackrecord.errors import DecisionRefused
+
 from .maturity import Maturity
 
 
@@ -36,25 +38,25 @@ class Decision:
         return Maturity.PROVEN if self.action is Action.PROMOTE else Maturity.DEPRECATED
 
 
-class NotPromotable(ValueError):
-    """Raised when a deprecated pattern is promoted: it can only be reset."""
-
-
-def state_held(action: Action, state: Maturity) -> Maturity | None:
+def state_held(action: Action, state: Maturity, slug: str) -> Maturity | None:
     """Return the state in which a decision holds a pattern; None if the evidence decides again.
 
     Args:
         action: the decision.
         state: the pattern's current state, by hand or by its evidence.
+        slug: the pattern, for the message.
 
     Raises:
-        NotPromotable: the pattern is deprecated.
+        DecisionRefused: the pattern is deprecated.
     """
     if action is Action.RESET:
         return None
     if action is Action.DEPRECATE:
         return Maturity.DEPRECATED
     if state is Maturity.DEPRECATED:
-        message = "a deprecated pattern cannot be promoted"
-        raise NotPromotable(message)
+        message = (
+            f"pattern {slug!r} is deprecated and cannot be promoted; a decision by hand is "
+            "taken back with `patterns reset`, evidence is outweighed by new helpful outcomes"
+        )
+        raise DecisionRefused(message)
     return Maturity.PROVEN

@@ -2,34 +2,17 @@
 
 from dataclasses import dataclass
 
+from ..numbers.verdict_counts import VerdictCounts
+
 
 @dataclass(frozen=True)
-class Evidence:
-    """The recorded reports on one pattern, as of one moment.
-
-    Attributes:
-        helpful: outcomes that scored helpful, a raw count.
-        neutral: outcomes that scored neutral, a raw count.
-        harmful: outcomes that scored harmful, a raw count.
-        decayed_helpful: the helpful ones, each weighed by its age.
-        decayed_harmful: the harmful ones, each weighed by its age.
-    """
-
-    helpful: int = 0
-    neutral: int = 0
-    harmful: int = 0
-    decayed_helpful: float = 0.0
-    decayed_harmful: float = 0.0
+class Evidence(VerdictCounts):
+    """The recorded verdicts on one pattern, as of one moment: one from each outcome."""
 
     @property
     def observations(self) -> int:
         """All outcomes that touched the pattern, a raw count."""
         return self.helpful + self.neutral + self.harmful
-
-    @property
-    def decayed_total(self) -> float:
-        """The decayed mass of evidence; neutral outcomes add nothing."""
-        return self.decayed_helpful + self.decayed_harmful
 
     @property
     def harmful_share(self) -> float:

@@ -1,30 +1,18 @@
 """Explaining a pattern's standing: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ..numbers.counterfactual import smallest_count
 from ..numbers.percent import percent
+from ..numbers.verdict_counts import plus_harmful, plus_helpful
+from ..text.explanation import Explanation, more
 from ..text.inert import as_data
 from .antipatterns import AntiPatternRules, is_inverted
 from .decisions import Action, Decision
 from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, maturity_of
 from .standing import Standing
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The reasons for a standing, and what would change it.
-
-    Attributes:
-        because: the rules that decided, each with the numbers it saw.
-        to_change: the reports or decisions that would change the standing.
-    """
-
-    because: tuple[str, ...]
-    to_change: tuple[str, ...]
 
 
 def explain_pattern(
@@ -112,7 +100,7 @@ def _ways_out(
     if standing.decision is not None:
         by_evidence = maturity_of(maturity, standing.evidence)
         yield f"a reset would make it {by_evidence}; no outcome does, until then"
-    for verdict, add in (("helpful", _plus_helpful), ("harmful", _plus_harmful)):
+    for verdict, add in (("helpful", plus_helpful), ("harmful", plus_harmful)):
         if standing.decision is None:
             yield from _ways_to_states(maturity, standing, verdict, add)
         yield from _way_to_inversion(antipatterns, standing, verdict, add)
@@ -127,42 +115,22 @@ def _ways_to_states(
     def state_after(count: int) -> Maturity:
         return maturity_of(rules, add(standing.evidence, count))
 
-    count = smallest_count(lambda more: state_after(more) is not standing.state)
+    count = smallest_count(lambda count: state_after(count) is not standing.state)
     if count is None:
         return
-    yield f"{_outcomes(count, verdict)} would make it {state_after(count)}"
+    yield f"{more(count, f'{verdict} outcome')} now would make it {state_after(count)}"
     if verdict == "helpful" and state_after(count) is not Maturity.PROVEN:
-        count = smallest_count(lambda more: state_after(more) is Maturity.PROVEN)
+        count = smallest_count(lambda count: state_after(count) is Maturity.PROVEN)
         if count is not None:
-            yield f"{_outcomes(count, verdict)} would make it proven"
+            yield f"{more(count, f'{verdict} outcome')} now would make it proven"
 
 
 def _way_to_inversion(
     rules: AntiPatternRules, standing: Standing, verdict: str, add: _Add
 ) -> Iterator[str]:
     count = smallest_count(
-        lambda more: is_inverted(rules, add(standing.evidence, more)) != standing.is_inverted
+        lambda count: is_inverted(rules, add(standing.evidence, count)) != standing.is_inverted
     )
     if count is not None:
         what = "lift the" if standing.is_inverted else "make it an"
-        yield f"{_outcomes(count, verdict)} would {what} anti-pattern"
-
-
-def _plus_helpful(evidence: Evidence, count: int) -> Evidence:
-    return replace(
-        evidence,
-        helpful=evidence.helpful + count,
-        decayed_helpful=evidence.decayed_helpful + count,
-    )
-
-
-def _plus_harmful(evidence: Evidence, count: int) -> Evidence:
-    return replace(
-        evidence,
-        harmful=evidence.harmful + count,
-        decayed_harmful=evidence.decayed_harmful + count,
-    )
-
-
-def _outcomes(count: int, verdict: str) -> str:
-    return f"{count} more {verdict} outcome{'' if count == 1 else 's'} now"
+        yield f"{more(count, f'{verdict} outcome')} now would {what} anti-pattern"

@@ -9,7 +9,6 @@ helpful and the harmful ones, on which the percentages rest; neutral ones add no
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +41,6 @@ PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
         Maturity.DEPRECATED: "## 已弃用的模式",
     },
 }
-RECOMMENDED: Final = (Maturity.PROVEN, Maturity.ESTABLISHED, Maturity.CANDIDATE)
 
 _WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
 _PERIODS = " .。．｡"
@@ -125,17 +123,6 @@ def anti_pattern_line(
     return f"- {warning(inversion, language, rules=rules)}"
 
 
-def anti_patterns_text(
-    inversions: Sequence[Inversion], language: Language = "en", *, rules: TextRules = PLAIN
-) -> str:
-    """Return the section on anti-patterns, in the given order; "" without any."""
-    if not inversions:
-        return ""
-    lines = [ANTI_PATTERNS_HEADING[language], "", ANTI_PATTERNS_INTRODUCTION[language], ""]
-    lines += (anti_pattern_line(each, language, rules=rules) for each in inversions)
-    return "\n".join(lines)
-
-
 def pattern_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
@@ -143,32 +130,6 @@ def pattern_line(
     content = unlabelled(as_data(wording.content, rules.max_chars))
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
-
-
-def patterns_text(
-    wordings: Sequence[PatternWording], language: Language = "en", *, rules: TextRules = PLAIN
-) -> str:
-    """Return the sections of the recommended patterns by maturity, most trusted first.
-
-    Within a section the given order is kept. Empty sections and deprecated patterns are left out;
-    the text is "" if nothing is left.
-    """
-    sections = (_section(state, wordings, language, rules) for state in RECOMMENDED)
-    return "\n\n".join(section for section in sections if section)
-
-
-def deprecated_text(
-    wordings: Sequence[PatternWording], language: Language = "en", *, rules: TextRules = PLAIN
-) -> str:
-    """Return the section of the deprecated patterns; "" without any."""
-    return _section(Maturity.DEPRECATED, wordings, language, rules)
-
-
-def _section(
-    state: Maturity, wordings: Sequence[PatternWording], language: Language, rules: TextRules
-) -> str:
-    lines = [pattern_line(each, language, rules=rules) for each in wordings if each.state is state]
-    return "\n".join([PATTERN_HEADINGS[language][state], "", *lines]) if lines else ""
 
 
 def _suffix_en(wording: PatternWording, limited_below: int) -> str:

@@ -7,11 +7,10 @@ anti-pattern of `anti_foo`) are three things and stay three things.
 """
 
 from collections.abc import Iterable
-from typing import Final
 
 from ..text.slug import ANTI_PREFIX as ANTI_PREFIX  # part of this module's vocabulary
 from ..text.slug import slug_of_words
-from .catalogue import STRATEGIES, Strategy
+from .catalogue import Strategy
 
 
 def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
@@ -25,30 +24,9 @@ def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
     return known
 
 
-_CANONICAL: Final = strategies_by_slug(STRATEGIES)
-
-
-def slug_of(name: str) -> str | None:
-    """Return the slug of a pattern's name; None if it holds neither a letter nor a digit.
-
-    The English and Chinese names of each of the twelve strategies lead to one slug;
-    `Recogniser.slug_of` knows a project's own strategies as well.
-    """
-    slug = slug_of_words(name)
-    if slug is None:
-        return None
-    known = _CANONICAL.get(slug)
-    return known.slug if known else slug
-
-
 def anti_id(pattern_id: str) -> str:
     """Return the id of a pattern's anti-pattern."""
     return ANTI_PREFIX + pattern_id
-
-
-def is_anti_id(some_id: str) -> bool:
-    """Return whether an id is an anti-pattern's; a slug of a name never is."""
-    return some_id.startswith(ANTI_PREFIX)
 
 
 def pattern_id_of(some_id: str) -> str:

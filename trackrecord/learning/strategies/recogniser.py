@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from ..text.language import Language, language_of
+from ..text.language import Language
 from ..text.slug import slug_of_words
 from .catalogue import STRATEGIES, Strategy
 from .identity import strategies_by_slug
@@ -100,21 +100,11 @@ class Recogniser:
         found = {mention.number for mention in affirmed(tokens, mentions)}
         return tuple(self.strategies[number] for number in sorted(found) if number != _NOTHING)
 
-    def names_in(self, description: str) -> tuple[str, ...]:
-        """Return the names of the strategies mentioned, in the description's language."""
-        return names_of(self.recognise(description), language_of(description))
-
-    def by_slug(self, slug: str) -> Strategy | None:
-        """Return the strategy with this slug; None if the catalogue has no such strategy."""
-        return self._by_slug.get(slug)
-
-    def by_name(self, name: str) -> Strategy | None:
-        """Return the strategy with this name in either language; None if there is not one."""
-        slug = slug_of_words(name)
-        return None if slug is None else self._by_slug.get(slug)
-
     def slug_of(self, name: str) -> str | None:
-        """Return the slug of a name as `identity.slug_of`, also for a project's strategies."""
+        """Return the slug of a pattern's name, None when it holds neither a letter nor a digit.
+
+        The names of a strategy lead to one slug in either language.
+        """
         slug = slug_of_words(name)
         if slug is None:
             return None
@@ -182,8 +172,3 @@ def _is_split(tokens: list[str], place: int) -> bool:
         if tokens[index] in SENTENCE_ENDS:
             return False
     return False
-
-
-def names_of(strategies: Iterable[Strategy], language: Language) -> tuple[str, ...]:
-    """Return the names of strategies in a language."""
-    return tuple(strategy.name(language) for strategy in strategies)

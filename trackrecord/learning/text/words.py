@@ -42,18 +42,19 @@ def _bigrams(run: str) -> Iterable[str]:
 def similarity(task: str, phrases: Iterable[str]) -> float | None:
     """Return how well a task's text fits its best phrase, from 0 (nothing) to 1 (the same words).
 
-    The measure is the cosine of the two sets of words, |A∩B|/√(|A|·|B|) (Ochiai 1957). None when
-    there is nothing to compare: the text or all the phrases have no words.
+    The measure is `overlap`. None when there is nothing to compare: the text or all the phrases
+    have no words.
     """
     wanted = _words_remembered(task)
     if not wanted:
         return None
-    scores = (_cosine(wanted, words) for phrase in phrases if (words := _words_remembered(phrase)))
+    scores = (overlap(wanted, words) for phrase in phrases if (words := _words_remembered(phrase)))
     return max(scores, default=None)
 
 
 _words_remembered = lru_cache(maxsize=_PHRASES_REMEMBERED)(words_of)
 
 
-def _cosine(a: frozenset[str], b: frozenset[str]) -> float:
+def overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return |A∩B|/√(|A|·|B|) of two sets, neither of which is empty (Ochiai 1957)."""
     return len(a & b) / sqrt(len(a) * len(b))

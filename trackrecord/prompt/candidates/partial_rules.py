@@ -1,5 +1,6 @@
 """Rules from what a caller says of them: what is not said stays as it is."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
@@ -7,7 +8,6 @@ from typing import Any, Final
 from trackrecord.errors import SettingsError
 
 from .rules import ContextRules
-from .spelling import snake_case
 
 Given = ContextRules | Mapping[str, Any] | None
 
@@ -15,6 +15,7 @@ DEFAULT_RULES: Final = ContextRules()
 
 # {"weights": {"phase": 2}} means phase_weight, {"tokenRatios": {"code": 0.5}} means code_ratio.
 _GROUPS: Final = {"weights": "_weight", "token_ratios": "_ratio"}
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAMES: Final = frozenset(field.name for field in fields(ContextRules))
 
 
@@ -45,7 +46,7 @@ def rules_from(given: Given, usual: ContextRules = DEFAULT_RULES) -> ContextRule
 
 def _flat(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in given.items():
-        name = snake_case(key)
+        name = _snake_case(key)
         if value is None:
             continue
         if name not in _GROUPS:
@@ -56,7 +57,7 @@ def _flat(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             raise SettingsError(message)
         for inner, number in value.items():
             if number is not None:
-                full = snake_case(inner) + _GROUPS[name]
+                full = _snake_case(inner) + _GROUPS[name]
                 yield full, _checked(full, number)
 
 
@@ -75,3 +76,8 @@ def _checked(name: str, value: object) -> object:
         message = f"{name} must be a {'whole ' if wanted is int else ''}number, not {value!r}"
         raise SettingsError(message)
     return value
+
+
+def _snake_case(name: str) -> str:
+    """As in halfLifeHours → half_life_hours; what is written so already stays."""
+    return name if name.islower() else _HUMP.sub("_", name).lower()

@@ -1,10 +1,16 @@
-"""The sections of a prompt's text: their order, their headings, how they are written."""
+"""The sections of a prompt's text, one row each: what a new section needs besides its texts.
 
-from collections.abc import Iterable
+Everything that treats sections goes by this table: which entries of the rankings compete and under
+which heading they stand, which setting weighs them, which fields an answer has, and the order of
+the text.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Literal
 
 from trackrecord.learning.competences.texts import COMPETENCES_HEADING
+from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.memories.texts import MEMORIES_HEADING, PAST_TASKS_HEADING
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import (
@@ -14,8 +20,38 @@ from trackrecord.learning.patterns.texts import (
 )
 from trackrecord.learning.text.language import Language
 
+from ..relevance import fitting_competences, fitting_memories, similar_past_tasks
+
+Kind = Literal[
+    "phase", "task", "decision", "evidence", "agent_context",
+    "pattern", "anti_pattern", "competence", "memory",
+]  # fmt: skip
+
 _LINES: Final = "\n"
 _BLOCKS: Final = "\n\n"
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A field of the rankings whose entries compete for a prompt.
+
+    Attributes:
+        field: its name, in the cached document and in an answer alike.
+        weight: the rule that the scores of its entries are multiplied by.
+        for_task: ranks its entries for a task; None when a task makes no difference to them.
+        only_related: whether `for_task` drops what has nothing to do with the task.
+        needs_task: whether its entries compete for a task only.
+        merges_equal: whether entries with equal lines compete as one, with their count.
+        at_most: how many of its entries compete, whatever the limit; None for as many as that says.
+    """
+
+    field: str
+    weight: str
+    for_task: Callable[[Sequence[Any], str, MemoryRules], Sequence[Any]] | None = None
+    only_related: bool = False
+    needs_task: bool = False
+    merges_equal: bool = False
+    at_most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -23,105 +59,100 @@ class Section:
     """A part of the text.
 
     Attributes:
-        place: where it stands among the sections.
-        headings: what stands above its pieces, by language.
+        name: what a candidate names it by; the section named like a kind is that kind's own.
+        kind: the kind of the candidates in it.
+        headings: what stands above its candidates, by language.
         between: what stands between two of them.
+        feed: where its learnt entries come from; None when only agents bring candidates.
+        state: of the feed's entries, only those in this state; None for all.
+        is_last: whether its candidates are taken after those of all other sections, whatever their
+            score, so that they never push one out.
+        prefix: in front of its learnt entries' ids, which may be anything, among other ids.
     """
 
-    place: int
+    name: str
+    kind: Kind
     headings: dict[Language, str]
-    between: str
+    between: str = _LINES
+    feed: Feed | None = None
+    state: str | None = None
+    is_last: bool = False
+    prefix: str = ""
 
 
 def _introduced(language: Language) -> str:
     return f"{ANTI_PATTERNS_HEADING[language]}\n\n{ANTI_PATTERNS_INTRODUCTION[language]}"
 
 
-def _pattern_headings(state: Maturity) -> dict[Language, str]:
-    return {"en": PATTERN_HEADINGS["en"][state], "zh": PATTERN_HEADINGS["zh"][state]}
+def _of_patterns(state: Maturity, feed: Feed | None) -> Section:
+    headings: dict[Language, str] = {
+        "en": PATTERN_HEADINGS["en"][state],
+        "zh": PATTERN_HEADINGS["zh"][state],
+    }
+    return Section(state.value, "pattern", headings, feed=feed, state=state.value)
 
+
+_PATTERNS: Final = Feed("patterns", "pattern_weight")
 
 # What is learnt changes least and stands first, so that a prompt cache keeps it; the task last.
-_HEADINGS: Final[tuple[tuple[str, str, dict[Language, str]], ...]] = (
-    ("anti_pattern", _LINES, {"en": _introduced("en"), "zh": _introduced("zh")}),
-    ("proven", _LINES, _pattern_headings(Maturity.PROVEN)),
-    ("established", _LINES, _pattern_headings(Maturity.ESTABLISHED)),
-    ("candidate", _LINES, _pattern_headings(Maturity.CANDIDATE)),
-    ("pattern", _LINES, {"en": "## Patterns", "zh": "## 模式"}),
-    ("competence", _LINES, COMPETENCES_HEADING),
-    ("memory", _LINES, MEMORIES_HEADING),
-    ("past_task", _LINES, PAST_TASKS_HEADING),
-    ("phase", _BLOCKS, {"en": "## Phase", "zh": "## 阶段"}),
-    ("decision", _BLOCKS, {"en": "## Decisions", "zh": "## 决定"}),
-    ("evidence", _BLOCKS, {"en": "## Evidence", "zh": "## 证据"}),
-    ("agent_context", _BLOCKS, {"en": "## Context", "zh": "## 上下文"}),
-    ("task", _BLOCKS, {"en": "## Tasks", "zh": "## 任务"}),
+_ROWS: Final = (
+    Section(
+        "anti_pattern",
+        "anti_pattern",
+        {"en": _introduced("en"), "zh": _introduced("zh")},
+        feed=Feed("anti_patterns", "anti_pattern_weight"),
+    ),
+    # Nobody is recommended these; `patterns list` writes them when it is asked to.
+    _of_patterns(Maturity.DEPRECATED, None),
+    _of_patterns(Maturity.PROVEN, _PATTERNS),
+    _of_patterns(Maturity.ESTABLISHED, _PATTERNS),
+    _of_patterns(Maturity.CANDIDATE, _PATTERNS),
+    Section("pattern", "pattern", {"en": "## Patterns", "zh": "## 模式"}),
+    Section(
+        "competence",
+        "competence",
+        COMPETENCES_HEADING,
+        feed=Feed("competences", "competence_weight", fitting_competences),
+    ),
+    Section(
+        "memory",
+        "memory",
+        MEMORIES_HEADING,
+        feed=Feed("memories", "memory_weight", fitting_memories, only_related=True),
+        prefix="memory:",
+    ),
+    # A memory of another kind: weighed as one, told apart by its id and its section.
+    Section(
+        "past_task",
+        "memory",
+        PAST_TASKS_HEADING,
+        feed=Feed(
+            "past_tasks",
+            "memory_weight",
+            similar_past_tasks,
+            only_related=True,
+            needs_task=True,
+            merges_equal=True,
+            at_most=3,
+        ),
+        is_last=True,
+        prefix="task:",
+    ),
+    Section("phase", "phase", {"en": "## Phase", "zh": "## 阶段"}, _BLOCKS),
+    Section("decision", "decision", {"en": "## Decisions", "zh": "## 决定"}, _BLOCKS),
+    Section("evidence", "evidence", {"en": "## Evidence", "zh": "## 证据"}, _BLOCKS),
+    Section("agent_context", "agent_context", {"en": "## Context", "zh": "## 上下文"}, _BLOCKS),
+    Section("task", "task", {"en": "## Tasks", "zh": "## 任务"}, _BLOCKS),
 )
-SECTIONS: Final = {
-    name: Section(place, headings, between)
-    for place, (name, between, headings) in enumerate(_HEADINGS)
+
+SECTIONS: Final = {row.name: row for row in _ROWS}
+# By kind of what is learnt, the rule that weighs it.
+WEIGHTS: Final[dict[str, str]] = {row.kind: row.feed.weight for row in _ROWS if row.feed}
+# The sections whose candidates are taken last, by name.
+LAST: Final = frozenset(row.name for row in _ROWS if row.is_last)
+# Every feed, with its sections by the state of the entries that stand in them.
+FEEDS: Final[dict[Feed, dict[str | None, Section]]] = {
+    feed: {row.state: row for row in _ROWS if row.feed is feed}
+    for feed in dict.fromkeys(row.feed for row in _ROWS)
+    if feed is not None
 }
-_UNDER_HEADING: Final = "\n\n"
-_BETWEEN_SECTIONS: Final = "\n\n"
-
-
-class Piece(Protocol):
-    """What the text is made of; a candidate is one."""
-
-    @property
-    def id(self) -> str:
-        """Decides about the order within a section."""
-
-    @property
-    def kind(self) -> str:
-        """Which section, unless another one is named."""
-
-    @property
-    def section(self) -> str | None:
-        """The section that is named."""
-
-    @property
-    def text(self) -> str:
-        """What is written."""
-
-
-def section_of(piece: Piece) -> Section:
-    """The section that a piece stands in."""
-    return SECTIONS[piece.section or piece.kind]
-
-
-class Outline:
-    """The headings and separators that a text has so far, counted while pieces are added."""
-
-    def __init__(self, language: Language) -> None:
-        self._language = language
-        self._opened: set[int] = set()
-
-    def more_for(self, section: Section) -> int:
-        """How many characters of headings and separators one more piece brings."""
-        if section.place in self._opened:
-            return len(section.between)
-        heading = len(section.headings[self._language]) + len(_UNDER_HEADING)
-        return heading + (len(_BETWEEN_SECTIONS) if self._opened else 0)
-
-    def add(self, section: Section) -> None:
-        """One more piece stands in this section."""
-        self._opened.add(section.place)
-
-
-def render(pieces: Iterable[Piece], language: Language) -> str:
-    """The text of what was chosen, "" for nothing.
-
-    Sections in their order, and in each the pieces by id: whatever they were ranked by, the same
-    pieces give the same bytes. Prompt caches live on that.
-    """
-    by_section: dict[str, list[Piece]] = {}
-    for piece in sorted(pieces, key=lambda each: (each.id, each.kind)):
-        by_section.setdefault(piece.section or piece.kind, []).append(piece)
-    return _BETWEEN_SECTIONS.join(
-        section.headings[language]
-        + _UNDER_HEADING
-        + section.between.join(piece.text for piece in by_section[name])
-        for name, section in SECTIONS.items()
-        if name in by_section
-    )

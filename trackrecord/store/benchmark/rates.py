@@ -13,8 +13,9 @@ from trackrecord.learning.benchmark.rates import ProcessFacts, Snapshot, snapsho
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.rules import Rules
 
-from ..outcomes.tables import observations, outcomes, patterns
+from ..outcomes.tables import outcomes
 from ..patterns.read import read_standings
+from ..patterns.tables import observations, patterns
 
 # Bodies may have a megabyte each: no more than this many are in memory at once.
 _BODIES = 200

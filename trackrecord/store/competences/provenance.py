@@ -7,10 +7,9 @@ from sqlalchemy import ColumnElement, Connection, and_, false, func, or_, select
 from trackrecord.learning.competences.record import DERIVED_FROM, Competence
 from trackrecord.learning.competences.record import competence_id as id_of
 
-from ..database.digests import digest_of
 from ..outcomes.tables import outcomes
 from .read import credited_record, with_credit
-from .tables import competences, episodes, signatures
+from .tables import competences, digest_of, episodes, signatures
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,17 @@
 Whatever is wrong raises, so that the transaction is rolled back: nothing is ever half done.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
 from sqlalchemy import Connection
 
-from trackrecord.errors import InvalidRevision, RevisionRefused
+from trackrecord.errors import InvalidRevision
 from trackrecord.learning.competences import revision
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.revision import (
     ForkChanges,
-    Malformed,
-    Refused,
     Revised,
     RevisionAction,
 )
@@ -109,18 +106,16 @@ class Reviser:
     def supersede(self, old_id: str, new_id: str) -> tuple[Competence, Competence]:
         """Put one record in the place of another; answers the old one and the new one."""
         held = self._held([old_id, new_id])
-        with _told():
-            old, new = revision.supersede(held[old_id], held[new_id], now=self._signed.now)
+        old, new = revision.supersede(held[old_id], held[new_id], now=self._signed.now)
         self._write((RevisionAction.SUPERSEDED, old), (RevisionAction.SUPERSEDES, new))
         return old, new
 
     def fork(self, competence_id: str, changes: ForkChanges) -> Competence:
         """Make a new record from another one; both are active then."""
         held = self._held([competence_id])
-        with _told():
-            made = revision.fork(
-                self._rules, held[competence_id], _new_id(), changes, now=self._signed.now
-            )
+        made = revision.fork(
+            self._rules, held[competence_id], _new_id(), changes, now=self._signed.now
+        )
         self._write((RevisionAction.FORKED, made))
         return made
 
@@ -129,14 +124,13 @@ class Reviser:
         held = self._held(competence_ids)
         # What outcomes credited is part of what they add up to, but not of what they are stored as.
         credited = read_named(self._connection, self._project_id, competence_ids)
-        with _told():
-            merged, _ = revision.merge(
-                self._rules,
-                [credited[each] for each in competence_ids],
-                _new_id(),
-                now=self._signed.now,
-            )
-            sources = [revision.retract(each, now=self._signed.now) for each in held.values()]
+        merged, _ = revision.merge(
+            self._rules,
+            [credited[each] for each in competence_ids],
+            _new_id(),
+            now=self._signed.now,
+        )
+        sources = [revision.retract(each, now=self._signed.now) for each in held.values()]
         self._write(
             (RevisionAction.MERGED, merged),
             *((RevisionAction.RETRACTED, each) for each in sources),
@@ -152,8 +146,7 @@ class Reviser:
         self, competence_id: str, action: RevisionAction, change: Callable[[Competence], Competence]
     ) -> Competence:
         record = self._held([competence_id])[competence_id]
-        with _told():
-            changed = change(record)
+        changed = change(record)
         self._write((action, changed))
         return changed
 
@@ -166,17 +159,6 @@ class Reviser:
         write_changes(
             self._connection, self._project_id, changes, actor=signed.actor, now=signed.now
         )
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """The rules' refusals as errors that a caller of the store knows."""
-    try:
-        yield
-    except Refused as error:
-        raise RevisionRefused(str(error)) from None
-    except Malformed as error:
-        raise InvalidRevision(str(error)) from None
 
 
 def _new_id() -> str:

@@ -11,9 +11,8 @@ from sqlalchemy import CompoundSelect, Connection, bindparam, select, union_all
 
 from trackrecord.learning.competences.tally import Tally
 
-from ..database.digests import digest_of
 from ..database.upsert import Columns, add_rows
-from .tables import signature_facts
+from .tables import digest_of, signature_facts
 
 
 class FactKind(StrEnum):

@@ -8,10 +8,9 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
 
 from trackrecord.learning.competences.tally import Tally
 
-from ..database.digests import digest_of
 from ..database.upsert import Columns, add_rows, later
 from .signature_counts import add_facts
-from .tables import competences, episodes, signature_facts, signatures
+from .tables import competences, digest_of, episodes, signature_facts, signatures
 
 
 @dataclass(frozen=True)

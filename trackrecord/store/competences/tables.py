@@ -1,5 +1,7 @@
 """The tables of consolidation: from episodes to competence records."""
 
+from hashlib import blake2b
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -14,7 +16,18 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from ..outcomes.tables import Id, metadata
+from ..database.metadata import Id, metadata
+
+_DIGEST_BYTES = 16
+
+
+def digest_of(text: str) -> bytes:
+    """Return what stands for a text in a unique key.
+
+    An index row of PostgreSQL has room for 2.7 kB at most, and texts may be longer.
+    """
+    return blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
+
 
 # One row for each procedure of a project: sums over its episodes, whether a record or not.
 signatures = Table(
@@ -23,7 +36,7 @@ signatures = Table(
     Column("id", Id, primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False),
     # Of the name, which may be longer than an index row of PostgreSQL.
-    Column("digest", LargeBinary(16), nullable=False),
+    Column("digest", LargeBinary(_DIGEST_BYTES), nullable=False),
     Column("name", Text, nullable=False),
     Column("successes", BigInteger, nullable=False),
     Column("failures", BigInteger, nullable=False),
@@ -49,7 +62,7 @@ signature_facts = Table(
     Column("signature_id", ForeignKey("signatures.id"), primary_key=True),
     Column("kind", String(16), primary_key=True),
     # Of the text, as above.
-    Column("digest", LargeBinary(16), primary_key=True),
+    Column("digest", LargeBinary(_DIGEST_BYTES), primary_key=True),
     Column("text", Text, nullable=False),
     Column("successes", BigInteger, nullable=False),
     Column("failures", BigInteger, nullable=False),
@@ -184,13 +197,4 @@ consolidation_runs = Table(
     Column("records_updated", BigInteger, nullable=False),
     # A JSON object: reason → count.
     Column("skipped", Text, nullable=False),
-)
-
-# Who may do what only one may do at a time, and until when it is believed to be alive.
-leases = Table(
-    "leases",
-    metadata,
-    Column("name", String(160), primary_key=True),
-    Column("holder", String(64), nullable=False),
-    Column("until", Double, nullable=False),
 )

@@ -11,7 +11,10 @@ from sqlalchemy import Connection, Engine, and_, column, exists, func, literal, 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.elements import ColumnElement
 
-from ..database.engine import advisory_lock, reading, writing
+from trackrecord.errors import NoVectors
+
+from ..database.engine import dialect_of, reading, writing
+from ..database.row_locks import advisory_lock
 from .selection_index import digest_of_text
 from .tables import competence_numbers
 
@@ -25,17 +28,14 @@ _vectors = table(
 )
 
 
-class NoVectors(Exception):
-    """Raised when the database has no place for vectors."""
-
-
 def make_room(engine: Engine) -> None:
     """Make the table of vectors unless it is there.
 
     Raises:
         NoVectors: it is not PostgreSQL, or pgvector is not there and may not be made.
     """
-    if engine.dialect.name != "postgresql":
+    vectors = dialect_of(engine).vectors
+    if vectors is None:
         message = "the database is not PostgreSQL"
         raise NoVectors(message)
     with reading(engine) as connection:
@@ -44,14 +44,8 @@ def make_room(engine: Engine) -> None:
     try:
         with writing(engine) as connection:
             advisory_lock(connection, _LOCK_KEY)
-            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
-            connection.execute(
-                text(
-                    "CREATE TABLE IF NOT EXISTS text_vectors ("
-                    "model text, digest bytea, embedding vector NOT NULL, "
-                    "used_at double precision NOT NULL, PRIMARY KEY (model, digest))"
-                )
-            )
+            for statement in vectors.statements:
+                connection.exec_driver_sql(statement)
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()[0]
         message = f"pgvector is not to be had ({reason})"

@@ -2,62 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy import Connection, select
 
 from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.scored_outcome import Appraised
 
 from ..database.bulk_insert import insert_rows
-from ..database.upsert import Columns, add_rows, later
+from ..database.upsert import add_rows
+from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .tables import criteria, criterion_feedback
 
 CriterionKey = tuple[int, str]
-
-
-@dataclass(slots=True)
-class CriterionDelta:
-    """What a batch adds to one criterion."""
-
-    helpful: int = 0
-    neutral: int = 0
-    harmful: int = 0
-    helpful_sum: float = 0.0
-    harmful_sum: float = 0.0
-    last_validated: float | None = None
-
-    def add(self, verdict: Verdict, weighed: float, ended_at: float) -> None:
-        """Count one piece of feedback.
-
-        Args:
-            verdict: what it says.
-            weighed: its raw value times the forward-decayed weight, see DecayBasis.weight.
-            ended_at: when the task ended.
-        """
-        if verdict is Verdict.HELPFUL:
-            self.helpful += 1
-            self.helpful_sum += weighed
-        elif verdict is Verdict.HARMFUL:
-            self.harmful += 1
-            self.harmful_sum += weighed
-        else:
-            self.neutral += 1
-        if self.last_validated is None or ended_at > self.last_validated:
-            self.last_validated = ended_at
-
-    def merge(self, other: "CriterionDelta") -> None:
-        """Add what another one adds."""
-        self.helpful += other.helpful
-        self.neutral += other.neutral
-        self.harmful += other.harmful
-        self.helpful_sum += other.helpful_sum
-        self.harmful_sum += other.harmful_sum
-        last = other.last_validated
-        if last is not None and (self.last_validated is None or last > self.last_validated):
-            self.last_validated = last
 
 
 @dataclass
@@ -73,8 +30,8 @@ class CriterionDeltas:
             criterion that an outcome with named criteria has a say on.
     """
 
-    judged: dict[tuple[int, tuple[str, ...]], CriterionDelta] = field(default_factory=dict)
-    named: dict[CriterionKey, CriterionDelta] = field(default_factory=dict)
+    judged: dict[tuple[int, tuple[str, ...]], VerdictSums] = field(default_factory=dict)
+    named: dict[CriterionKey, VerdictSums] = field(default_factory=dict)
     feedback: list[tuple[CriterionKey, float, int, float, str, float]] = field(default_factory=list)
 
     def add(self, project_id: int, row_id: int, outcome: Appraised, basis: DecayBasis) -> None:
@@ -85,12 +42,12 @@ class CriterionDeltas:
             key = (project_id, outcome.judged)
             delta = self.judged.get(key)
             if delta is None:
-                delta = self.judged[key] = CriterionDelta()
+                delta = self.judged[key] = VerdictSums()
             delta.add(outcome.verdict, own * weight, outcome.ended_at)
         if not outcome.named:
             return
         for each in outcome.named:
-            named = self.named.setdefault((project_id, each.criterion), CriterionDelta())
+            named = self.named.setdefault((project_id, each.criterion), VerdictSums())
             named.add(each.verdict, each.value * weight, outcome.ended_at)
         given = [(each.criterion, each.verdict, each.value) for each in outcome.named]
         given += [(name, outcome.verdict, own) for name in outcome.judged]
@@ -106,14 +63,14 @@ class CriterionDeltas:
             for name, verdict, value in given
         ]
 
-    def totals(self) -> dict[CriterionKey, CriterionDelta]:
+    def totals(self) -> dict[CriterionKey, VerdictSums]:
         """All sums by project and criterion."""
-        totals: dict[CriterionKey, CriterionDelta] = {}
+        totals: dict[CriterionKey, VerdictSums] = {}
         for (project_id, names), delta in self.judged.items():
             for name in names:
-                totals.setdefault((project_id, name), CriterionDelta()).merge(delta)
+                totals.setdefault((project_id, name), VerdictSums()).merge(delta)
         for key, delta in self.named.items():
-            totals.setdefault(key, CriterionDelta()).merge(delta)
+            totals.setdefault(key, VerdictSums()).merge(delta)
         return totals
 
 
@@ -131,32 +88,15 @@ def write_criterion_deltas(connection: Connection, deltas: CriterionDeltas) -> N
     )
 
 
-_COLUMNS = (
-    "project_id", "name", "helpful", "neutral", "harmful", "helpful_sum", "harmful_sum",
-    "last_validated",
-)  # fmt: skip
+_COLUMNS = ("project_id", "name", *SUM_COLUMNS)
 
 
-def _add_sums(connection: Connection, totals: Mapping[CriterionKey, CriterionDelta]) -> None:
+def _add_sums(connection: Connection, totals: Mapping[CriterionKey, VerdictSums]) -> None:
     # In the order of the key: two workers must not wait for each other in a circle.
     rows = [
-        (
-            *key,
-            delta.helpful,
-            delta.neutral,
-            delta.harmful,
-            delta.helpful_sum,
-            delta.harmful_sum,
-            delta.last_validated,
-        )
-        for key, delta in sorted(totals.items(), key=lambda item: item[0])
+        (*key, *sums.values()) for key, sums in sorted(totals.items(), key=lambda item: item[0])
     ]
-    add_rows(connection, criteria, _COLUMNS, rows, key=_COLUMNS[:2], combine=_added)
-
-
-def _added(table: Columns, new: Columns) -> dict[str, Any]:
-    sums: dict[str, Any] = {name: table[name] + new[name] for name in _COLUMNS[2:-1]}
-    return sums | {"last_validated": later(table.last_validated, new.last_validated)}
+    add_rows(connection, criteria, _COLUMNS, rows, key=_COLUMNS[:2], combine=added)
 
 
 def _ids(connection: Connection, keys: Iterable[CriterionKey]) -> dict[CriterionKey, int]:

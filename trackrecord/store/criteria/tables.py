@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Column, Double, ForeignKey, String, Table, Un
 
 from trackrecord.learning.criteria.weights import MAX_NAME
 
-from ..outcomes.tables import Id, metadata
+from ..database.metadata import Id, metadata
 
 criteria = Table(
     "criteria",

@@ -1,21 +1,16 @@
-"""The database connection: one engine per process, and what each dialect needs."""
+"""The database connection: one engine per process, whose errors are explained."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import Connection, Engine
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
-from trackrecord.errors import StoreBusy, StoreUnavailable, StoreUnfit
-from trackrecord.folders import make_private_folder
+from trackrecord.errors import SettingsError, StoreBusy, StoreUnavailable, StoreUnfit
 
-if TYPE_CHECKING:
-    import psycopg  # of the extra `postgres`
+from .dialects import ALL
+from .dialects.base import Dialect
 
 
 def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
@@ -26,101 +21,28 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
         timeout_s: how long a statement waits for a lock before StoreBusy.
 
     Raises:
+        SettingsError: the database is of a kind that trackrecord cannot use.
         StoreUnavailable: the folder of the SQLite database cannot be made.
         StoreUnfit: PostgreSQL's driver is not installed.
     """
     parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        return _on_a_server(parsed, timeout_s)
-    if not parsed.database or parsed.database == ":memory:":
-        return _in_memory(parsed)
-    _make_private(Path(parsed.database))
-    engine = create_engine(parsed, connect_args={"timeout": timeout_s})
-    event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
+    return _named(parsed.get_backend_name()).engine(parsed, timeout_s)
 
 
-def _on_a_server(url: URL, timeout_s: float) -> Engine:
-    try:
-        engine = create_engine(
-            url,
-            pool_pre_ping=True,
-            pool_size=2,
-            connect_args={
-                "connect_timeout": max(2, int(timeout_s)),
-                # A network that falls silent is noticed after a minute, not after two hours.
-                "keepalives_idle": 30,
-                "keepalives_interval": 10,
-                "keepalives_count": 3,
-                "tcp_user_timeout": 60_000,
-            },
-        )
-    except ModuleNotFoundError as error:
+def dialect_of(bind: Connection | Engine) -> Dialect:
+    """Return what a connection's kind of database does in its own way."""
+    return _named(bind.dialect.name)
+
+
+def _named(backend: str) -> Dialect:
+    dialect = ALL.get(backend)
+    if dialect is None:
         message = (
-            f"PostgreSQL needs a driver that is not installed ({error.name}): "
-            "pip install 'trackrecord[worker,postgres]'"
+            f"database_url: {backend} is not a supported database; "
+            f"use one of {', '.join(sorted(ALL))}"
         )
-        raise StoreUnfit(message) from None
-    lock_timeout_ms = int(timeout_s * 1000)
-
-    def set_up(connection: "psycopg.Connection", _entry: ConnectionPoolEntry) -> None:
-        # Not as startup parameters: poolers refuse those.
-        connection.execute(f"SET lock_timeout = {lock_timeout_ms}")
-        connection.execute("SET timezone = 'UTC'")
-        connection.commit()
-
-    event.listen(engine, "connect", set_up)
-    return engine
-
-
-def _make_private(database: Path) -> None:
-    """Make the folder, and an empty file that SQLite's other files get their mode from."""
-    try:
-        make_private_folder(database.parent)
-    except OSError as error:
-        message = f"the folder of the database cannot be made ({error.strerror}: {database.parent})"
-        raise StoreUnavailable(message) from error
-    if not database.exists():
-        with suppress(OSError):  # SQLite will say what is wrong
-            database.touch(mode=0o600)
-
-
-def _in_memory(url: URL) -> Engine:
-    """A store of this process alone, for tests: one connection that all share, gone at dispose.
-
-    One transaction at a time: a second one, in another thread too, would be inside the first.
-    """
-    engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
-    event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
-    # The driver's own BEGIN comes too late (before the first write, not the first read).
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    # Of a new file only. Outcomes have some hundred bytes: in pages of four times the usual size
-    # a batch touches fewer of them, and is on record in four fifths of the time.
-    cursor.execute("PRAGMA page_size=16384")
-    cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.execute("PRAGMA cache_size=-16384")
-    cursor.execute("PRAGMA temp_store=MEMORY")
-    try:
-        cursor.execute("SELECT power(2.0, -1.0)")
-    except sqlite3.OperationalError:  # built without its mathematical functions
-        connection.create_function("power", 2, pow, deterministic=True)
-    cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that will write takes the write lock first: a reader that turns into a writer
-    # is refused at once, whatever the timeout.
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        raise SettingsError(message)
+    return dialect
 
 
 @contextmanager
@@ -197,17 +119,3 @@ def _lacks_permission(error: DBAPIError) -> StoreUnfit:
         else "grant it to the user of TRACKRECORD_DATABASE_URL, or make the user the owner"
     )
     return StoreUnfit(f"the database refuses its user ({reason}): {remedy}")
-
-
-def is_sqlite(connection: Connection) -> bool:
-    """Whether the connection is one to SQLite."""
-    return connection.dialect.name == "sqlite"
-
-
-def advisory_lock(connection: Connection, key: int) -> None:
-    """Serialise with other holders of the key until the transaction ends (PostgreSQL).
-
-    SQLite needs none: a writing transaction is alone already.
-    """
-    if not is_sqlite(connection):
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})

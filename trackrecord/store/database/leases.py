@@ -5,11 +5,19 @@ the work itself: that transaction then owns the lease's row, so that none of its
 with that of a successor.
 """
 
-from sqlalchemy import Connection, delete, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Column, Connection, Double, String, Table, delete, update
 
-from ..competences.tables import leases
-from .engine import is_sqlite
+from .engine import dialect_of
+from .metadata import metadata
+
+# Who may do what only one may do at a time, and until when it is believed to be alive.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(160), primary_key=True),
+    Column("holder", String(64), nullable=False),
+    Column("until", Double, nullable=False),
+)
 
 
 def take_lease(
@@ -24,8 +32,9 @@ def take_lease(
         now: the time of the clock on the wall, seconds since the epoch.
         seconds: after how long without renewal it ends.
     """
-    dialect = sqlite if is_sqlite(connection) else postgresql
-    statement = dialect.insert(leases).values(name=name, holder=holder, until=now + seconds)
+    statement = (
+        dialect_of(connection).insert(leases).values(name=name, holder=holder, until=now + seconds)
+    )
     taken = connection.execute(
         statement.on_conflict_do_update(
             index_elements=[leases.c.name],

@@ -4,20 +4,21 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from trackrecord.errors import TrackrecordError
+from trackrecord.errors import SchemaTooNew, SchemaUnreleased
 
-from .engine import advisory_lock, reading, writing
+from .engine import reading, writing
+from .row_locks import advisory_lock
 
 # The newest migration; a test compares it with the folder.
-HEAD = "0004"
+HEAD = "r0001"
+
+# What versions from before the first release wrote. The tables of the last one are those of r0001.
+_UNRELEASED = ("0001", "0002", "0003")
+_LAST_UNRELEASED = "0004"
 
 _MIGRATIONS = Path(__file__).parents[1] / "migrations"
 # Any number that no one else uses for an advisory lock in the same database.
 _LOCK_KEY = 0x7472_6163_6B72
-
-
-class SchemaTooNew(TrackrecordError):
-    """Raised when a newer trackrecord has already migrated the database."""
 
 
 def migrate(engine: Engine) -> bool:
@@ -27,6 +28,7 @@ def migrate(engine: Engine) -> bool:
 
     Raises:
         SchemaTooNew: the database is of a newer version than this code.
+        SchemaUnreleased: the database was made before the first release, and is too old.
         ServerUnavailable: the database cannot be reached.
     """
     with reading(engine) as connection:
@@ -56,11 +58,20 @@ def _upgrade(connection: Connection, version: str | None) -> None:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if version is not None and version not in known:
+    if version in _UNRELEASED:
+        message = (
+            f"the database was made by an unreleased trackrecord (revision {version}): start the "
+            f"last unreleased one (revision {_LAST_UNRELEASED}) on it once, "
+            "or name another database"
+        )
+        raise SchemaUnreleased(message)
+    if version is not None and version not in {*known, _LAST_UNRELEASED}:
         message = (
             f"the database is of a newer trackrecord (revision {version}): "
             "install that version, or name another database"
         )
         raise SchemaTooNew(message)
     config.attributes["connection"] = connection
+    if version == _LAST_UNRELEASED:
+        command.stamp(config, "r0001", purge=True)
     command.upgrade(config, "head")

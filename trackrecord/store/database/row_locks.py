@@ -1,10 +1,10 @@
-"""Holding: rows that are read in order to be changed."""
+"""Locks: on rows that are read in order to be changed, and on names."""
 
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, text
+from sqlalchemy import Connection, Select, Table
 
-from .engine import is_sqlite
+from .engine import dialect_of
 
 
 def held(
@@ -27,9 +27,10 @@ def held(
 
 
 def as_of_one_moment(connection: Connection) -> None:
-    """Let a transaction that has read nothing yet see the store as it is now until it ends.
+    """Let a transaction that has read nothing yet see the store as it is now until it ends."""
+    dialect_of(connection).repeatable_read(connection)
 
-    On SQLite every transaction does.
-    """
-    if not is_sqlite(connection):
-        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+
+def advisory_lock(connection: Connection, key: int) -> None:
+    """Serialise with other writing transactions that lock the key, until this one ends."""
+    dialect_of(connection).advisory_lock(connection, key)

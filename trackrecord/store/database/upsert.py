@@ -1,14 +1,13 @@
-"""Sums: rows of counts that are added to what is there already."""
+"""Upserts: rows of counts that are added to what is there already."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, case, cast, func, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Column, Connection, Row, Table, case
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from sqlalchemy.sql.elements import ColumnElement, KeyedColumnElement
 
-from .engine import is_sqlite
+from .engine import dialect_of
 
 Columns = ReadOnlyColumnCollection[str, KeyedColumnElement[Any]]
 # From the columns of the table and those of the new row: what each column becomes.
@@ -23,7 +22,8 @@ def add_rows(
     *,
     key: Sequence[str],
     combine: Combine,
-) -> None:
+    returning: Sequence[Column[Any]] = (),
+) -> Sequence[Row[Any]]:
     """Insert rows; where there is one with the same key already, combine the two.
 
     Args:
@@ -33,53 +33,30 @@ def add_rows(
         rows: the values; in a fixed order of the key where several writers may meet, so that they
             cannot wait for each other in a circle.
         key: the columns of a unique key.
-        combine: what the columns of a row that is there become.
+        combine: what the columns of a row that is there become; without parameters.
+        returning: columns to answer with.
+
+    Returns:
+        A row for each one given, with values as the driver gives them, in no particular order;
+        empty without `returning`.
     """
     if not rows:
-        return
-    add = _add_on_sqlite if is_sqlite(connection) else _add_on_postgresql
-    add(connection, table, columns, rows, key=key, combine=combine)
-
-
-def _add_on_sqlite(
-    connection: Connection,
-    table: Table,
-    columns: Sequence[str],
-    rows: Sequence[tuple[Any, ...]],
-    *,
-    key: Sequence[str],
-    combine: Combine,
-) -> None:
-    statement = sqlite.insert(table)
+        return []
+    dialect = dialect_of(connection)
+    # Inline: what it returns is said below, and is not SQLAlchemy's own choice.
+    statement = dialect.insert(table).inline()
     statement = statement.on_conflict_do_update(
         index_elements=key, set_=combine(table.c, statement.excluded)
     )
-    # Handed to the driver as they are: SQLAlchemy's own way takes twice as long for each row.
-    compiled = statement.compile(dialect=connection.dialect, column_keys=list(columns))
-    connection.exec_driver_sql(compiled.string, list(rows))
-
-
-def _add_on_postgresql(
-    connection: Connection,
-    table: Table,
-    columns: Sequence[str],
-    rows: Sequence[tuple[Any, ...]],
-    *,
-    key: Sequence[str],
-    combine: Combine,
-) -> None:
-    # One statement for all rows: the columns travel as arrays.
-    arrays = [
-        func.unnest(cast(bindparam(name), postgresql.ARRAY(table.c[name].type))) for name in columns
-    ]
-    statement = postgresql.insert(table).from_select(list(columns), select(*arrays))
-    statement = statement.on_conflict_do_update(
-        index_elements=key, set_=combine(table.c, statement.excluded)
+    compiled = statement.compile(dialect=connection.dialect, column_keys=list(columns)).string
+    return dialect.bulk_insert(
+        connection,
+        table,
+        [table.c[name] for name in columns],
+        rows,
+        conflict=compiled[compiled.rindex("ON CONFLICT") :],
+        returning=returning,
     )
-    compiled = statement.compile(dialect=connection.dialect)
-    values = {name: [row[index] for row in rows] for index, name in enumerate(columns)}
-    # As text, each value would be quoted on its own: the arrays travel in binary.
-    connection.exec_driver_sql(compiled.string.replace(")s AS ", ")b AS "), values)
 
 
 def later(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -16,12 +16,12 @@ from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..database.bulk_insert import insert_rows
 from ..memories.credit import credit_memories
 from ..memories.past_tasks import note_past_tasks
-from ..outcomes.decay_basis import bases_for_writing
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.tables import outcomes, projects, waiting_episodes
-from ..patterns.deltas import Deltas, write_deltas
+from ..patterns.sums import Deltas, write_deltas
 from ..patterns.transitions import Transition, record_transitions
+from .rebase import bases_for_writing
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from ..memories.past_tasks import note_past_tasks
 from ..outcomes.decay_basis import replace_basis
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
-from ..outcomes.tables import observations, outcomes, pattern_transitions, patterns, projects
-from ..patterns.deltas import Deltas, write_deltas
-from ..patterns.tables import pattern_decisions
+from ..outcomes.tables import outcomes, projects
+from ..patterns.sums import Deltas, write_deltas
+from ..patterns.tables import observations, pattern_decisions, pattern_transitions, patterns
 from ..patterns.transitions import record_transitions
 
 _CHUNK = 2000

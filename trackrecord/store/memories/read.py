@@ -1,25 +1,20 @@
 """Memories on record: read as they stand or as they stood, and changed one row at a time."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
-    BigInteger,
-    Column,
     ColumnElement,
     Connection,
     Row,
     Select,
     and_,
-    any_,
     bindparam,
     func,
     insert,
-    literal,
     select,
     update,
 )
@@ -33,7 +28,6 @@ from trackrecord.learning.memories.rules import (
     standing_at_any_time,
 )
 
-from ..database.engine import is_sqlite
 from ..database.row_locks import held
 from .tables import memories, memory_changes, memory_sources
 
@@ -85,13 +79,6 @@ class MemoryChange:
     because_of: str | None
     type: str
     confidence: float
-
-
-def among(connection: Connection, rows: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
-    """Whether a row is one of those; on PostgreSQL they travel as one array."""
-    if is_sqlite(connection):
-        return rows.in_(wanted)
-    return rows == any_(literal(list(wanted), ARRAY(BigInteger)))
 
 
 def state_of(row: Row[Any]) -> MemoryState:
@@ -196,6 +183,15 @@ def _superseded_by(
         for newer, group in groupby(connection.execute(query), attrgetter("superseded_by")):
             found[newer] = tuple(row.memory_id for row in group)
     return found
+
+
+def strongest_memories(connection: Connection, project_id: int, *, limit: int) -> list[Memory]:
+    """Return the memories with the highest effective confidence that no other has superseded."""
+    query = as_of(None).where(
+        memories.c.project_id == project_id, memories.c.superseded_by.is_(None)
+    )
+    query = query.order_by(memories.c.standing.desc(), memories.c.id).limit(limit)
+    return complete(connection, connection.execute(query).all())
 
 
 def find_memory(

@@ -9,13 +9,13 @@ from sqlalchemy import Connection, select
 from trackrecord.learning.memories.rules import MemoryRules, faded, recall_rank
 from trackrecord.learning.text.search_words import asked_words, lexemes
 
+from ..database.engine import dialect_of
 from ..database.full_text import MEMORY_WORDS, Hit
 from ..database.row_locks import held
 from .read import (
     CHUNK,
     Change,
     Memory,
-    among,
     as_of,
     complete,
     numbers_as_of,
@@ -81,7 +81,7 @@ def recall(
         if len(ranked) >= wanted and not _may_be_better(rules, hits[start].relevance, ranked[-1]):
             break
         # The index has found none but the project's: to say so again would mislead the planner.
-        query = numbers_as_of(at).where(among(connection, memories.c.id, some))
+        query = numbers_as_of(at).where(dialect_of(connection).is_among(memories.c.id, some))
         for row, confidence, clock, created_at, memory_id in connection.execute(query).all():
             effective = faded(rules, confidence, clock, now if at is None else at)
             if effective >= min_confidence:
@@ -90,7 +90,7 @@ def recall(
                 ranked.append(_Ranked(-rank, -created_at, memory_id, fits, effective, row))
         ranked = sorted(ranked)[:wanted]
     rows = [each.row for each in ranked]
-    query = as_of(at).where(among(connection, memories.c.id, rows))
+    query = as_of(at).where(dialect_of(connection).is_among(memories.c.id, rows))
     found = {
         each.row: each for each in complete(connection, connection.execute(query).all(), at=at)
     }
@@ -124,7 +124,7 @@ def _known_then(connection: Connection, hits: Sequence[Hit], at: float) -> list[
     for start in range(0, len(hits), CHUNK):
         rows = [hit.row for hit in hits[start : start + CHUNK]]
         query = select(memories.c.id).where(
-            among(connection, memories.c.id, rows), memories.c.created_at <= at
+            dialect_of(connection).is_among(memories.c.id, rows), memories.c.created_at <= at
         )
         known.update(connection.execute(query).scalars())
     left = [hit for hit in hits if hit.row in known]

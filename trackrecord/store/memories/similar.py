@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
 
-from trackrecord.errors import StoreUnavailable
 from trackrecord.learning.memories.rules import MemoryRules, standing_at_any_time, without_prefix
 from trackrecord.learning.memories.trigrams import (
     classes_within,
@@ -25,8 +24,9 @@ from trackrecord.learning.memories.trigrams import (
 )
 from trackrecord.learning.text.search_words import indexed_words, lexemes
 
-from ..database.engine import advisory_lock, is_sqlite, reading, writing
+from ..database.engine import dialect_of, reading, writing
 from ..database.full_text import MEMORY_WORDS
+from ..database.row_locks import advisory_lock
 from ..database.upsert import add_rows
 from .read import CHUNK, state_of
 from .tables import memories, memory_blocks
@@ -88,29 +88,19 @@ def _blocks_of(
 ) -> dict[int, list[bytes]]:
     """The blocks in which similar memories may be marked, by class, in their order."""
     kinds = classes_within(len(grams), threshold)
-    query = "SELECT size_class, planes FROM memory_blocks WHERE project_id = {0}"
-    query += " AND size_class BETWEEN {0} AND {0} ORDER BY size_class, number"
-    wanted = (project_id, kinds.start, kinds.stop - 1)
-    if is_sqlite(connection):
-        rows = connection.exec_driver_sql(query.format("?"), wanted).fetchall()
-    else:
-        # Some megabytes: as text, which is the driver's usual way, they would be twice as many.
-        rows = _in_binary(connection, query.format("%s"), wanted)
+    blocks = memory_blocks.c
+    query = (
+        select(blocks.size_class, blocks.planes)
+        .where(
+            blocks.project_id == project_id,
+            blocks.size_class.between(kinds.start, kinds.stop - 1),
+        )
+        .order_by(blocks.size_class, blocks.number)
+    )
     found: dict[int, list[bytes]] = {}
-    for kind, planes in rows:
+    for kind, planes in dialect_of(connection).fetch_blobs(connection, query):
         found.setdefault(kind, []).append(planes)
     return found
-
-
-def _in_binary(connection: Connection, query: str, wanted: tuple[int, ...]) -> Any:  # noqa: ANN401 - as the driver gives them
-    driver: Any = connection.connection.driver_connection
-    dbapi: Any = connection.dialect.loaded_dbapi
-    try:
-        with driver.cursor(binary=True) as cursor:
-            return cursor.execute(query, wanted).fetchall()
-    except dbapi.Error as error:  # not explained by SQLAlchemy, which is passed by here
-        message = f"the database cannot be used ({type(error).__name__}: {error})".splitlines()[0]
-        raise StoreUnavailable(message) from error
 
 
 def mark_waiting(engine: Engine, rules: MemoryRules) -> int:

@@ -18,7 +18,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from ..outcomes.tables import Id, metadata
+from ..database.metadata import Id, metadata
 
 memories = Table(
     "memories",

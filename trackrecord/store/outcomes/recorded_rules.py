@@ -7,8 +7,7 @@ from sqlalchemy import Connection, delete, select, update
 from trackrecord.learning.outcomes.recorded_rules import Recorded, RecordedRules, why_rebuild
 
 from ..database.bulk_insert import insert_rows
-from ..patterns.tables import recorded_rules
-from .tables import decay_bases, projects
+from .tables import decay_bases, projects, recorded_rules
 
 
 def note_rules(connection: Connection, project_ids: Collection[int], rules: RecordedRules) -> None:

@@ -1,4 +1,4 @@
-"""The tables of what was reported, and of what was learnt from it at once."""
+"""Tables of what was reported, and of what its numbers are relative to."""
 
 from sqlalchemy import (
     BigInteger,
@@ -7,9 +7,7 @@ from sqlalchemy import (
     Double,
     ForeignKey,
     Index,
-    Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
@@ -17,19 +15,7 @@ from sqlalchemy import (
     false,
 )
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(column_0_label)s",
-        "uq": "uq_%(table_name)s_%(column_0_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-# SQLite gives rowids only to INTEGER keys; PostgreSQL wants 64 bits.
-Id = BigInteger().with_variant(Integer, "sqlite")
-# Compared by code point on both, so that the smallest of two texts is the same one everywhere.
-CodePointText = Text().with_variant(Text(collation="C"), "postgresql")
+from ..database.metadata import Id, metadata
 
 projects = Table(
     "projects",
@@ -71,62 +57,6 @@ outcomes = Table(
     ),
 )  # fmt: skip
 
-patterns = Table(
-    "patterns",
-    metadata,
-    Column("id", Id, primary_key=True),
-    Column("project_id", ForeignKey("projects.id"), nullable=False),
-    Column("slug", String(160), nullable=False),
-    Column("kind", String(16), nullable=False),
-    Column("content", CodePointText, nullable=False),
-    Column("helpful", BigInteger, nullable=False),
-    Column("neutral", BigInteger, nullable=False),
-    Column("harmful", BigInteger, nullable=False),
-    # Forward-decayed sums, relative to the landmark of decay_bases.
-    Column("helpful_sum", Double, nullable=False),
-    Column("harmful_sum", Double, nullable=False),
-    Column("last_validated", Double),
-    # What was last written into pattern_transitions; the truth is derived from the sums.
-    Column("reported_maturity", String(16)),
-    Column("reported_inverted", Boolean, nullable=False, default=False),
-    # The state that a decision by hand holds it in, until reset; pattern_decisions says more.
-    Column("decided_maturity", String(16)),
-    UniqueConstraint("project_id", "slug"),
-)
-
-# One row for each pattern that an outcome touched: what the past is answered from. The tables with
-# a row per outcome declare no foreign keys: PostgreSQL would check each row by a query of its own,
-# and what they refer to is written by the same transaction.
-observations = Table(
-    "observations",
-    metadata,
-    Column("pattern_id", Id, primary_key=True, autoincrement=False),
-    Column("received_at", Double, primary_key=True),
-    Column("outcome", Id, primary_key=True, autoincrement=False),
-    Column("ended_at", Double, nullable=False),
-    Column("verdict", String(8), nullable=False),
-    sqlite_with_rowid=False,
-)
-
-pattern_transitions = Table(
-    "pattern_transitions",
-    metadata,
-    Column("id", Id, primary_key=True),
-    Column("pattern_id", ForeignKey("patterns.id"), nullable=False, index=True),
-    Column("at", Double, nullable=False),
-    # "maturity" or "inversion"
-    Column("aspect", String(16), nullable=False),
-    Column("before", String(16)),
-    Column("after", String(16), nullable=False),
-    Column("helpful", BigInteger, nullable=False),
-    Column("neutral", BigInteger, nullable=False),
-    Column("harmful", BigInteger, nullable=False),
-    Column("decayed_helpful", Double, nullable=False),
-    Column("decayed_harmful", Double, nullable=False),
-    # What made it, where it was made by hand.
-    Column("decision_id", Id),
-)
-
 # What the sums of a project are relative to.
 decay_bases = Table(
     "decay_bases",
@@ -143,4 +73,14 @@ waiting_episodes = Table(
     Column("project_id", Id, primary_key=True, autoincrement=False),
     Column("outcome", Id, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
+)
+
+recorded_rules = Table(
+    "recorded_rules",
+    metadata,
+    Column("project_id", ForeignKey("projects.id"), primary_key=True, autoincrement=False),
+    # A JSON object of the numbers; "{}" when they are not known.
+    Column("rules", Text, nullable=False),
+    # Whether some of what is recorded was computed by others.
+    Column("mixed", Boolean, nullable=False),
 )

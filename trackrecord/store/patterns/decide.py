@@ -5,16 +5,15 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from trackrecord.errors import DecisionRefused, UnknownId
-from trackrecord.learning.patterns.decisions import Action, Decision, NotPromotable, state_held
-from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.errors import UnknownId
+from trackrecord.learning.patterns.decisions import Action, Decision, state_held
 from trackrecord.rules import Rules
 
 from ..database.row_locks import held
-from ..outcomes.decay_basis import bases_for_writing
+from ..outcomes.decay_basis import hold_basis
 from ..outcomes.projects import clock_of, next_revision
-from ..outcomes.tables import patterns, projects
-from .tables import pattern_decisions
+from ..outcomes.tables import projects
+from .tables import pattern_decisions, patterns
 from .transitions import Transition, record_decision, state_of
 
 
@@ -27,7 +26,6 @@ def decide(
     actor: str,
     reason: str,
     rules: Rules,
-    half_life_days: float,
     now: float,
 ) -> Transition | None:
     """Record a decision by hand; answers the change, None when there was nothing to reset.
@@ -40,7 +38,6 @@ def decide(
         actor: who decides.
         reason: why.
         rules: what decides a state without it.
-        half_life_days: that of the settings.
         now: seconds since the epoch.
 
     Raises:
@@ -48,12 +45,13 @@ def decide(
         DecisionRefused: it is deprecated and was to be promoted.
     """
     # First, as an intake does: no rebuild moves the sums meanwhile.
-    basis = bases_for_writing(connection, [project_id], half_life_days, now)[project_id]
+    basis = hold_basis(connection, project_id)
     row = _held_pattern(connection, project_id, slug)
+    assert basis is not None  # noqa: S101 - a pattern comes with an outcome, and that with a basis
     if action is Action.RESET and row.decided_maturity is None:
         return None
     state = state_of(row, rules.maturity, basis, now)
-    held_in = _checked(action, state, slug)
+    held_in = state_held(action, state, slug)
     decision_id = connection.execute(
         insert(pattern_decisions)
         .values(pattern_id=row.id, at=now, action=action.value, actor=actor, reason=reason)
@@ -83,17 +81,6 @@ def _held_pattern(connection: Connection, project_id: int, slug: str) -> Row[Any
         message = f"no pattern {slug!r} in this project; `patterns list` shows all"
         raise UnknownId(message)
     return row
-
-
-def _checked(action: Action, state: Maturity, slug: str) -> Maturity | None:
-    try:
-        return state_held(action, state)
-    except NotPromotable:
-        message = (
-            f"pattern {slug!r} is deprecated and cannot be promoted; a decision by hand is "
-            "taken back with `patterns reset`, evidence is outweighed by new helpful outcomes"
-        )
-        raise DecisionRefused(message) from None
 
 
 def decisions_in_force(

@@ -16,9 +16,9 @@ from trackrecord.rules import Rules
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_basis
-from ..outcomes.tables import observations, outcomes, pattern_transitions, patterns
+from ..outcomes.tables import outcomes
 from .decide import decisions_in_force
-from .tables import pattern_decisions
+from .tables import observations, pattern_decisions, pattern_transitions, patterns
 from .transitions import evidence_of
 
 EXAMPLES_KEPT = AntiPatternRules().examples_kept

@@ -1,41 +1,35 @@
-"""The sums behind each pattern: what a batch adds, and how it is added."""
+"""The sums behind each pattern: what outcomes add up to, and how that is added."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, case
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, Row, case, literal_column
 
+from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.wire.scored_outcome import STRATEGY, Touch
+from trackrecord.wire.scored_outcome import STRATEGY, Appraised, Touch
 
-from ..database.engine import is_sqlite
-from ..outcomes.tables import patterns
+from ..database.bulk_insert import insert_rows
+from ..database.upsert import Columns, add_rows
+from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
+from .tables import observations, patterns
 
 PatternKey = tuple[int, str]
 PatternRow = Row[Any]
 
-
-# An enum's members are looked up slowly, and this is done for every pattern of every outcome.
-_HELPFUL, _NEUTRAL = Verdict.HELPFUL, Verdict.NEUTRAL
+_NEUTRAL = Verdict.NEUTRAL
 
 
-@dataclass
-class PatternDelta:
+@dataclass(slots=True)
+class PatternDelta(VerdictSums):
     """What a batch adds to one pattern."""
 
     kind: str = ""
     content: str = ""
-    helpful: int = 0
-    neutral: int = 0
-    harmful: int = 0
-    helpful_sum: float = 0.0
-    harmful_sum: float = 0.0
-    last_validated: float | None = None
 
-    def add(self, touch: Touch, verdict: Verdict, weight: float, ended_at: float) -> None:
-        """Count one outcome that touched the pattern.
+    def add_touch(self, touch: Touch, verdict: Verdict, weight: float, ended_at: float) -> None:
+        """Count one outcome that touched the pattern; a neutral one validates nothing.
 
         Args:
             touch: how the outcome names the pattern.
@@ -50,51 +44,73 @@ class PatternDelta:
             self.kind = touch.kind
         if verdict is _NEUTRAL:
             self.neutral += 1
-            return
-        if verdict is _HELPFUL:
-            self.helpful += 1
-            self.helpful_sum += weight
         else:
-            self.harmful += 1
-            self.harmful_sum += weight
-        if self.last_validated is None or ended_at > self.last_validated:
-            self.last_validated = ended_at
+            self.add(verdict, weight, ended_at)
 
 
-def add_pattern_deltas(
+@dataclass
+class Deltas:
+    """What outcomes add to patterns.
+
+    Attributes:
+        patterns: sums by project and slug.
+        observations: (pattern, received_at, outcome row, ended_at, verdict), one for each pattern
+            that an outcome touched.
+    """
+
+    patterns: dict[PatternKey, PatternDelta] = field(default_factory=dict)
+    observations: list[tuple[PatternKey, float, int, float, str]] = field(default_factory=list)
+
+    def add(self, project_id: int, row_id: int, outcome: Appraised, basis: DecayBasis) -> None:
+        """Count one outcome that is recorded in that row."""
+        if not outcome.touches:
+            return
+        weight = basis.weight(outcome.ended_at)
+        verdict = outcome.verdict.value
+        for touch in outcome.touches:
+            key = (project_id, touch.slug)
+            delta = self.patterns.get(key)
+            if delta is None:
+                delta = self.patterns[key] = PatternDelta()
+            delta.add_touch(touch, outcome.verdict, weight, outcome.ended_at)
+            self.observations.append((key, outcome.received_at, row_id, outcome.ended_at, verdict))
+
+
+def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, PatternRow]:
+    """Add deltas to the store; answers the patterns that changed, as they then are."""
+    rows = _add_sums(connection, deltas.patterns)
+    ids = {key: row.id for key, row in rows.items()}
+    insert_rows(
+        connection,
+        observations,
+        tuple(observations.c),
+        sorted((ids[key], *rest) for key, *rest in deltas.observations),
+    )
+    return rows
+
+
+_COLUMNS = ("project_id", "slug", "kind", "content", "reported_inverted", *SUM_COLUMNS)
+_STRATEGY: ColumnElement[str] = literal_column(f"'{STRATEGY}'")
+
+
+def _add_sums(
     connection: Connection, deltas: Mapping[PatternKey, PatternDelta]
 ) -> dict[PatternKey, PatternRow]:
-    """Add deltas to the stored sums; answers each pattern's row as it then is."""
-    if not deltas:
-        return {}
     # Always in the order of the key: two workers that add to the same patterns at once must
     # not wait for each other in a circle.
     rows = [
-        {"project_id": project_id, "slug": slug, "reported_inverted": False, **vars(delta)}
-        for (project_id, slug), delta in sorted(deltas.items(), key=lambda item: item[0])
+        (*key, delta.kind, delta.content, False, *delta.values())
+        for key, delta in sorted(deltas.items(), key=lambda item: item[0])
     ]
-    # PostgreSQL's constructor serves both; SQLite's has the same methods under another name.
-    dialect = sqlite if is_sqlite(connection) else postgresql
-    statement = dialect.insert(patterns)
-    new = statement.excluded
-    table = patterns.c
-    statement = statement.on_conflict_do_update(
-        index_elements=[table.project_id, table.slug],
-        set_={
-            "kind": case((new.kind == STRATEGY, new.kind), else_=table.kind),
-            "content": case((new.content < table.content, new.content), else_=table.content),
-            "helpful": table.helpful + new.helpful,
-            "neutral": table.neutral + new.neutral,
-            "harmful": table.harmful + new.harmful,
-            "helpful_sum": table.helpful_sum + new.helpful_sum,
-            "harmful_sum": table.harmful_sum + new.harmful_sum,
-            "last_validated": case(
-                (new.last_validated.is_(None), table.last_validated),
-                (table.last_validated.is_(None), new.last_validated),
-                (new.last_validated > table.last_validated, new.last_validated),
-                else_=table.last_validated,
-            ),
-        },
-    )
-    result = connection.execute(statement.returning(*table), rows)
-    return {(row.project_id, row.slug): row for row in result}
+    found = add_rows(
+        connection, patterns, _COLUMNS, rows,
+        key=_COLUMNS[:2], combine=_added, returning=tuple(patterns.c),
+    )  # fmt: skip
+    return {(row.project_id, row.slug): row for row in found}
+
+
+def _added(table: Columns, new: Columns) -> dict[str, Any]:
+    return added(table, new) | {
+        "kind": case((new.kind == _STRATEGY, new.kind), else_=table.kind),
+        "content": case((new.content < table.content, new.content), else_=table.content),
+    }

@@ -1,8 +1,74 @@
-"""The tables of what people decide, and of the rules that recorded numbers were computed by."""
+"""Tables of patterns: their sums, what they were observed in, and decisions by hand."""
 
-from sqlalchemy import Boolean, Column, Double, ForeignKey, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
-from ..outcomes.tables import Id, metadata
+from ..database.metadata import CodePointText, Id, metadata
+
+patterns = Table(
+    "patterns",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    Column("slug", String(160), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("content", CodePointText, nullable=False),
+    Column("helpful", BigInteger, nullable=False),
+    Column("neutral", BigInteger, nullable=False),
+    Column("harmful", BigInteger, nullable=False),
+    # Forward-decayed sums, relative to the landmark of decay_bases.
+    Column("helpful_sum", Double, nullable=False),
+    Column("harmful_sum", Double, nullable=False),
+    Column("last_validated", Double),
+    # What was last written into pattern_transitions; the truth is derived from the sums.
+    Column("reported_maturity", String(16)),
+    Column("reported_inverted", Boolean, nullable=False, default=False),
+    # The state that a decision by hand holds it in, until reset; pattern_decisions says more.
+    Column("decided_maturity", String(16)),
+    UniqueConstraint("project_id", "slug"),
+)
+
+# One row for each pattern that an outcome touched: what the past is answered from. The tables with
+# a row per outcome declare no foreign keys: PostgreSQL would check each row by a query of its own,
+# and what they refer to is written by the same transaction.
+observations = Table(
+    "observations",
+    metadata,
+    Column("pattern_id", Id, primary_key=True, autoincrement=False),
+    Column("received_at", Double, primary_key=True),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    Column("ended_at", Double, nullable=False),
+    Column("verdict", String(8), nullable=False),
+    sqlite_with_rowid=False,
+)
+
+pattern_transitions = Table(
+    "pattern_transitions",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("pattern_id", ForeignKey("patterns.id"), nullable=False, index=True),
+    Column("at", Double, nullable=False),
+    # "maturity" or "inversion"
+    Column("aspect", String(16), nullable=False),
+    Column("before", String(16)),
+    Column("after", String(16), nullable=False),
+    Column("helpful", BigInteger, nullable=False),
+    Column("neutral", BigInteger, nullable=False),
+    Column("harmful", BigInteger, nullable=False),
+    Column("decayed_helpful", Double, nullable=False),
+    Column("decayed_harmful", Double, nullable=False),
+    # What made it, where it was made by hand.
+    Column("decision_id", Id),
+)
 
 pattern_decisions = Table(
     "pattern_decisions",
@@ -14,14 +80,4 @@ pattern_decisions = Table(
     Column("action", String(16), nullable=False),
     Column("actor", Text, nullable=False),
     Column("reason", Text, nullable=False),
-)
-
-recorded_rules = Table(
-    "recorded_rules",
-    metadata,
-    Column("project_id", ForeignKey("projects.id"), primary_key=True, autoincrement=False),
-    # A JSON object of the numbers; "{}" when they are not known.
-    Column("rules", Text, nullable=False),
-    # Whether some of what is recorded was computed by others.
-    Column("mixed", Boolean, nullable=False),
 )

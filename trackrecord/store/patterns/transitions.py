@@ -15,7 +15,7 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules, maturity_of
 from trackrecord.rules import Rules
 
-from ..outcomes.tables import pattern_transitions, patterns
+from .tables import pattern_transitions, patterns
 
 MATURITY = "maturity"
 INVERSION = "inversion"

@@ -1,0 +1,58 @@
+"""What happens in a child process right after a fork, in one stated order.
+
+A child has a copy of its parent's memory, but none of its threads. Every module that keeps state
+for the whole process registers here how that state begins anew in a child.
+"""
+
+import os
+import weakref
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Protocol
+
+# Registers the guard that a fork takes first: hooks of a child run in the order of registration.
+import trackrecord.forking  # noqa: F401 - for the order of the hooks
+
+
+class Step(IntEnum):
+    """When a hook runs; hooks of one step run in the order in which they were registered."""
+
+    LOCKED_FILES = 1  # before anything opens a file of its own
+    IDS = 2  # before anything takes an id
+    PROCESS_EXIT = 3
+    WRITERS = 4
+    READERS = 5
+    COUNTS = 6
+
+
+class Renewable(Protocol):
+    """An object whose state belongs to one process."""
+
+    def begin_in_child(self) -> None:
+        """Start from nothing; called by the only thread of the new process."""
+
+
+_functions: list[tuple[Step, Callable[[], None]]] = []
+_objects: dict[Step, weakref.WeakSet[Renewable]] = {step: weakref.WeakSet() for step in Step}
+
+
+def call_in_child(step: Step, function: Callable[[], None]) -> None:
+    """Have a function called in each child that is forked from now on."""
+    _functions.append((step, function))
+
+
+def renew_in_child(step: Step, renewable: Renewable) -> None:
+    """Have an object begin anew in each child, as long as something else keeps it alive."""
+    _objects[step].add(renewable)
+
+
+def _begin_in_child() -> None:
+    for step in Step:
+        for at, function in _functions:
+            if at is step:
+                function()
+        for renewable in list(_objects[step]):
+            renewable.begin_in_child()
+
+
+os.register_at_fork(after_in_child=_begin_in_child)

@@ -1,0 +1,119 @@
+"""From the spool to Redis, by whoever gets through first.
+
+A file is deleted only after Redis took all of it. When something breaks in between, all of it is
+sent again; the outcomes that were in already are known by their outcome_id.
+"""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import groupby
+from typing import NamedTuple
+
+import redis
+
+from trackrecord.agent_settings import AgentSettings
+from trackrecord.errors import InvalidMemory, InvalidOutcome
+from trackrecord.wire.memory import decode_memory
+from trackrecord.wire.outcome import decode_outcome
+
+from .cargo import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
+from .locked_file import LockedFile, lock_file
+from .spool import spool_files
+from .stream_writer import append, batches
+
+TORN = "the writer ended in the middle of this line"
+TOO_LONG = "a line of the spool is longer than a body may be; this is a part of it"
+
+
+def forward_spool(settings: AgentSettings, client: redis.Redis) -> int:
+    """Send what dead or finished writers left in the spool.
+
+    Returns:
+        How many outcomes went onto the stream.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached or refuses writes; what was not sent stays.
+    """
+    return sum(forwarding(settings, client))
+
+
+def forwarding(settings: AgentSettings, client: redis.Redis) -> Iterator[int]:
+    """As `forward_spool`, in steps: yields how many outcomes each pipelined write took.
+
+    Between two steps the caller may do something else, or give up and close the iterator.
+    """
+    for path, _ in sorted(spool_files(settings.spool_dir)):
+        try:
+            # Only a file that can be emptied is forwarded: another would be sent for ever.
+            file = lock_file(path, os.O_RDWR)
+        except OSError:
+            continue
+        if file is not None:
+            with closing(file):
+                yield from _forward_file(file, settings, client)
+
+
+def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis) -> Iterator[int]:
+    if file.fd is None:
+        return
+    with open(file.fd, "rb", closefd=False) as content:
+        pieces = _pieces(content, settings.max_body_bytes)
+        for problem, run in groupby(pieces, key=lambda piece: piece.problem):
+            for batch in batches((piece.content for piece in run), settings.publish_batch):
+                if problem:
+                    append(client, settings.keys.dead, [_letter(part, problem) for part in batch])
+                else:
+                    entries = [stream_entry(*read_spool_line(line)) for line in batch]
+                    append(client, settings.keys.outcomes, entries)
+                    yield len(batch)
+    _remove(file)
+
+
+def _letter(part: bytes, problem: str) -> Entry:
+    return stream_entry("outcome", part) | {"reason": problem}
+
+
+class _Piece(NamedTuple):
+    """A line of the spool, or a part of one that is too long to be held in memory."""
+
+    content: bytes
+    problem: str = ""
+
+
+def _pieces(content: io.BufferedReader, max_bytes: int) -> Iterator[_Piece]:
+    """All that a file holds, line by line, without the line breaks."""
+    in_long_line = False
+    longest = max_bytes + LINE_OVERHEAD
+    while read := content.readline(longest + 1):
+        line = read.removesuffix(b"\n")
+        ends = line != read
+        if in_long_line or len(line) > longest:
+            yield _Piece(line, TOO_LONG)
+            in_long_line = not ends
+        elif ends or _is_whole(line, max_bytes):
+            if line:
+                yield _Piece(line)
+        else:
+            yield _Piece(line, TORN)
+
+
+def _is_whole(line: bytes, max_bytes: int) -> bool:
+    kind, body = read_spool_line(line)
+    try:
+        if kind == "memory":
+            decode_memory(body, max_bytes=max_bytes)
+        else:
+            decode_outcome(body, max_bytes=max_bytes)
+    except (InvalidOutcome, InvalidMemory):
+        return False
+    return True
+
+
+def _remove(file: LockedFile) -> None:
+    try:
+        file.path.unlink(missing_ok=True)
+    except OSError:  # the folder is not ours to write to; the file is
+        if file.fd is not None:
+            os.ftruncate(file.fd, 0)

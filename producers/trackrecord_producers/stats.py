@@ -1,0 +1,39 @@
+"""What one process has published, and what became of it."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class DeliveryCounts:
+    """Counts that the writing thread keeps.
+
+    Attributes:
+        sent: outcomes that Redis acknowledged.
+        spooled: outcomes that were written to the spool instead.
+        forwarded: outcomes of the spool, anyone's, that this process brought to Redis.
+    """
+
+    sent: int = 0
+    spooled: int = 0
+    forwarded: int = 0
+
+
+@dataclass(frozen=True)
+class Stats:
+    """How publishing goes in this process.
+
+    Attributes:
+        published: outcomes that were accepted from the agent.
+        waiting: those of them that are still in memory.
+        sent: those that Redis acknowledged.
+        spooled: those that were written to the spool instead.
+        forwarded: outcomes of the spool, anyone's, that this process brought to Redis.
+        dropped: outcomes that were lost, by reason.
+    """
+
+    published: int
+    waiting: int
+    sent: int
+    spooled: int
+    forwarded: int
+    dropped: dict[str, int]

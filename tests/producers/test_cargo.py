@@ -1,0 +1,62 @@
+"""What travels keeps its kind and its bytes, in the stream and in the spool."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord_producers.cargo import Waiting, read_spool_line, spool_line, stream_entry
+
+BODIES = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text())).map(
+    lambda fields: json.dumps(fields).encode()
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("outcome", b'{"v":1,"body":{"task_id":"t"}}'),
+        ("memory", b'{"v":1,"memory":{"task_id":"t"}}'),
+    ],
+)
+def test_a_line_of_the_spool_is_the_stream_entry(kind, line):
+    """The version, and the body under the same name as on the stream."""
+    body = b'{"task_id":"t"}'
+    assert spool_line(kind, body) == line
+    assert stream_entry(kind, body) == {"v": "1", list(json.loads(line))[1]: body}
+
+
+@given(kind=st.sampled_from(["outcome", "memory"]), body=BODIES)
+def test_what_is_written_is_read_again(kind, body):
+    """Whatever the body holds."""
+    assert read_spool_line(spool_line(kind, body)) == (kind, body)
+    assert json.loads(spool_line(kind, body))
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "body"),
+    [
+        (b'{"task_id":"t","success":true}', "outcome", b'{"task_id":"t","success":true}'),
+        (b'["memory",{"text":"x"}]', "memory", b'{"text":"x"}'),
+    ],
+)
+def test_lines_of_earlier_versions_are_read(line, kind, body):
+    """A bare body is an outcome, an array a memory."""
+    assert read_spool_line(line) == (kind, body)
+
+
+@given(body=BODIES)
+def test_an_outcome_is_never_taken_for_a_memory(body):
+    """Not even when its own fields look like an entry's."""
+    hostile = b'{"v":1,"memory":' + body + b',"task_id":"t"}'
+    assert read_spool_line(spool_line("outcome", hostile)) == ("outcome", hostile)
+
+
+def test_a_project_is_filled_in_once():
+    """What names its project keeps it."""
+    item = Waiting(b'{"text":"x"}', names_project=False, kind="memory")
+    named = item.of_project("p")
+    assert json.loads(named.body) == {"project": "p", "text": "x"}
+    assert named.kind == "memory"
+    assert named.of_project("q") is named

@@ -1,0 +1,311 @@
+"""Processes that are ended in the middle of something lose none of what `publish` accepted.
+
+Each test runs real processes, and some rounds: what is lost depends on where the end comes.
+"""
+
+import collections
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from what_became import arrived, kept, spooled, wait_until
+
+pytestmark = pytest.mark.faults
+
+ROUNDS = 3
+AGENT = """\
+import os, time, trackrecord
+
+def work(n):
+    return trackrecord.publish(task_id=f"child-{n}", success=True)
+
+def work_slowly(n):
+    time.sleep(0.02)
+    return work(n)
+"""
+
+
+@pytest.fixture
+def agent_module(home):
+    """A module that children of any start method can import; its folder."""
+    (home / "agent_module.py").write_text(AGENT)
+    return home
+
+
+def _expected(count):
+    return {f"child-{n}": 1 for n in range(count)}
+
+
+def _tasks(client, home):
+    return collections.Counter(kept(client, home).values())
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("function", ["work", "work_slowly"])
+def test_a_pool_that_is_terminated_keeps_everything(method, function, agent, agent_module, client):
+    """`with Pool() as pool` ends its processes by SIGTERM as soon as map has come back."""
+    count = 200 if method == "fork" else 50
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(agent_module)!r})
+        import multiprocessing, agent_module
+        if __name__ == "__main__":
+            context = multiprocessing.get_context({method!r})
+            with context.Pool(4) as pool:
+                ids = pool.map(agent_module.{function}, range({count}))
+            assert None not in ids
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert _tasks(client, agent_module) == _expected(count)
+
+
+def test_a_pool_of_a_parent_that_publishes_keeps_everything(agent, agent_module, client):
+    """Round after round, and the parent's own outcomes too."""
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(agent_module)!r})
+        import multiprocessing, agent_module, trackrecord
+        for round in range({ROUNDS}):
+            trackrecord.publish(task_id="parent", success=True)
+            with multiprocessing.get_context("fork").Pool(4) as pool:
+                pool.map(agent_module.work, range(round * 50, round * 50 + 50))
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert _tasks(client, agent_module) == {"parent": ROUNDS, **_expected(50 * ROUNDS)}
+
+
+def test_a_process_pool_executor_keeps_everything(agent, agent_module, client):
+    """Its processes end by themselves."""
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(agent_module)!r})
+        import agent_module
+        from concurrent.futures import ProcessPoolExecutor
+        with ProcessPoolExecutor(4) as pool:
+            list(pool.map(agent_module.work, range(100)))
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert _tasks(client, agent_module) == _expected(100)
+
+
+def test_children_that_are_killed_or_leave_by_exit_keep_everything(agent, agent_module, client):
+    """Nobody is called back at os._exit and SIGKILL, and nothing is lost all the same."""
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(agent_module)!r})
+        import os, signal, agent_module, trackrecord
+        for n in range(20):
+            if os.fork() == 0:
+                agent_module.work(n)
+                os._exit(0) if n % 2 else os.kill(os.getpid(), signal.SIGKILL)
+            os.wait()
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert _tasks(client, agent_module) == _expected(20)
+
+
+def test_the_journal_is_gone_when_everything_is_with_redis(agent, agent_module, client):
+    """A child that ends in good order leaves nothing in the spool."""
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(agent_module)!r})
+        import os, pathlib, agent_module, trackrecord
+        if os.fork() == 0:
+            for n in range(100):
+                agent_module.work(n)
+            assert trackrecord.flush(30)
+            print(trackrecord.stats().sent, flush=True)
+            sys.exit()
+        os.wait()
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "100"
+    assert len(arrived(client)) == 100
+    assert list((agent_module / "spool").iterdir()) == []
+
+
+def test_what_a_journal_holds_is_empty_soon_after_it_was_sent(agent, agent_module, client):
+    """A child that lives on does not let others forward what it has sent itself."""
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(agent_module)!r})
+        import os, pathlib, time, agent_module, trackrecord
+        if os.fork() == 0:
+            for n in range(100):
+                agent_module.work(n)
+            assert trackrecord.flush(30)
+            (journal,) = pathlib.Path({str(agent_module)!r}, "spool").iterdir()
+            while journal.stat().st_size:
+                time.sleep(0.01)
+            agent_module.work(100)
+            os._exit(0)
+        assert os.wait()[1] == 0
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert _tasks(client, agent_module) == _expected(101)
+
+
+def test_a_journal_names_the_settings_project(agent, agent_module, client):
+    """What is forwarded by others belongs to the project of the process that published it."""
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(agent_module)!r})
+        import os, agent_module, trackrecord
+        if os.fork() == 0:
+            agent_module.work(0)
+            os._exit(0)
+        os.wait()
+        """,
+        TRACKRECORD_PROJECT="shop",
+        TRACKRECORD_REDIS_URL="redis://127.0.0.1:1/0",
+    )
+    assert done.returncode == 0, done.stderr
+    assert [body["project"] for body in spooled(agent_module)] == ["shop"]
+
+
+def test_a_child_whose_spool_cannot_be_written_still_sends(agent, agent_module, client):
+    """The log says that its outcomes are not safe if it is killed."""
+    (agent_module / "spool").write_text("not a folder")
+    done = agent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(agent_module)!r})
+        import os, agent_module, trackrecord
+        if os.fork() == 0:
+            agent_module.work(0)
+            sys.exit(0 if trackrecord.flush(30) else 1)
+        assert os.wait()[1] == 0
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert [body["task_id"] for body in arrived(client)] == ["child-0"]
+    assert "not safe if it is killed" in done.stderr
+
+
+SCRIPT = """
+import os, signal, sys, threading, time, trackrecord
+{before}
+{publish}
+print("published", flush=True)
+while True:  # a signal that comes just before a sleep is only seen after it
+    time.sleep(0.05)
+"""
+IN_MAIN_THREAD = """
+for n in range(5):
+    trackrecord.publish(task_id=f"child-{n}", success=True)
+"""
+IN_OTHER_THREAD = """
+def work():
+    for n in range(5):
+        trackrecord.publish(task_id=f"child-{n}", success=True)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+def _signalled(home, number, *, publish=IN_MAIN_THREAD, before="", **environment):
+    """Run a script, send it a signal as soon as it has published, and return how it ended."""
+    import os
+
+    script = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT.format(before=before, publish=publish))],
+        env={**os.environ, "TRACKRECORD_HOME": str(home), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with script:
+        assert script.stdout is not None
+        assert script.stdout.readline() == "published\n"
+        script.send_signal(number)
+        output, errors = script.communicate(timeout=60)
+    assert "Traceback" not in errors
+    return script.returncode, output
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("publish", [IN_MAIN_THREAD, IN_OTHER_THREAD])
+def test_a_script_that_is_told_to_end_keeps_everything(number, publish, home, client):
+    """And it ends by the signal, as it would have without trackrecord."""
+    for _ in range(ROUNDS):
+        ended, _ = _signalled(home, number, publish=publish)
+        assert ended == -number
+    assert _tasks(client, home) == {f"child-{n}": ROUNDS for n in range(5)}
+
+
+def test_the_programs_own_handler_is_not_touched(home, client):
+    """It decides how the process ends; atexit then brings everything out."""
+    before = "signal.signal(signal.SIGTERM, lambda *_: (print('mine', flush=True), sys.exit(3)))"
+    for _ in range(ROUNDS):
+        assert _signalled(home, signal.SIGTERM, before=before) == (3, "mine\n")
+    assert _tasks(client, home) == {f"child-{n}": ROUNDS for n in range(5)}
+
+
+def test_a_handler_that_the_program_installs_later_replaces_ours(home, client):
+    """Publishing again does not put ours back."""
+    publish = (
+        IN_MAIN_THREAD
+        + "signal.signal(signal.SIGTERM, lambda *_: (print('mine', flush=True), sys.exit(3)))\n"
+        + "trackrecord.publish(task_id='child-5', success=True)"
+    )
+    assert _signalled(home, signal.SIGTERM, publish=publish) == (3, "mine\n")
+    assert _tasks(client, home) == _expected(6)
+
+
+def test_an_ignored_signal_stays_ignored(home, client):
+    """As under nohup."""
+    before = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+    publish = IN_MAIN_THREAD + "os.kill(os.getpid(), signal.SIGHUP)"
+    assert _signalled(home, signal.SIGTERM, before=before, publish=publish)[0] == -signal.SIGTERM
+    assert _tasks(client, home) == _expected(5)
+
+
+def test_a_script_that_ends_while_the_server_hangs_spools(home, hung_port):
+    """It waits for Redis as long as at any other end, and no longer."""
+    ended, _ = _signalled(
+        home, signal.SIGTERM, TRACKRECORD_REDIS_URL=f"redis://127.0.0.1:{hung_port}/0"
+    )
+    assert ended == -signal.SIGTERM
+    assert {body["task_id"] for body in spooled(home)} == set(_expected(5))
+
+
+def test_a_second_signal_ends_at_once(home, hung_port):
+    """Whoever is impatient does not wait for Redis."""
+    import os
+
+    script = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(before="", publish=IN_MAIN_THREAD)],
+        env={
+            **os.environ,
+            "TRACKRECORD_HOME": str(home),
+            "TRACKRECORD_REDIS_URL": f"redis://127.0.0.1:{hung_port}/0",
+            "TRACKRECORD_REDIS_TIMEOUT_S": "60",
+            "TRACKRECORD_REDIS_CONNECT_TIMEOUT_S": "60",
+            "TRACKRECORD_FLUSH_TIMEOUT_S": "60",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with script:
+        assert script.stdout is not None
+        script.stdout.readline()
+        # Until the first one is being dealt with, two are one.
+        wait_until(lambda: script.send_signal(signal.SIGTERM) or script.poll() is not None, 50)
+    assert script.returncode == -signal.SIGTERM

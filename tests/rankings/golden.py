@@ -1,0 +1,215 @@
+"""The cases of the golden prompts, and how their files are written anew.
+
+After an intended change of the text: `python tests/rankings/golden.py`, and read the difference.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.prompt.answer import answer_from
+from trackrecord.prompt.candidates.candidate import Candidate
+from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.document import (
+    RankedCompetence,
+    RankedMemory,
+    RankedPattern,
+    RankedTask,
+    RankingsDocument,
+)
+from trackrecord.prompt.learnt import patterns_text
+from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.report import context_from
+
+FOLDER = Path(__file__).parent / "golden"
+TASK = "the login test fails after the session change"
+NOW = 1_800_000_000.0
+
+
+def pattern(slug, state, score, *, is_negative=False):
+    said = f"AVOID: {slug}. Failed 6/7 times" if is_negative else f"{slug} [{state}]"
+    chinese = f"避免:{slug}。失败6/7次" if is_negative else f"{slug} [{state},中文]"
+    return RankedPattern(
+        id=f"anti-{slug}" if is_negative else slug, content=slug, kind="named",
+        is_negative=is_negative, state=state, multiplier=1.0, score=score, success_count=5,
+        failure_count=1, helpful_count=5, neutral_count=0, harmful_count=1, decayed_helpful=5.0,
+        decayed_harmful=1.0, harmful_ratio=0.2, reason="", last_validated=None, tags=("named",),
+        lines={"en": f"- {said}", "zh": f"- {chinese}"},
+    )  # fmt: skip
+
+
+def competence(name, trigger, score):
+    return RankedCompetence(
+        id=name, skill_name=f"skill:{name}", status="active", triggers=(trigger,), recipe=(),
+        success_count=4, failure_count=1, success_rate=0.8, confidence=score, recency=1.0,
+        score=score, instructions=f"{name} first",
+        lines={"en": f'- when "{trigger}": {name} [worked 4/5]', "zh": f"- {name} [成功4/5次]"},
+    )  # fmt: skip
+
+
+def memory(name, text, score, kind="memory"):
+    return RankedMemory(
+        id=name, text=text, type=kind, source=None, confidence=score, effective_confidence=score,
+        score=score,
+        lines={"en": f"- {text} [confidence {score:g}]", "zh": f"- {text} [{score:g}]"},
+    )  # fmt: skip
+
+
+def past_task(name, text, *, success=True):
+    return RankedTask(
+        id=name, task_id=name, text=text, success=success, verdict="helpful", ended_at=1.0,
+        score=0.0,
+        lines={
+            "en": f"- {text} [{'succeeded' if success else 'failed'}]",
+            "zh": f"- {text} [{'成功' if success else '失败'}]",
+        },
+    )  # fmt: skip
+
+
+FULL = {
+    "anti_patterns": (
+        pattern("big-bang", "deprecated", 0.86, is_negative=True),
+        pattern("all-at-once", "candidate", 0.64, is_negative=True),
+    ),
+    "patterns": (
+        pattern("tests-first", "proven", 1.4),
+        pattern("small-steps", "proven", 1.2),
+        pattern("read-first", "established", 0.9),
+        pattern("file-based", "candidate", 0.4),
+    ),
+    "competences": (
+        competence("read_log+restart", "login fails", 0.8),
+        competence("refund", "refund request", 0.6),
+    ),
+    "memories": (
+        memory("m2", "The build cache must be cleared", 0.9),
+        memory("m1", "KNOWN PITFALL: the login test hides errors", 0.7, "anti-pattern"),
+        memory("m3", "Sessions expire at midnight", 0.3),
+    ),
+    "past_tasks": (
+        past_task("o1", "Fix the login test"),
+        past_task("o2", "Fix the session change of the login page", success=False),
+        past_task("o3", "Repair the test of the session"),
+        past_task("o4", "Change the login"),
+        past_task("o5", "Change the login"),
+        past_task("o6", "Write release notes"),
+    ),
+    "beyond": {"patterns": 3, "anti_patterns": 0, "competences": 0, "memories": 7},
+}  # fmt: skip
+DOCUMENTS = {
+    "none": None,
+    "empty": {},
+    "full": FULL,
+    "patterns": {"patterns": FULL["patterns"]},
+    "memories": {"memories": FULL["memories"], "past_tasks": FULL["past_tasks"]},
+    "another-version": {
+        "patterns": (
+            pattern("known", "proven", 1.0),
+            pattern("later", "legendary", 0.9),
+            pattern("gone", "deprecated", 0.8),
+        ),
+        "memories": (RankedMemory(
+            id="mute", text="muet", type="memory", source=None, confidence=0.5,
+            effective_confidence=0.5, score=0.5, lines={"fr": "- muet"},
+        ),),
+    },
+}  # fmt: skip
+OWN = (
+    Candidate(id="t2", kind="task", text="Fix it\nand test it", is_current_task=True),
+    Candidate(id="t1", kind="task", text="Release it", is_blocked_task=True),
+    Candidate(id="ph", kind="phase", text="Testing", priority=2.0),
+    Candidate(id="d", kind="decision", text="Use sessions", decision_age_hours=24.0),
+    Candidate(id="e", kind="evidence", text="go: undefined", content_type="code", has_failure=True),
+    Candidate(id="c", kind="agent_context", text='{"a": 1}', content_type="json", tokens=9),
+    Candidate(id="m3", kind="memory", text="- Mine", score=2.0),
+    Candidate(id="small-steps", kind="pattern", section="established", text="- mine", score=0.7),
+    Candidate(id="loose", kind="pattern", text="- loose", score=0.1),
+)
+
+
+def cases() -> Iterator[tuple[str, str]]:
+    """Each prompt with the name of its case."""
+    for name, parts in DOCUMENTS.items():
+        for task, language in product((None, TASK), ("en", "zh")):
+            wanted = f"{name}, {'task' if task else 'no task'}, {language}"
+            yield f"rankings: {wanted}", rankings_of(parts, task=task, language=language)
+            yield f"context: {wanted}", context_of(parts, task=task, language=language)
+    for budget in (0, 20, 60, 100, 140, 180, 240, 300):
+        wanted = {"task": TASK, "budget": budget}
+        yield f"rankings: budget {budget}", rankings_of(FULL, **wanted)
+        yield f"context: budget {budget}", context_of(FULL, **wanted)
+        yield f"context: budget {budget}, own", context_of(FULL, OWN, **wanted)
+    for limit in (0, 1, 2):
+        yield f"rankings: limit {limit}", rankings_of(FULL, task=TASK, limit=limit)
+    for language in ("en", "zh"):
+        yield f"context: own, {language}", context_of(FULL, OWN, task=TASK, language=language)
+        yield f"context: only own, {language}", context_of(None, OWN, language=language)
+        yield f"patterns list: {language}", listed(language, with_deprecated=False)
+        yield f"patterns list: deprecated, {language}", listed(language, with_deprecated=True)
+    words = {"tokenizer": lambda text: len(text.split()), "budget": 90}
+    yield "context: words", context_of(FULL, OWN, task=TASK, **words)
+
+
+def _document(parts):
+    if parts is None:
+        return None
+    return RankingsDocument(project="p", revision=1, computed_at=NOW, **parts)
+
+
+def rankings_of(parts, *, task=None, budget=None, limit=None, language="en"):
+    return answer_from(
+        _document(parts), project="p", problem=None, task=task, budget=budget, limit=limit,
+        language=language, now=NOW,
+    ).prompt  # fmt: skip
+
+
+def context_of(parts, own=(), *, task=None, budget=None, language="en", tokenizer=None):
+    return context_from(
+        _document(parts), own, ContextRules(), project="p", problem=None, task=task, budget=budget,
+        language=language, tokenizer=tokenizer, now=NOW,
+    ).prompt  # fmt: skip
+
+
+# Slug, helpful, harmful.
+_STANDINGS = (
+    ("weak", 2, 0), ("tests-first", 8, 0), ("a-step", 8, 1), ("big-bang", 1, 6), ("split", 4, 0),
+    ("mixed", 3, 2), ("avoid-me", 0, 9), ("half", 5, 4), ("doubt", 2, 2),
+)  # fmt: skip
+
+
+def listed(language, *, with_deprecated):
+    standings = [
+        standing_of(
+            MaturityRules(), AntiPatternRules(), PatternFacts(slug, "named", slug, None),
+            Evidence(helpful, 0, harmful, float(helpful), float(harmful)),
+        )
+        for slug, helpful, harmful in _STANDINGS
+    ]  # fmt: skip
+    name_of = Recogniser().name_of
+    shown = [present_pattern(each, name_of) for each in standings]
+    shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
+    text = patterns_text(shown, language, with_deprecated=with_deprecated)
+    # How a line is worded is another test's affair.
+    return "\n".join(re.split(r" \[|\. Failed|。失败", line)[0] for line in text.split("\n"))
+
+
+def golden() -> dict[str, str]:
+    """The prompts on file, by the name of their case."""
+    text = (FOLDER / "prompts.txt").read_text(encoding="utf-8")
+    return dict(case.split("\n", 1) for case in text.split("======== ")[1:])
+
+
+def written(prompts: Iterator[tuple[str, str]]) -> str:
+    """The prompts as they stand on file."""
+    return "".join(f"======== {name}\n{prompt}\n" for name, prompt in prompts)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "prompts.txt").write_text(written(cases()), encoding="utf-8")

@@ -1,0 +1,158 @@
+"""The table of sections: one row holds for the cache, for both calls and for the commands."""
+
+from dataclasses import fields, replace
+from typing import get_args
+
+import msgspec
+import pytest
+from golden import FULL, NOW, TASK, competence, memory, past_task, pattern
+
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.prompt.answer import Rankings, answer_from
+from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
+from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.candidates.sections import FEEDS, SECTIONS, Kind
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.learnt import patterns_text
+from trackrecord.prompt.report import context_from
+from trackrecord.settings import load_settings
+
+RULES = ContextRules()
+FIELDS = [feed.field for feed in FEEDS]
+
+
+def document(**parts):
+    return RankingsDocument(project="p", revision=1, computed_at=NOW, **(parts or FULL))
+
+
+def answered(given=None, *, rules=RULES, **more):
+    asked = {"task": TASK, "budget": None, "limit": None, "language": "en", "problem": None}
+    return answer_from(given or document(), project="p", now=NOW, rules=rules, **{**asked, **more})
+
+
+def composed(given=None, *, rules=RULES, **more):
+    asked = {"task": TASK, "budget": None, "language": "en", "problem": None}
+    return context_from(given or document(), (), rules, project="p", now=NOW, **{**asked, **more})
+
+
+def test_each_list_of_the_cache_feeds_a_section_and_is_answered():
+    """A list that no row names would be cached in vain; a row without a list would feed nothing."""
+    lists = {field.name for field in msgspec.structs.fields(RankingsDocument)}
+    lists -= {"project", "revision", "computed_at", "beyond"}
+    assert lists == set(FIELDS)
+    assert lists <= {field.name for field in fields(Rankings)}
+    assert {field.name for field in fields(ContextRules)} >= {feed.weight for feed in FEEDS}
+
+
+def test_each_kind_has_a_section_of_its_own_in_both_languages():
+    """So that whatever an agent hands in has a place."""
+    assert set(get_args(Kind)) == {row.kind for row in SECTIONS.values()}
+    assert set(get_args(Kind)) <= SECTIONS.keys()
+    assert set(Maturity) <= SECTIONS.keys()
+    for row in SECTIONS.values():
+        assert row.headings.keys() == {"en", "zh"}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_each_feed_reaches_both_calls(field):
+    """Its entries stand in the text of both, and are objects of the one."""
+    alone = document(**{field: FULL[field]})
+    answer, context = answered(alone), composed(alone)
+    assert answer.prompt == context.prompt != ""
+    assert len(getattr(answer, field)) == len(context.taken) > 0
+    kinds = {
+        row.kind for feed, rows in FEEDS.items() for row in rows.values() if feed.field == field
+    }
+    assert {each.kind for each in context.taken} == kinds <= set(LEARNT_KINDS)
+
+
+@pytest.mark.parametrize("feed", FEEDS, ids=lambda feed: feed.field)
+def test_each_weight_decides_what_fits_in_both_calls(feed):
+    """What weighs most is taken first, and what weighs nothing is taken last."""
+    heavy = replace(RULES, **{feed.weight: 5.0})
+    kind = next(iter(FEEDS[feed].values())).kind
+    assert composed(rules=heavy, budget=60).taken[0].kind == kind
+    small = answered(rules=heavy, budget=60)
+    of_kind = [name for name in FIELDS if getattr(small, name) and name in _fields_of(kind)]
+    assert of_kind
+
+
+def _fields_of(kind):
+    return {feed.field for feed, rows in FEEDS.items() for row in rows.values() if row.kind == kind}
+
+
+@pytest.mark.parametrize("budget", range(0, 400, 7))
+def test_both_calls_are_one_engine(budget):
+    """With nothing of an agent's own, they write the same text and count the same tokens."""
+    answer, context = answered(budget=budget), composed(budget=budget)
+    assert (answer.prompt, answer.tokens) == (context.prompt, context.tokens)
+    assert len(answer.over_budget) == len(context.left_out)
+    assert answer.tokens <= budget
+
+
+def test_tokens_are_counted_by_the_setting(client, settings, monkeypatch):
+    """MARKDOWN_RATIO holds for rankings(), too: twice the tokens for a character, half the text."""
+    write_document(client, settings, document())
+    usual = RankingsReader(settings)
+    monkeypatch.setenv("TRACKRECORD_CONTEXT__MARKDOWN_RATIO", "0.6")
+    twice = RankingsReader(load_settings(home=settings.home))
+    one, other = (each.read(project="p", task=TASK, budget=None) for each in (usual, twice))
+    assert one.prompt == other.prompt
+    assert 1.9 * one.tokens < other.tokens < 2.1 * one.tokens
+    one, other = (each.read(project="p", task=TASK, budget=200) for each in (usual, twice))
+    assert len(one.prompt) > len(other.prompt) > 0
+
+
+def test_equality_fits_and_one_token_less_does_not():
+    """The budget is inclusive."""
+    everything = answered()
+    assert answered(budget=everything.tokens).prompt == everything.prompt
+    assert answered(budget=everything.tokens - 1).left_out == everything.left_out + 1
+
+
+def test_other_rules_for_the_same_document():
+    """What was made of a document for one call does not stand in for another call's rules."""
+    given = document()
+    first = composed(given)
+    assert composed(given, rules=replace(RULES, pattern_weight=0.0)).taken != first.taken
+    assert composed(given, language="zh").prompt != first.prompt
+    assert composed(given) == first
+
+
+def test_ids_that_did_not_fit_name_their_kind():
+    """A memory's and an outcome's id may be anything, also a pattern's."""
+    given = document(
+        patterns=(pattern("x", "proven", 1.0),),
+        competences=(competence("c", "login", 0.5),),
+        memories=(memory("x", "The login test", 0.5),),
+        past_tasks=(past_task("x", "Fix the login test"),),
+    )
+    assert set(answered(given, budget=0).over_budget) == {"x", "c", "memory:x", "task:x"}
+
+
+def test_patterns_as_a_text():
+    """In the order of trust, within a section in the order given; deprecated ones on request."""
+    patterns = (
+        pattern("few", "candidate", 0.1),
+        pattern("b", "proven", 1.0),
+        pattern("old", "deprecated", 0.0),
+        pattern("a", "proven", 0.9),
+        pattern("bad", "deprecated", 0.9, is_negative=True),
+    )
+    warning = (
+        "## Anti-Patterns to Avoid\n\n"
+        "Based on past failures, avoid these decomposition strategies:\n\n"
+        "- AVOID: bad. Failed 6/7 times\n\n"
+    )
+    trusted = (
+        "## Proven Patterns\n\n- b [proven]\n- a [proven]\n\n"
+        "## Candidate Patterns\n\n- few [candidate]"
+    )
+    assert patterns_text(patterns, "en") == warning + trusted
+    assert patterns_text(patterns, "en", with_deprecated=True) == (
+        warning + "## Deprecated Patterns\n\n- old [deprecated]\n\n" + trusted
+    )
+    assert patterns_text(patterns[2:3], "zh") == ""
+    assert patterns_text((), "en", with_deprecated=True) == ""

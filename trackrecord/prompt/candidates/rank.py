@@ -1,0 +1,171 @@
+"""Ranking: in which order candidates are considered."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+from operator import attrgetter
+from typing import Final, get_args
+
+import msgspec
+
+from . import partial_rules
+from .candidate import Candidate, ContentType
+from .partial_rules import rules_from
+from .read import Given, read_candidates
+from .rules import ContextRules
+from .sections import LAST, WEIGHTS
+
+_BY_ORDER: Final = attrgetter("order")
+
+# What is taken last comes last; then by score and by priority, both descending, then by id. An
+# agent's own candidate and a learnt one of another kind may have one id.
+Order = tuple[bool, float, float, str, str]
+
+
+class Scored(msgspec.Struct, frozen=True, gc=False):
+    """A candidate and what it is worth.
+
+    Attributes:
+        candidate: the piece itself.
+        score: what it is ranked by.
+        tokens: what it counts for, its heading apart.
+        order: what it is sorted by, the best first.
+    """
+
+    candidate: Candidate
+    score: float
+    tokens: int
+    order: Order
+
+    def at(self, score: float) -> "Scored":
+        """Return the same candidate with another score."""
+        is_last, _, priority, name, kind = self.order
+        order = (is_last, -score, priority, name, kind)
+        return Scored(self.candidate, score, self.tokens, order)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Candidates in their order.
+
+    Attributes:
+        entries: those that were ranked, best first.
+        beyond: those that were not, because there were more than `max_candidates`.
+        rules: what they were ranked by.
+    """
+
+    entries: tuple[Scored, ...]
+    beyond: tuple[Candidate, ...]
+    rules: ContextRules
+
+    @property
+    def left_out(self) -> int:
+        """How many were not ranked."""
+        return len(self.beyond)
+
+
+def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ranking:
+    """Rank candidates: pure, and for up to `max_candidates` of them whatever their order.
+
+    Of more the first so many are ranked, and the others are named. The order is by score, then by
+    priority, both descending, then by id, by code point; past tasks come last. With `enabled` false
+    all stay as they are.
+
+    Args:
+        candidates: of ours, or mappings as JSON has them, in snake_case or camelCase.
+        config: the rules, or those of their numbers that are not the usual ones.
+
+    Raises:
+        InvalidCandidate: a candidate is none; the message names it.
+        SettingsError: a rule is none; the message names it.
+    """
+    rules = rules_from(config)
+    read = read_candidates(candidates)
+    most = rules.max_candidates if rules.enabled else len(read)
+    return Ranking(in_order(score_all(read[:most], rules), rules), tuple(read[most:]), rules)
+
+
+def score_all(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scored]:
+    """Return each candidate with what it is worth and what it counts for."""
+    scorer = Scorer(rules)
+    scored = []
+    for each in candidates:
+        score = scorer.score(each)
+        is_last = (each.section or each.kind) in LAST
+        order = (is_last, -score, -each.priority, each.id, each.kind)
+        scored.append(Scored(each, score, scorer.tokens(each), order))
+    return scored
+
+
+def in_order(entries: Iterable[Scored], rules: ContextRules) -> tuple[Scored, ...]:
+    """Return the entries best first; as they are when ranking is off."""
+    return tuple(sorted(entries, key=_BY_ORDER) if rules.enabled else entries)
+
+
+class Scorer:
+    """What candidates are worth, and what they count for.
+
+    Args:
+        rules: the weights and ratios.
+    """
+
+    def __init__(self, rules: ContextRules) -> None:
+        self._rules = rules
+        self._learnt: dict[str, float] = {
+            kind: getattr(rules, weight) for kind, weight in WEIGHTS.items()
+        }
+        self._ratios: dict[str, float] = {
+            kind: getattr(rules, f"{kind}_ratio") for kind in get_args(ContentType)
+        }
+
+    def score(self, each: Candidate) -> float:
+        """The base ÷ (1 + dependency_proximity·depth); without a depth nothing is divided.
+
+        The base is the sum of the weights of all that holds of the candidate, a decision's recency
+        times its age factor, and, of what is learnt, its own score times its kind's weight.
+        """
+        rules = self._rules
+        kind = each.kind
+        base = self._weights_of_flags(each)
+        if kind == "phase":
+            base += rules.phase_weight
+        elif kind == "decision":
+            if each.decision_age_hours is not None:
+                base += rules.decision_recency_weight * age_factor(each.decision_age_hours, rules)
+        elif each.score and kind in self._learnt:
+            base += each.score * self._learnt[kind]
+        if each.dependency_depth is not None:
+            base /= 1 + rules.dependency_proximity_weight * each.dependency_depth
+        return base
+
+    def _weights_of_flags(self, each: Candidate) -> float:
+        rules = self._rules
+        total = 0.0
+        if each.is_current_task:
+            total += rules.current_task_weight
+        if each.is_blocked_task:
+            total += rules.blocked_task_weight
+        if each.has_failure:
+            total += rules.recent_failure_weight
+        if each.has_success:
+            total += rules.recent_success_weight
+        if each.has_evidence:
+            total += rules.evidence_presence_weight
+        return total
+
+    def tokens(self, each: Candidate) -> int:
+        """The tokens that it says it has, else ceil(characters·ratio) by its kind of text."""
+        if each.tokens is not None:
+            return each.tokens
+        return ceil(len(each.text) * self._ratios[each.content_type])
+
+
+def age_factor(age_hours: float, rules: ContextRules) -> float:
+    """What is left of a decision's weight at an age; a negative age counts as 0.
+
+    Exponential: 2^(−age/half-life). Linear: max(0, 1 − age/max_age_hours).
+    """
+    age = max(0.0, age_hours)
+    if rules.age_decay == "linear":
+        return max(0.0, 1 - age / rules.counts_nothing_from_hours)
+    return float(2.0 ** (-age / rules.half_life_hours))

@@ -1,0 +1,76 @@
+"""Counting by ratios: what a text of candidates, headings and separators counts for."""
+
+from collections.abc import Sequence
+from math import ceil
+
+from trackrecord.learning.text.language import Language
+
+from .rank import Scored
+from .text import characters_above, section_of
+
+
+class RatioCount:
+    """The tokens of a text while it is made: its candidates' own, and its outline as Markdown.
+
+    Adding never makes the count smaller, so that each decision is final at once.
+
+    Args:
+        language: of the headings.
+        ratio: tokens per character of headings and separators.
+    """
+
+    def __init__(self, language: Language, ratio: float) -> None:
+        self._language = language
+        self._ratio = ratio
+        self._outline = 0
+        self._of_candidates = 0
+        self._opened: set[str] = set()
+
+    @property
+    def tokens(self) -> int:
+        """What the text counts for now."""
+        return self._of_candidates + ceil(self._outline * self._ratio)
+
+    def has_room_for(self, tokens: int, budget: int | None) -> bool:
+        """Say whether a candidate of so many tokens may fit, its heading apart."""
+        return budget is None or self.tokens + tokens <= budget
+
+    def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
+        """Count one more in, unless that would be more than the budget; says whether it was."""
+        section = section_of(entry.candidate)
+        if section.name in self._opened:
+            more = len(section.between)
+        else:
+            more = characters_above(section, self._language, is_first=not self._opened)
+        of_candidates, outline = self._of_candidates + entry.tokens, self._outline + more
+        if budget is not None and of_candidates + ceil(outline * self._ratio) > budget:
+            return False
+        self._of_candidates, self._outline = of_candidates, outline
+        self._opened.add(section.name)
+        return True
+
+
+def choose_by_ratio(
+    entries: Sequence[Scored], budget: int | None, language: Language, ratio: float
+) -> tuple[list[Scored], list[Scored], int]:
+    """What fits, what does not, and what the text counts for.
+
+    Args:
+        entries: best first.
+        budget: in tokens; None for no limit.
+        language: of the headings.
+        ratio: tokens per character of headings and separators.
+    """
+    count = RatioCount(language, ratio)
+    taken: list[Scored] = []
+    left_out: list[Scored] = []
+    least = min((entry.tokens for entry in entries), default=0)
+    for place, entry in enumerate(entries):
+        if count.add_if_it_fits(entry, budget):
+            taken.append(entry)
+        elif count.has_room_for(least, budget):
+            left_out.append(entry)
+        else:
+            left_out += entries[place:]
+            break
+    return taken, left_out, count.tokens

@@ -1,0 +1,209 @@
+"""How what is learnt is presented, to agents and people alike: facts in, entries with lines out."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from trackrecord.learning.competences.phrases import instructions_of
+from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.competences.rules import Status
+from trackrecord.learning.competences.selection import recency, selection_score
+from trackrecord.learning.competences.texts import Counts, competence_line
+from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
+from trackrecord.learning.memories.texts import memory_line, past_task_line
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.patterns.texts import (
+    PLAIN,
+    Inversion,
+    PatternWording,
+    TextRules,
+    anti_pattern_line,
+    pattern_line,
+    warning,
+)
+from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.language import Language
+
+from .document import RankedCompetence, RankedMemory, RankedPattern, RankedTask
+
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
+# A pattern's content in a language: strategies have a name in each.
+NameOf = Callable[[str, str, Language], str]
+
+
+def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN) -> RankedPattern:
+    """A standing as it is shown: an anti-pattern as the warning that it has become.
+
+    Args:
+        standing: where the pattern stands.
+        name_of: gives (slug, content, language) its content in that language.
+        texts: how it is worded.
+    """
+    facts, evidence = standing.facts, standing.evidence
+    return RankedPattern(
+        id=standing.id,
+        content=_content(standing, name_of(facts.slug, facts.content, "en"), texts),
+        kind=facts.kind,
+        is_negative=standing.is_inverted,
+        state=standing.state.value,
+        multiplier=standing.multiplier,
+        score=standing.failure_score if standing.is_inverted else standing.score,
+        success_count=standing.success_count,
+        failure_count=standing.failure_count,
+        helpful_count=evidence.helpful,
+        neutral_count=evidence.neutral,
+        harmful_count=evidence.harmful,
+        decayed_helpful=evidence.decayed_helpful,
+        decayed_harmful=evidence.decayed_harmful,
+        harmful_ratio=evidence.harmful_share,
+        reason=_reason(standing),
+        last_validated=facts.last_validated,
+        tags=(facts.kind,),
+        lines={
+            language: _line(standing, name_of(facts.slug, facts.content, language), language, texts)
+            for language in LANGUAGES
+        },
+    )
+
+
+def present_competence(record: Competence, *, now: float) -> RankedCompetence:
+    """A record as it is shown, scored for a moment without a task."""
+    performance = record.performance
+    fresh = recency(record.lifecycle.last_reinforced_at, record.lifecycle.half_life_days, now)
+    signals = tuple(trigger.signal for trigger in record.triggers)
+    return RankedCompetence(
+        id=record.id,
+        skill_name=record.skill_name,
+        status=record.status.value,
+        triggers=signals,
+        recipe=tuple(msgspec.to_builtins(step) for step in record.recipe),
+        success_count=performance.success_count,
+        failure_count=performance.failure_count,
+        success_rate=performance.success_rate,
+        confidence=record.confidence,
+        recency=fresh,
+        score=selection_score(
+            applicability=record.confidence, success=performance.success_rate, recency=fresh
+        ),
+        lines={language: _competence_line(record, language) for language in LANGUAGES},
+        instructions=instructions_of(step.tool for step in record.recipe),
+    )
+
+
+def _competence_line(record: Competence, language: Language) -> str:
+    own = [trigger for trigger in record.triggers if trigger.signal != record.signature]
+    return competence_line(
+        [step.tool for step in record.recipe],
+        Counts(record.performance.success_count, record.performance.failure_count),
+        [(trigger.signal, Counts(trigger.success_count, trigger.failure_count)) for trigger in own],
+        is_contested=record.status is Status.CONTESTED,
+        language=language,
+    )
+
+
+def present_memory(
+    memory_id: str,
+    text: str,
+    state: MemoryState,
+    *,
+    source: str | None,
+    rules: MemoryRules,
+    now: float,
+) -> RankedMemory:
+    """Return a memory as it is shown, scored for a moment without a task.
+
+    Args:
+        memory_id: its id.
+        text: what it says.
+        state: where it stands.
+        source: who stored it first, None when that was not told.
+        rules: how its confidence decays.
+        now: the moment, seconds since the epoch.
+    """
+    effective = effective_confidence(rules, state, now)
+    return RankedMemory(
+        id=memory_id,
+        text=text,
+        type=state.type.value,
+        source=source,
+        confidence=state.confidence,
+        effective_confidence=effective,
+        score=effective,
+        lines={
+            language: memory_line(text, state.type, confidence=state.confidence, language=language)
+            for language in LANGUAGES
+        },
+    )
+
+
+def present_past_task(
+    outcome_id: str,
+    task_id: str,
+    instruction: str,
+    *,
+    success: bool,
+    verdict: str,
+    ended_at: float,
+) -> RankedTask:
+    """Return a past task as it is shown; what it scores depends on the task it is compared with.
+
+    Args:
+        outcome_id: the outcome that says how it ended.
+        task_id: the task.
+        instruction: the beginning of its text.
+        success: whether it reached its goal.
+        verdict: what its score stands for.
+        ended_at: when it ended, seconds since the epoch.
+    """
+    return RankedTask(
+        id=outcome_id,
+        task_id=task_id,
+        text=instruction,
+        success=success,
+        verdict=verdict,
+        ended_at=ended_at,
+        score=0.0,
+        lines={
+            language: past_task_line(instruction, success=success, language=language)
+            for language in LANGUAGES
+        },
+    )
+
+
+def is_recommended(standing: Standing) -> bool:
+    """Whether a pattern may be recommended: neither deprecated nor turned into a warning."""
+    return not standing.is_inverted and standing.state is not Maturity.DEPRECATED
+
+
+def _content(standing: Standing, name: str, texts: TextRules) -> str:
+    return warning(_inversion(standing, name), rules=texts) if standing.is_inverted else name
+
+
+def _line(standing: Standing, name: str, language: Language, texts: TextRules) -> str:
+    if standing.is_inverted:
+        return anti_pattern_line(_inversion(standing, name), language, rules=texts)
+    wording = PatternWording(name, standing.state, standing.evidence)
+    return pattern_line(wording, language, rules=texts)
+
+
+def _inversion(standing: Standing, name: str) -> Inversion:
+    failures = standing.failure_count
+    return Inversion(name, failures, failures + standing.success_count)
+
+
+def _reason(standing: Standing) -> str:
+    """One line; `explain` says more."""
+    decision = standing.decision
+    if decision is not None:
+        why = f": {as_data(decision.reason)}" if decision.reason else ""
+        return f"{standing.state} by hand, by {as_data(decision.actor)}{why}"
+    if standing.is_inverted:
+        failures = standing.failure_count
+        return f"failed {failures} of {failures + standing.success_count} times"
+    evidence = standing.evidence
+    return (
+        f"{evidence.decayed_helpful:.2f} helpful, {evidence.decayed_harmful:.2f} harmful "
+        "after decay"
+    )

@@ -1,0 +1,151 @@
+"""The answer of `context()`: what stands in a prompt, what does not, and why."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.text.language import Language
+
+from .candidates.candidate import Candidate
+from .candidates.rank import Scored
+from .candidates.rules import ContextRules
+from .candidates.tokenizer import Tokenizer
+from .compose import Composition, compose
+from .document import RankingsDocument
+
+Reason = Literal["budget", "max_candidates", "replaced"]
+
+
+class Considered(msgspec.Struct, frozen=True, gc=False):
+    """What became of one candidate.
+
+    Attributes:
+        id: its id.
+        kind: its kind.
+        rank: its place in the ranking, 1 for the best; None when it was not ranked.
+        is_learnt: whether it came from the rankings, and not from the agent.
+        score: what it was ranked by; None when it was not ranked.
+        tokens: what it counts for, its heading apart; None when it was not counted.
+        reason: why it was left out, None when it was taken. `budget`: it did not fit.
+            `max_candidates`: the agent handed in more than are ranked. `replaced`: the agent
+            handed in one of the same kind and id.
+    """
+
+    id: str
+    kind: str
+    rank: int | None
+    is_learnt: bool
+    score: float | None = None
+    tokens: int | None = None
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What stands in the prompt, and what does not.
+
+    Attributes:
+        project: whose experience took part.
+        prompt: the text, "" when there is nothing to say.
+        tokens: what the text counts for.
+        budget: what it was allowed; None for no limit.
+        taken: the candidates that stand in the text, best first; past tasks last.
+        left_out: those that do not, with the reason; those that did not fit first, best first.
+        not_competing: how many entries of the rankings were not among the best of their kind.
+        age_s: seconds since the rankings were computed, None when there are none.
+        is_stale: whether these are the rankings that this process saw last, and not the newest.
+        problem: why the rankings are missing or stale, None when all is well.
+    """
+
+    project: str
+    prompt: str
+    tokens: int
+    budget: int | None
+    taken: tuple[Considered, ...] = ()
+    left_out: tuple[Considered, ...] = ()
+    not_competing: int = 0
+    age_s: float | None = None
+    is_stale: bool = False
+    problem: str | None = None
+
+
+def context_from(
+    document: RankingsDocument | None,
+    own: Sequence[Candidate],
+    rules: ContextRules,
+    *,
+    project: str,
+    problem: str | None,
+    task: str | None,
+    budget: int | None,
+    language: Language,
+    tokenizer: Tokenizer | None = None,
+    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
+    now: float,
+) -> Context:
+    """Rank both together, and write what fits.
+
+    Args:
+        document: the project's rankings; None when there are none.
+        own: the agent's candidates; of more than `max_candidates` the first so many are ranked.
+        rules: what is ranked by.
+        project: its name.
+        problem: what kept the caller from a fresh document.
+        task: the text of the task at hand, if any.
+        budget: in tokens, None for no limit.
+        language: of headings and of what is learnt.
+        tokenizer: the caller's own.
+        memory_rules: how memories are ranked for a task.
+        now: seconds since the epoch.
+    """
+    composed = compose(
+        document,
+        own,
+        rules,
+        task=task,
+        most=rules.max_learnt,
+        budget=budget,
+        language=language,
+        tokenizer=tokenizer,
+        memory_rules=memory_rules,
+    )
+    selection, tell = composed.selection, _Teller(composed, own)
+    return Context(
+        project=project,
+        prompt=selection.text,
+        tokens=selection.tokens,
+        budget=budget,
+        taken=tuple(tell.of(each, None) for each in selection.taken),
+        left_out=(
+            *(tell.of(each, "budget") for each in selection.left_out),
+            *(_unranked(each, "max_candidates") for each in composed.ranking.beyond),
+            *(_unranked(each.candidate, "replaced", is_learnt=True) for each in composed.replaced),
+        ),
+        not_competing=composed.learnt.left_out,
+        age_s=None if document is None else max(0.0, now - document.computed_at),
+        is_stale=document is not None and problem is not None,
+        problem=problem,
+    )
+
+
+class _Teller:
+    """Knows each candidate's place, and who brought it."""
+
+    def __init__(self, composed: Composition, own: Iterable[Candidate]) -> None:
+        # By identity: an agent's own candidate and a learnt one may have one id.
+        ranked = enumerate(composed.ranking.entries, start=1)
+        self._ranks = {id(each.candidate): place for place, each in ranked}
+        self._own = {id(each) for each in own}
+
+    def of(self, entry: Scored, reason: Reason | None) -> Considered:
+        """What became of a candidate that was ranked."""
+        each = entry.candidate
+        rank, is_learnt = self._ranks[id(each)], id(each) not in self._own
+        return Considered(each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason)
+
+
+def _unranked(each: Candidate, reason: Reason, *, is_learnt: bool = False) -> Considered:
+    return Considered(each.id, each.kind, None, is_learnt, reason=reason)

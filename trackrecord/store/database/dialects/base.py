@@ -1,0 +1,152 @@
+"""What each database must say for itself, because SQLAlchemy has no common spelling of it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sqlalchemy import Column, ColumnElement, Connection, Engine, Row, Select, Table
+from sqlalchemy.dialects.postgresql import Insert as PostgreSQLInsert
+from sqlalchemy.dialects.sqlite import Insert as SQLiteInsert
+from sqlalchemy.engine import URL
+
+# Both have the same methods; SQLAlchemy gives them no common name.
+Insert = SQLiteInsert | PostgreSQLInsert
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Something of the schema that only one database has, beside the tables of the metadata.
+
+    Attributes:
+        names: the tables and indexes that it consists of.
+        statements: what makes it; each does nothing where it is made already.
+    """
+
+    names: tuple[str, ...]
+    statements: tuple[str, ...]
+
+
+class Dialect(ABC):
+    """One kind of database.
+
+    Attributes:
+        name: as SQLAlchemy names the backend.
+        ddl_extras: what its schema has beside the tables of the metadata: full-text indexes, and
+            indexes or settings of columns that the other database does not know.
+        vectors: the table of vectors, which is made when it is first needed; None where the
+            database cannot have one.
+    """
+
+    name: ClassVar[str]
+    ddl_extras: ClassVar[tuple[Extra, ...]]
+    vectors: ClassVar[Extra | None] = None
+
+    @abstractmethod
+    def engine(self, url: URL, timeout_s: float) -> Engine:
+        """Return an engine that connects when it is first used.
+
+        Args:
+            url: the database.
+            timeout_s: how long a statement waits for a lock.
+
+        Raises:
+            StoreUnavailable: the database's folder cannot be made.
+            StoreUnfit: its driver is not installed.
+        """
+
+    def make_extras(self, connection: Connection) -> None:
+        """Make what is missing of `ddl_extras`."""
+        for extra in self.ddl_extras:
+            for statement in extra.statements:
+                connection.exec_driver_sql(statement)
+
+    def is_extra(self, name: str) -> bool:
+        """Return whether a table or an index of the database is not one of the metadata.
+
+        What a full-text index is made of begins with its name.
+        """
+        extras = (*self.ddl_extras, *((self.vectors,) if self.vectors else ()))
+        return name.startswith(tuple(each for extra in extras for each in extra.names))
+
+    @abstractmethod
+    def insert(self, table: Table) -> Insert:
+        """Return an INSERT that can say what to do on a conflict."""
+
+    @abstractmethod
+    def bulk_insert(
+        self,
+        connection: Connection,
+        table: Table,
+        columns: Sequence[Column[Any]],
+        rows: Sequence[tuple[Any, ...]],
+        *,
+        conflict: str,
+        returning: Sequence[Column[Any]],
+    ) -> Sequence[Row[Any]]:
+        """Insert rows in the form that the database takes fastest.
+
+        Args:
+            connection: within a writing transaction.
+            table: where to.
+            columns: the columns that each row gives, in its order.
+            rows: the values, at least one row of them.
+            conflict: the ON CONFLICT clause, without parameters.
+            returning: columns to answer with; empty for none.
+
+        Returns:
+            A row for each that was inserted or updated, with values as the driver gives them.
+        """
+
+    @abstractmethod
+    def repeatable_read(self, connection: Connection) -> None:
+        """Let a transaction that has read nothing yet see one state of the store to its end."""
+
+    @abstractmethod
+    def advisory_lock(self, connection: Connection, key: int) -> None:
+        """Serialise with other writing transactions that lock the key, until this one ends."""
+
+    @abstractmethod
+    def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
+        """Return the condition that a column's value is one of many."""
+
+    @abstractmethod
+    def fetch_blobs(self, connection: Connection, query: Select[Any]) -> Sequence[tuple[Any, ...]]:
+        """Return the rows of a query that reads megabytes of bytes."""
+
+    @abstractmethod
+    def full_text_add(
+        self, connection: Connection, index: str, rows: Sequence[tuple[int, list[str]]]
+    ) -> None:
+        """Add rows with their lexemes to an index that holds none of them."""
+
+    @abstractmethod
+    def full_text_remove(
+        self, connection: Connection, index: str, row: int, lexemes: list[str]
+    ) -> None:
+        """Remove a row, whose lexemes are those it was added with, from an index."""
+
+    @abstractmethod
+    def full_text_planning(self, connection: Connection) -> AbstractContextManager[None]:
+        """Return the context in which an index is counted in and searched."""
+
+    @abstractmethod
+    def full_text_count(
+        self, connection: Connection, index: str, lexemes: Collection[str], most: int
+    ) -> dict[str, int]:
+        """Return the number of rows that hold each lexeme; beyond `most` it may be too low."""
+
+    @abstractmethod
+    def full_text_search(
+        self, connection: Connection, index: str, counts: Mapping[str, int], most: int
+    ) -> list[tuple[int, float]]:
+        """Return rows that hold any of the lexemes, each with its score; the newest, or all.
+
+        Args:
+            connection: a transaction.
+            index: the index.
+            counts: the number of rows that hold each lexeme, the rarest first. When that is more
+                than `most`, the newest rows are answered, and their scores are all the same.
+            most: how many rows at most.
+        """

@@ -1,0 +1,253 @@
+"""PostgreSQL: many writers, full text by text search vectors, vectors by pgvector."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import log
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Select,
+    Table,
+    any_,
+    create_engine,
+    event,
+    literal,
+    text,
+)
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.engine import URL
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from trackrecord.errors import StoreUnavailable, StoreUnfit
+
+from .base import Dialect, Extra
+
+if TYPE_CHECKING:
+    import psycopg  # of the extra `postgres`
+
+# How much longer texts weigh less, as in BM25 with its usual constants; texts are short.
+_USUAL_LENGTH = 15.0
+
+
+_GIN = "USING gin (words) WITH (fastupdate = off)"
+_VECTOR_COLUMNS = (
+    "model text, digest bytea, embedding vector NOT NULL, used_at double precision NOT NULL, "
+    "PRIMARY KEY (model, digest)"
+)
+
+
+def _full_text_index(name: str) -> Extra:
+    return Extra(
+        (name, f"ix_{name}"),
+        (
+            f"CREATE TABLE IF NOT EXISTS {name} (id bigint PRIMARY KEY, words tsvector NOT NULL)",
+            f"CREATE INDEX IF NOT EXISTS ix_{name} ON {name} {_GIN}",
+        ),
+    )
+
+
+class PostgreSQL(Dialect):
+    """PostgreSQL, by psycopg."""
+
+    name = "postgresql"
+    ddl_extras: ClassVar[tuple[Extra, ...]] = (
+        _full_text_index("memory_words"),
+        _full_text_index("task_words"),
+        # Bits that are read and written whole: to compress them costs more than it saves.
+        Extra((), ("ALTER TABLE memory_blocks ALTER COLUMN planes SET STORAGE EXTERNAL",)),
+    )
+    vectors = Extra(
+        ("text_vectors",),
+        (
+            "CREATE EXTENSION IF NOT EXISTS vector",
+            f"CREATE TABLE IF NOT EXISTS text_vectors ({_VECTOR_COLUMNS})",
+        ),
+    )
+
+    def engine(self, url: URL, timeout_s: float) -> Engine:
+        """Return an engine with a pool of two connections.
+
+        Raises:
+            StoreUnfit: the driver is not installed.
+        """
+        try:
+            engine = create_engine(
+                url,
+                pool_pre_ping=True,
+                pool_size=2,
+                connect_args={
+                    "connect_timeout": max(2, int(timeout_s)),
+                    # A network that falls silent is noticed after a minute, not after two hours.
+                    "keepalives_idle": 30,
+                    "keepalives_interval": 10,
+                    "keepalives_count": 3,
+                    "tcp_user_timeout": 60_000,
+                },
+            )
+        except ModuleNotFoundError as error:
+            message = (
+                f"PostgreSQL needs a driver that is not installed ({error.name}): "
+                "pip install 'trackrecord[worker,postgres]'"
+            )
+            raise StoreUnfit(message) from None
+        lock_timeout_ms = int(timeout_s * 1000)
+
+        def set_up(connection: "psycopg.Connection", _entry: ConnectionPoolEntry) -> None:
+            # Not as startup parameters: poolers refuse those.
+            connection.execute(f"SET lock_timeout = {lock_timeout_ms}")
+            connection.execute("SET timezone = 'UTC'")
+            connection.commit()
+
+        event.listen(engine, "connect", set_up)
+        return engine
+
+    def insert(self, table: Table) -> postgresql.Insert:
+        """Return PostgreSQL's INSERT."""
+        return postgresql.insert(table)
+
+    def bulk_insert(
+        self,
+        connection: Connection,
+        table: Table,
+        columns: Sequence[Column[Any]],
+        rows: Sequence[tuple[Any, ...]],
+        *,
+        conflict: str,
+        returning: Sequence[Column[Any]],
+    ) -> Sequence[Row[Any]]:
+        """Run one statement for all rows: the columns travel as binary arrays."""
+        chosen, once, given, arrays, names = [], [], [], [], []
+        for index, column in enumerate(columns):
+            kind = _type_of(connection, column)
+            values = [row[index] for row in rows]
+            # The same in every row, as a project or a moment often is: sent once. The last column
+            # stays what it is, for there must be something to go through.
+            if index < len(columns) - 1 and values.count(values[0]) == len(values):
+                chosen.append(f"%b::{kind}")
+                once.append(values[0])
+            else:
+                chosen.append(f"given.{column.name}")
+                names.append(column.name)
+                arrays.append(f"%b::{kind}[]")
+                given.append(values)
+        statement = (
+            f"INSERT INTO {table.name} ({', '.join(column.name for column in columns)})"  # noqa: S608 - our own names only
+            f" SELECT {', '.join(chosen)} FROM unnest({', '.join(arrays)})"
+            f" AS given({', '.join(names)}) {conflict}"
+        )
+        if not returning:
+            connection.exec_driver_sql(statement, (*once, *given))
+            return []
+        statement += f" RETURNING {', '.join(f'{table.name}.{each.name}' for each in returning)}"
+        return connection.exec_driver_sql(statement, (*once, *given)).all()
+
+    def repeatable_read(self, connection: Connection) -> None:
+        """Raise the isolation level of the transaction."""
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+
+    def advisory_lock(self, connection: Connection, key: int) -> None:
+        """Take a lock of the transaction."""
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+    def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
+        """Return ANY of one array."""
+        return column == any_(literal(list(wanted), ARRAY(BigInteger)))
+
+    def fetch_blobs(self, connection: Connection, query: Select[Any]) -> Sequence[tuple[Any, ...]]:
+        """Return the rows in binary; as text, the driver's usual way, they would be twice as long.
+
+        Raises:
+            StoreUnavailable: the database failed; SQLAlchemy, which would say so, is passed by.
+        """
+        compiled = query.compile(dialect=connection.dialect)
+        driver: Any = connection.connection.driver_connection
+        dbapi: Any = connection.dialect.loaded_dbapi
+        try:
+            with driver.cursor(binary=True) as cursor:
+                rows: list[tuple[Any, ...]] = cursor.execute(
+                    compiled.string, compiled.params
+                ).fetchall()
+        except dbapi.Error as error:
+            message = f"the database cannot be used ({type(error).__name__}: {error})"
+            raise StoreUnavailable(message.splitlines()[0]) from error
+        return rows
+
+    def full_text_add(
+        self, connection: Connection, index: str, rows: Sequence[tuple[int, list[str]]]
+    ) -> None:
+        """Add rows, each with its lexemes as a text search vector."""
+        connection.exec_driver_sql(
+            f"INSERT INTO {index} (id, words) VALUES (%s, array_to_tsvector(%s::text[]))",  # noqa: S608 - our own name
+            list(rows),
+        )
+
+    def full_text_remove(
+        self,
+        connection: Connection,
+        index: str,
+        row: int,
+        lexemes: list[str],  # noqa: ARG002 - SQLite's needs them
+    ) -> None:
+        """Delete the row."""
+        connection.exec_driver_sql(f"DELETE FROM {index} WHERE id = %s", (row,))  # noqa: S608 - as above
+
+    @contextmanager
+    def full_text_planning(self, connection: Connection) -> Iterator[None]:
+        """Plan by the index: for the planner a new table is small and best read whole."""
+        connection.execute(text("SET LOCAL enable_seqscan = off"))
+        yield
+        connection.execute(text("SET LOCAL enable_seqscan = on"))
+
+    def full_text_count(
+        self, connection: Connection, index: str, lexemes: Collection[str], most: int
+    ) -> dict[str, int]:
+        """Count rows up to one more than `most`; nearly always there are few."""
+        counts = connection.exec_driver_sql(
+            "SELECT word, (SELECT count(*) FROM"  # noqa: S608 - as above
+            f" (SELECT 1 FROM {index} WHERE words @@ word::tsquery LIMIT %s) found)"
+            " FROM unnest(%s::text[]) word",
+            (most + 1, list(lexemes)),
+        )
+        return {word: count for word, count in counts if count}
+
+    def full_text_search(
+        self, connection: Connection, index: str, counts: Mapping[str, int], most: int
+    ) -> list[tuple[int, float]]:
+        """Return rows scored by a sum over their lexemes; ts_rank cannot weigh single words."""
+        if next(iter(counts.values())) > most:
+            # Materialised: else the planner may look through all rows, newest first.
+            newest = connection.exec_driver_sql(
+                f"WITH found AS MATERIALIZED (SELECT id FROM {index}"  # noqa: S608 - as above
+                " WHERE words @@ %s::tsquery) SELECT id FROM found ORDER BY id DESC LIMIT %s",
+                (next(iter(counts)), most),
+            )
+            return [(row, 1.0) for (row,) in newest]
+        weights = {word: log(1 + 2 * most / (count + 0.5)) for word, count in counts.items()}
+        score = " + ".join(
+            "CASE WHEN words @@ %s::tsquery THEN %s::float8 ELSE 0 END" for _ in weights
+        )
+        # Materialised for the same reason.
+        rows = connection.exec_driver_sql(
+            f"WITH found AS MATERIALIZED (SELECT id, words FROM {index}"  # noqa: S608 - as above
+            f" WHERE words @@ %s::tsquery) SELECT id, ({score})"
+            f" / (1.3 + 0.9 * length(words) / {_USUAL_LENGTH})"
+            " FROM found ORDER BY id DESC LIMIT %s",
+            (
+                " | ".join(weights),
+                *(value for pair in weights.items() for value in pair),
+                most,
+            ),
+        )
+        return [(row, score) for row, score in rows]
+
+
+def _type_of(connection: Connection, column: Column[Any]) -> str:
+    """The column's type; an array's cannot name a collation, and a value has none to keep."""
+    return column.type.compile(connection.dialect).partition(" COLLATE ")[0]

@@ -1,0 +1,65 @@
+"""Moving the landmark that a project's sums are relative to, before floats run short."""
+
+import sys
+from collections.abc import Iterable
+
+from sqlalchemy import Column, ColumnElement, Connection, case, literal, select, update
+
+from trackrecord.learning.numbers.decay import DecayBasis
+
+from ..criteria.tables import criteria
+from ..database.bulk_insert import insert_rows
+from ..outcomes.decay_basis import held_bases
+from ..outcomes.tables import decay_bases
+from ..patterns.tables import patterns
+
+
+def bases_for_writing(
+    connection: Connection, project_ids: Iterable[int], half_life_days: float, now: float
+) -> dict[int, DecayBasis]:
+    """Return what to add sums against, by project, held until the transaction ends.
+
+    A basis is made at a project's first outcome, and moved when floats run short. The half-life is
+    that of the stored sums: a changed setting takes effect with a rebuild.
+    """
+    wanted = sorted(project_ids)
+    bases = held_bases(connection, wanted)
+    missing = [project_id for project_id in wanted if project_id not in bases]
+    if missing:
+        rows = [(project_id, half_life_days, now) for project_id in missing]
+        insert_rows(connection, decay_bases, tuple(decay_bases.c), rows)
+        bases = held_bases(connection, wanted)
+    for project_id, basis in bases.items():
+        if basis.is_due_for_rebase(now):
+            bases[project_id] = _moved(connection, project_id, now)
+    return bases
+
+
+def _moved(connection: Connection, project_id: int, now: float) -> DecayBasis:
+    own = decay_bases.c.project_id == project_id
+    row = connection.execute(select(decay_bases).where(own).with_for_update()).one()
+    old = DecayBasis(row.half_life_days, row.landmark)
+    if not old.is_due_for_rebase(now):
+        return old  # another worker was first
+    factor = old.value(1.0, now)
+    for table in (patterns, criteria):
+        connection.execute(
+            update(table)
+            .where(table.c.project_id == project_id)
+            .values(
+                helpful_sum=_scaled(table.c.helpful_sum, factor),
+                harmful_sum=_scaled(table.c.harmful_sum, factor),
+            )
+        )
+    connection.execute(update(decay_bases).where(own).values(landmark=now))
+    return DecayBasis(old.half_life_days, now)
+
+
+def _scaled(column: Column[float], factor: float) -> ColumnElement[float]:
+    """A sum times a factor below 1; what is left of the oldest ones is nothing.
+
+    PostgreSQL takes a product that is too small for a float for an error.
+    """
+    if factor < sys.float_info.min:
+        return literal(0.0)
+    return case((column < sys.float_info.min / factor, 0.0), else_=column * factor)

@@ -1,0 +1,548 @@
+"""The tables of the first release."""
+
+import time
+import uuid
+
+import sqlalchemy as sa
+from alembic import op
+
+# Not "0001": a version before the first release wrote that into its databases.
+revision = "r0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_OLD = "memories_before"
+
+
+def upgrade() -> None:
+    """Apply; what only one database has, is made by its dialect."""
+    had_memories = sa.inspect(op.get_bind()).has_table("memories")
+    if had_memories:
+        op.rename_table("memories", _OLD)
+    _make_outcomes()
+    _make_patterns()
+    _make_criteria()
+    _make_episodes()
+    _make_competences()
+    _make_memories()
+    if had_memories:
+        _take_over()
+        op.drop_table(_OLD)
+
+
+def _make_outcomes() -> None:
+    op.create_table(
+        "projects",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("name", sa.String(length=128), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.Column("outcomes", sa.BigInteger(), nullable=False),
+        sa.Column("successes", sa.BigInteger(), nullable=False),
+        sa.Column("last_learnt_at", sa.Double(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
+        sa.UniqueConstraint("name", name=op.f("uq_projects_name")),
+    )
+    op.create_table(
+        "outcomes",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("outcome_id", sa.String(length=128), nullable=False),
+        sa.Column("task_id", sa.String(length=256), nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("ended_at", sa.Double(), nullable=False),
+        sa.Column("success", sa.Boolean(), nullable=False),
+        sa.Column("raw_score", sa.Double(), nullable=False),
+        sa.Column("verdict", sa.String(length=8), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.Column("names_criteria", sa.Boolean(), server_default=sa.false(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_outcomes_project_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_outcomes")),
+        sa.UniqueConstraint("project_id", "outcome_id", name=op.f("uq_outcomes_project_id")),
+    )
+    op.create_index(
+        "ix_outcomes_received",
+        "outcomes",
+        [
+            "project_id", "received_at", "success", "names_criteria", "verdict", "raw_score",
+            "ended_at", "task_id",
+        ],
+    )  # fmt: skip
+    op.create_table(
+        "decay_bases",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("half_life_days", sa.Double(), nullable=False),
+        sa.Column("landmark", sa.Double(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_decay_bases_project_id")
+        ),
+        sa.PrimaryKeyConstraint("project_id", name=op.f("pk_decay_bases")),
+    )
+    op.create_table(
+        "waiting_episodes",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "outcome", name=op.f("pk_waiting_episodes")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "recorded_rules",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("rules", sa.Text(), nullable=False),
+        sa.Column("mixed", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_recorded_rules_project_id")
+        ),
+        sa.PrimaryKeyConstraint("project_id", name=op.f("pk_recorded_rules")),
+    )
+
+
+def _make_patterns() -> None:
+    op.create_table(
+        "patterns",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("slug", sa.String(length=160), nullable=False),
+        sa.Column("kind", sa.String(length=16), nullable=False),
+        sa.Column(
+            "content", sa.Text().with_variant(sa.Text(collation="C"), "postgresql"), nullable=False
+        ),
+        sa.Column("helpful", sa.BigInteger(), nullable=False),
+        sa.Column("neutral", sa.BigInteger(), nullable=False),
+        sa.Column("harmful", sa.BigInteger(), nullable=False),
+        sa.Column("helpful_sum", sa.Double(), nullable=False),
+        sa.Column("harmful_sum", sa.Double(), nullable=False),
+        sa.Column("last_validated", sa.Double(), nullable=True),
+        sa.Column("reported_maturity", sa.String(length=16), nullable=True),
+        sa.Column("reported_inverted", sa.Boolean(), nullable=False),
+        sa.Column("decided_maturity", sa.String(length=16), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_patterns_project_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_patterns")),
+        sa.UniqueConstraint("project_id", "slug", name=op.f("uq_patterns_project_id")),
+    )
+    op.create_table(
+        "observations",
+        sa.Column("pattern_id", ID, autoincrement=False, nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.Column("ended_at", sa.Double(), nullable=False),
+        sa.Column("verdict", sa.String(length=8), nullable=False),
+        sa.PrimaryKeyConstraint(
+            "pattern_id", "received_at", "outcome", name=op.f("pk_observations")
+        ),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "pattern_transitions",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("pattern_id", ID, nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("aspect", sa.String(length=16), nullable=False),
+        sa.Column("before", sa.String(length=16), nullable=True),
+        sa.Column("after", sa.String(length=16), nullable=False),
+        sa.Column("helpful", sa.BigInteger(), nullable=False),
+        sa.Column("neutral", sa.BigInteger(), nullable=False),
+        sa.Column("harmful", sa.BigInteger(), nullable=False),
+        sa.Column("decayed_helpful", sa.Double(), nullable=False),
+        sa.Column("decayed_harmful", sa.Double(), nullable=False),
+        sa.Column("decision_id", ID, nullable=True),
+        sa.ForeignKeyConstraint(
+            ["pattern_id"], ["patterns.id"], name=op.f("fk_pattern_transitions_pattern_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_pattern_transitions")),
+    )
+    op.create_index(
+        op.f("ix_pattern_transitions_pattern_id"),
+        "pattern_transitions",
+        ["pattern_id"],
+    )
+    op.create_table(
+        "pattern_decisions",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("pattern_id", ID, nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("action", sa.String(length=16), nullable=False),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["pattern_id"], ["patterns.id"], name=op.f("fk_pattern_decisions_pattern_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_pattern_decisions")),
+    )
+    op.create_index(op.f("ix_pattern_decisions_pattern_id"), "pattern_decisions", ["pattern_id"])
+
+
+def _make_criteria() -> None:
+    op.create_table(
+        "criteria",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("name", sa.String(length=128), nullable=False),
+        sa.Column("helpful", sa.BigInteger(), nullable=False),
+        sa.Column("neutral", sa.BigInteger(), nullable=False),
+        sa.Column("harmful", sa.BigInteger(), nullable=False),
+        sa.Column("helpful_sum", sa.Double(), nullable=False),
+        sa.Column("harmful_sum", sa.Double(), nullable=False),
+        sa.Column("last_validated", sa.Double(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_criteria_project_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_criteria")),
+        sa.UniqueConstraint("project_id", "name", name=op.f("uq_criteria_project_id")),
+    )
+    op.create_table(
+        "criterion_feedback",
+        sa.Column("criterion_id", ID, autoincrement=False, nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.Column("ended_at", sa.Double(), nullable=False),
+        sa.Column("verdict", sa.String(length=8), nullable=False),
+        sa.Column("value", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint(
+            "criterion_id", "received_at", "outcome", name=op.f("pk_criterion_feedback")
+        ),
+        sqlite_with_rowid=False,
+    )
+
+
+def _make_episodes() -> None:
+    op.create_table(
+        "signatures",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("successes", sa.BigInteger(), nullable=False),
+        sa.Column("failures", sa.BigInteger(), nullable=False),
+        sa.Column("latency_sum_ms", sa.BigInteger(), nullable=False),
+        sa.Column("latency_count", sa.BigInteger(), nullable=False),
+        sa.Column("last_used_at", sa.Double(), nullable=True),
+        sa.Column("changed", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_signatures_project_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_signatures")),
+        sa.UniqueConstraint("project_id", "digest", name=op.f("uq_signatures_project_id")),
+    )
+    op.create_index(
+        "ix_signatures_changed",
+        "signatures",
+        ["project_id", "id"],
+        sqlite_where=sa.text("changed"),
+        postgresql_where=sa.text("changed"),
+    )
+    op.create_table(
+        "signature_facts",
+        sa.Column("signature_id", ID, nullable=False),
+        sa.Column("kind", sa.String(length=16), nullable=False),
+        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("successes", sa.BigInteger(), nullable=False),
+        sa.Column("failures", sa.BigInteger(), nullable=False),
+        sa.Column("uses", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["signature_id"], ["signatures.id"], name=op.f("fk_signature_facts_signature_id")
+        ),
+        sa.PrimaryKeyConstraint("signature_id", "kind", "digest", name=op.f("pk_signature_facts")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(
+        "ix_signature_facts_uses",
+        "signature_facts",
+        ["signature_id", "kind", "uses", "digest"],
+    )
+    op.create_table(
+        "episodes",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.Column("signature_id", ID, nullable=True),
+        sa.Column("success", sa.Boolean(), nullable=False),
+        sa.Column("read_at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "outcome", name=op.f("pk_episodes")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_episodes_signature", "episodes", ["signature_id", "success", "outcome"])
+    op.create_table(
+        "consolidation_runs",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("started_at", sa.Double(), nullable=False),
+        sa.Column("finished_at", sa.Double(), nullable=True),
+        sa.Column("duration_ms", sa.Double(), nullable=True),
+        sa.Column("episodes_read", sa.BigInteger(), nullable=False),
+        sa.Column("signatures_touched", sa.BigInteger(), nullable=False),
+        sa.Column("records_created", sa.BigInteger(), nullable=False),
+        sa.Column("records_reinforced", sa.BigInteger(), nullable=False),
+        sa.Column("records_updated", sa.BigInteger(), nullable=False),
+        sa.Column("skipped", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_consolidation_runs_project_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_consolidation_runs")),
+    )
+    op.create_index(op.f("ix_consolidation_runs_project_id"), "consolidation_runs", ["project_id"])
+    op.create_table(
+        "leases",
+        sa.Column("name", sa.String(length=160), nullable=False),
+        sa.Column("holder", sa.String(length=64), nullable=False),
+        sa.Column("until", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_leases")),
+    )
+
+
+def _make_competences() -> None:
+    op.create_table(
+        "competences",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("signature_id", ID, nullable=True),
+        sa.Column("status", sa.String(length=16), nullable=False),
+        sa.Column("updated_at", sa.Double(), nullable=False),
+        sa.Column("record", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_competences_project_id")
+        ),
+        sa.ForeignKeyConstraint(
+            ["signature_id"], ["signatures.id"], name=op.f("fk_competences_signature_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_competences")),
+    )
+    op.create_index(op.f("ix_competences_project_id"), "competences", ["project_id"])
+    op.create_index(op.f("ix_competences_signature_id"), "competences", ["signature_id"])
+    op.create_table(
+        "competence_numbers",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("competence_id", sa.String(length=64), nullable=False),
+        sa.Column("is_selectable", sa.Boolean(), nullable=False),
+        sa.Column("confidence", sa.Double(), nullable=False),
+        sa.Column("successes", sa.BigInteger(), nullable=False),
+        sa.Column("failures", sa.BigInteger(), nullable=False),
+        sa.Column("last_reinforced_at", sa.Double(), nullable=True),
+        sa.Column("half_life_days", sa.Double(), nullable=False),
+        sa.Column("words_key", sa.BigInteger(), nullable=True),
+        sa.Column("text_digest", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("credited_successes", sa.BigInteger(), nullable=False),
+        sa.Column("credited_failures", sa.BigInteger(), nullable=False),
+        sa.Column("credited_latency_sum_ms", sa.BigInteger(), nullable=False),
+        sa.Column("credited_latency_count", sa.BigInteger(), nullable=False),
+        sa.Column("credited_last_used_at", sa.Double(), nullable=True),
+        sa.PrimaryKeyConstraint("project_id", "competence_id", name=op.f("pk_competence_numbers")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "competence_credits",
+        sa.Column("competence_id", sa.String(length=64), nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("ended_at", sa.Double(), nullable=False),
+        sa.Column("success", sa.Boolean(), nullable=False),
+        sa.Column("duration_ms", sa.BigInteger(), nullable=True),
+        sa.Column("is_pending", sa.Boolean(), nullable=False),
+        sa.Column("counted_at", sa.Double(), nullable=True),
+        sa.PrimaryKeyConstraint("competence_id", "outcome", name=op.f("pk_competence_credits")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_competence_credits_project", "competence_credits", ["project_id"])
+    op.create_index(
+        "ix_competence_credits_pending",
+        "competence_credits",
+        ["competence_id"],
+        sqlite_where=sa.text("is_pending"),
+        postgresql_where=sa.text("is_pending"),
+    )
+    op.create_table(
+        "competence_words",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("word", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("phrase", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "word", "phrase", name=op.f("pk_competence_words")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "competence_history",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("competence_id", sa.String(length=64), nullable=False),
+        sa.Column("action", sa.String(length=16), nullable=False),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("rationale", sa.Text(), nullable=False),
+        sa.Column("snapshot", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_competence_history_project_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_competence_history")),
+    )
+    op.create_index("ix_competence_history_at", "competence_history", ["project_id", "at"])
+    op.create_index(
+        "ix_competence_history_of",
+        "competence_history",
+        ["competence_id", "at", "id"],
+    )
+
+
+def _make_memories() -> None:
+    op.create_table(
+        "memories",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("memory_id", sa.String(length=128), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("type", sa.String(length=16), nullable=False),
+        sa.Column("confidence", sa.Double(), nullable=False),
+        sa.Column("created_at", sa.Double(), nullable=False),
+        sa.Column("last_recalled_at", sa.Double(), nullable=True),
+        sa.Column("superseded_by", sa.String(length=128), nullable=True),
+        sa.Column("changes", sa.Integer(), nullable=False),
+        sa.Column("changed_at", sa.Double(), nullable=False),
+        sa.Column("standing", sa.Double(), nullable=False),
+        sa.Column("size_class", sa.Integer(), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_memories_project_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_memories")),
+        sa.UniqueConstraint("project_id", "memory_id", name=op.f("uq_memories_project_id")),
+    )
+    op.create_index(
+        "ix_memories_position", "memories", ["project_id", "size_class", "position"], unique=True
+    )
+    op.create_index("ix_memories_created", "memories", ["project_id", "created_at", "id"])
+    op.create_index("ix_memories_standing", "memories", ["project_id", "standing"])
+    op.create_index("ix_memories_superseded", "memories", ["project_id", "superseded_by"])
+    op.create_index(
+        "ix_memories_unmarked",
+        "memories",
+        ["project_id"],
+        sqlite_where=sa.text("position IS NULL"),
+        postgresql_where=sa.text("position IS NULL"),
+    )
+    op.create_table(
+        "memory_sources",
+        sa.Column("memory", ID, nullable=False),
+        sa.Column("source", sa.String(length=256), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["memory"], ["memories.id"], name=op.f("fk_memory_sources_memory"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("memory", "source", name=op.f("pk_memory_sources")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "memory_changes",
+        sa.Column("memory", ID, nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("action", sa.String(length=16), nullable=False),
+        sa.Column("because_of", sa.String(length=128), nullable=True),
+        sa.Column("type", sa.String(length=16), nullable=False),
+        sa.Column("confidence", sa.Double(), nullable=False),
+        sa.Column("last_recalled_at", sa.Double(), nullable=True),
+        sa.Column("superseded_by", sa.String(length=128), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["memory"], ["memories.id"], name=op.f("fk_memory_changes_memory"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("memory", "number", name=op.f("pk_memory_changes")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "memory_blocks",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("size_class", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("planes", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_memory_blocks_project_id")
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id", "size_class", "number", name=op.f("pk_memory_blocks")
+        ),
+    )
+    op.create_table(
+        "past_tasks",
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("instruction", sa.Text(), nullable=False),
+        sa.Column("is_indexed", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("outcome", name=op.f("pk_past_tasks")),
+    )
+    op.create_index("ix_past_tasks_project", "past_tasks", ["project_id", "outcome"])
+    op.create_index(
+        "ix_past_tasks_waiting",
+        "past_tasks",
+        ["outcome"],
+        sqlite_where=sa.text("is_indexed = 0"),
+        postgresql_where=sa.text("NOT is_indexed"),
+    )
+
+
+def _take_over() -> None:
+    """Memories from before any of this: of type memory, with no source unless one is told.
+
+    Their trigrams and words are marked when the project is next asked for memories.
+    """
+    connection = op.get_bind()
+    old = sa.Table(_OLD, sa.MetaData(), autoload_with=connection)
+    now = time.time()
+    for number, row in enumerate(connection.execute(sa.select(old)).mappings()):
+        text = str(row.get("text") or row.get("content") or "").strip()
+        if not text:
+            continue
+        created_at = row.get("created_at")
+        at = float(created_at) if isinstance(created_at, (int, float)) else now
+        confidence = row.get("confidence")
+        trusted = 0.5 if confidence is None else min(1.0, max(0.01, float(confidence)))
+        given = str(row.get("memory_id") or row.get("id") or "")
+        memory_id = given if 0 < len(given) <= 128 else uuid.uuid4().hex
+        values = {
+            "project": _project_of(connection, str(row.get("project") or "default")[:128]),
+            "memory_id": memory_id,
+            "text": text,
+            "confidence": trusted,
+            "at": at,
+            "row": number + 1,
+        }
+        connection.execute(
+            sa.text(
+                "INSERT INTO memories (id, project_id, memory_id, text, type, confidence,"
+                " created_at, changes, changed_at, standing, size_class) VALUES"
+                " (:row, :project, :memory_id, :text, 'memory', :confidence, :at, 1, :at, 0, 0)"
+            ),
+            values,
+        )
+        connection.execute(
+            sa.text(
+                "INSERT INTO memory_changes (memory, number, at, action, type, confidence)"
+                " VALUES (:row, 1, :at, 'stored', 'memory', :confidence)"
+            ),
+            values,
+        )
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            sa.text(
+                "SELECT setval(pg_get_serial_sequence('memories', 'id'),"
+                " (SELECT greatest(max(id), 1) FROM memories))"
+            )
+        )
+
+
+def _project_of(connection: sa.Connection, name: str) -> int:
+    find = sa.text("SELECT id FROM projects WHERE name = :name")
+    found = connection.execute(find, {"name": name}).scalar()
+    if found is None:
+        connection.execute(
+            sa.text(
+                "INSERT INTO projects (name, revision, outcomes, successes) VALUES (:name, 0, 0, 0)"
+            ),
+            {"name": name},
+        )
+        found = connection.execute(find, {"name": name}).scalar()
+    return int(found or 0)
