@@ -81,7 +81,7 @@ def test_a_number_that_became_a_constant():
     other = json.dumps(json.loads(NOTED.rules) | {"scoring.tolerance": 0.01})
     assert not RecordedRules().gave(other)
     assert why_rebuild(Recorded(other, mixed=False, half_life_days=90.0), RecordedRules(), 90) == (
-        "scoring.tolerance: recorded with 0.01, which is no longer a setting",
+        "scoring.tolerance: recorded with 0.01, a setting that has been removed",
     )
 
 

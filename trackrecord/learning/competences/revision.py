@@ -163,7 +163,7 @@ def contest(record: Competence, by: str, *, now: float) -> Competence:
 
 
 def retract(record: Competence, *, now: float) -> Competence:
-    """Retract a record, so that it is no longer selected."""
+    """Retract a record, so that selection leaves it out."""
     require_alive(record)
     return _next(record, now, status=Status.RETRACTED)
 

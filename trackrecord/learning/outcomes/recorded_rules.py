@@ -102,7 +102,7 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) ->
         return
     differing = [name for name in now if then[name] != now[name]]
     for name in then.keys() - now.keys():
-        yield f"{name}: recorded with {_shown(then[name])}, which is no longer a setting"
+        yield f"{name}: recorded with {_shown(then[name])}, a setting that has been removed"
     for name in differing:
         yield (
             "strategies: other strategies were recognised"
