@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """Whether a figure keeps to its bound."""
+    """The verdicts on a figure: whether it keeps to its bound."""
 
     MET = "met"
     NOT_MET = "NOT met"

@@ -11,12 +11,12 @@ _NOTHING_IS_LEARNT: Final = "nothing is learnt from it; put data of your own int
 
 
 def say_unknown(where: str, names: Iterable[object], known: Iterable[str], say: Say) -> None:
-    """Say of each name that it is unknown, and which field may have been meant.
+    """Report each unknown name, and the field that may have been meant.
 
     Args:
-        where: whose field it would be, for example "an outcome".
+        where: the object that has the field, for example "an outcome".
         names: as the agent gave them.
-        known: the fields that there are.
+        known: the existing fields.
         say: takes the kind of the remark and its text.
     """
     known = sorted(known)
@@ -30,7 +30,7 @@ def say_unknown(where: str, names: Iterable[object], known: Iterable[str], say: 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is spelt most like this one; None when none is close."""
-    # Only who misspells something pays for the import.
+    # Only a caller that misspells a name pays for the import.
     from difflib import get_close_matches
 
     found = get_close_matches(name.lower(), list(known), n=1)

@@ -76,7 +76,7 @@ def summarise(output: Output, *, project: str | None = None) -> Output:
 
     Args:
         output: the tool's output; the summary is of the same type.
-        project: whose it is; the settings' project when not given.
+        project: its project; the settings' project when not given.
     """
     if not isinstance(output, (str, bytes)):
         return output
@@ -137,7 +137,7 @@ def artifact(
         lines: the first and the last line, counted from 1; None for the last: up to the end.
         bytes: the first and the last byte, counted from 0; None for the last: up to the end.
         limit: bytes of a page; None for all that was asked for. Left out, the setting's.
-        project: whose it is; the settings' project when not given.
+        project: its project; the settings' project when not given.
 
     Returns:
         The page; its `following` is the range to ask for next.

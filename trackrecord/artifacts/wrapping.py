@@ -25,7 +25,7 @@ def summarised(tool: Tool | None = None, *, project: str | None = None) -> objec
 
     Args:
         tool: the function that an agent calls.
-        project: whose its outputs are; the settings' project when not given.
+        project: the outputs' project; the settings' project when not given.
     """
     if tool is None:
         return functools.partial(summarised, project=project)

@@ -72,7 +72,7 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, kw_only=True):
-    """How one task went.
+    """The outcome of one task.
 
     Attributes are those of the wire format; `task_id` is set whichever name the producer used,
     and `timestamp` is seconds since the epoch, or None for "when it was received".

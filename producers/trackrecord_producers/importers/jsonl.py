@@ -14,7 +14,7 @@ from .records import Imported, Rejected, stable_id
 
 
 def read_jsonl(path: Path, *, max_bytes: int = MAX_BODY_BYTES) -> Iterator[Imported | Rejected]:
-    """The outcomes of a file of JSON Lines; see `read_lines`.
+    """Yield the outcomes of a file of JSON Lines; see `read_lines`.
 
     Raises:
         ImportFormatError: the file cannot be read.
@@ -28,7 +28,7 @@ def read_jsonl(path: Path, *, max_bytes: int = MAX_BODY_BYTES) -> Iterator[Impor
 
 
 def read_lines(file: BinaryIO, *, max_bytes: int = MAX_BODY_BYTES) -> Iterator[Imported | Rejected]:
-    """The outcomes of a stream of JSON Lines, one by one; empty lines are passed over.
+    """Yield the outcomes of a stream of JSON Lines, one by one; empty lines are skipped.
 
     A line without an outcome_id gets one from its content and from how many equal lines came
     before it: two equal lines are two outcomes, and the same ones when the file is read again.
@@ -61,7 +61,7 @@ def _id_by_content(line: bytes, seen: Counter[str]) -> str:
 
 
 def _numbered_lines(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not empty, with their numbers; of one that is too long only the start."""
+    """Yield non-empty lines with their numbers; only the start of a line that is too long."""
     number = 0
     while line := file.readline(max_bytes + 2):
         number += 1

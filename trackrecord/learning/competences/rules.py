@@ -80,7 +80,7 @@ class CompetenceRules:
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """How one record's salience ages and rises.
+    """The numbers by which one record's salience ages and rises.
 
     Attributes:
         half_life_days: days without reinforcement after which its salience is half.

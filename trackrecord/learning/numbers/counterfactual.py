@@ -1,4 +1,4 @@
-"""How far something is from changing: the smallest count at which it does."""
+"""Counterfactuals: the smallest count at which a condition changes."""
 
 from collections.abc import Callable
 
