@@ -34,6 +34,7 @@ BENCHMARKS = (
     "artifacts",
     "process",
     "first_publish",
+    "startup",
     "memory",
 )
 

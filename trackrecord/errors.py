@@ -40,6 +40,30 @@ class UnknownId(TrackrecordError):
     """Raised when nothing is stored under the requested id."""
 
 
+class UnknownProject(UnknownId):
+    """Raised when nothing is on record for the project that was named.
+
+    Attributes:
+        project: the name.
+        nearest: the known project that is spelt most like it; None when none is close.
+    """
+
+    def __init__(self, project: str, *, nearest: str | None, count: int) -> None:
+        self.project = project
+        self.nearest = nearest
+        if nearest is not None:
+            hint = f"did you mean {nearest!r}?"
+        elif count:
+            hint = "`trackrecord projects` lists the projects on record"
+        else:
+            hint = "no project is on record yet: `trackrecord publish` records outcomes"
+        super().__init__(f"project {project!r} does not exist; {hint}")
+
+
+class AmbiguousId(TrackrecordError):
+    """Raised when several ids begin with the text that was given as one."""
+
+
 class InvalidArtifactId(TrackrecordError):
     """Raised when the requested artifact id or range is malformed."""
 

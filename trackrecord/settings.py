@@ -75,16 +75,6 @@ class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc]
         variables[ENV_PREFIX + "HOME"] = str(self.home)
         return variables
 
-    @property
-    def effective_database_url(self) -> str:
-        """The database to use, in the form SQLAlchemy reads."""
-        if self.database_url is None:
-            return f"sqlite:///{self.home / 'trackrecord.db'}"
-        for scheme in ("postgresql://", "postgres://"):
-            if self.database_url.startswith(scheme):
-                return "postgresql+psycopg://" + self.database_url.removeprefix(scheme)
-        return self.database_url
-
 
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each setting has a type of its own
     """Build the settings, or say in one line which one is wrong.

@@ -19,7 +19,7 @@ def parse_moment(text: str) -> float:
     except ValueError:
         moment = _from_iso(text)
     if not 0 <= moment <= _LATEST:  # NaN fails as well
-        message = f"{text!r} does not lie between the years 1970 and 9999"
+        message = f"{text!r} is not a time between 1970 and 9999"
         raise InvalidTime(message)
     return moment
 
@@ -28,7 +28,9 @@ def _from_iso(text: str) -> float:
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError:
-        message = f"{text!r} is not a valid time: use 2026-11-21T03:00:00Z or seconds since 1970"
+        message = (
+            f"{text!r} is not a valid time: write 2026-11-21T03:00:00Z or seconds since the epoch"
+        )
         raise InvalidTime(message) from None
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
 

@@ -54,7 +54,7 @@ class BoundedQueue:
             self._max_items, self._max_bytes = max_items, max_bytes
 
     def put(self, item: Waiting) -> bool:
-        """Add an item; return False if there is no room for it."""
+        """Add an item; return False if the queue is full."""
         size = len(item.body)
         with self._lock:
             if len(self._items) >= self._max_items or self._bytes + size > self._max_bytes:

@@ -187,7 +187,7 @@ def listed(language, *, with_deprecated):
     standings = [
         standing_of(
             MaturityRules(), AntiPatternRules(), PatternFacts(slug, "named", slug, None),
-            Evidence(helpful, 0, harmful, float(helpful), float(harmful)),
+            Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful),
         )
         for slug, helpful, harmful in _STANDINGS
     ]  # fmt: skip

@@ -46,7 +46,9 @@ class Range:
         match = _RANGE.fullmatch(text)
         lowest = _LOWEST[unit]
         if match is None:
-            message = f"{text!r} is not a range of {unit}: use {lowest}:{lowest + 99}, 100: or :99"
+            message = (
+                f"{text!r} is not a range of {unit}: write {lowest}:{lowest + 99}, 100: or :99"
+            )
             raise ValueError(message)
         return cls.checked(unit, int(match[1] or lowest), int(match[2]) if match[2] else None)
 

@@ -35,6 +35,7 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         last_validated: when helpful or harmful evidence last came, seconds since the epoch.
         tags: what it can be found by.
         lines: its line of prompt text by language.
+        succeeded_count: outcomes whose task reached its goal, whatever they scored.
     """
 
     id: str
@@ -56,6 +57,7 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
     last_validated: float | None
     tags: tuple[str, ...]
     lines: Lines
+    succeeded_count: int = 0
 
     @property
     def label(self) -> str:

@@ -55,17 +55,29 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         helpful_count=evidence.helpful,
         neutral_count=evidence.neutral,
         harmful_count=evidence.harmful,
+        succeeded_count=evidence.succeeded,
         decayed_helpful=evidence.decayed_helpful,
         decayed_harmful=evidence.decayed_harmful,
         harmful_ratio=evidence.harmful_share,
         reason=_reason(standing),
         last_validated=facts.last_validated,
         tags=(facts.kind,),
-        lines={
-            language: _line(standing, name_of(facts.slug, facts.content, language), language, texts)
-            for language in LANGUAGES
-        },
+        lines=_lines(standing, name_of, texts),
     )
+
+
+def _lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict[str, str]:
+    """Return the pattern's line in each language; none where its tasks succeed at a cost.
+
+    Nobody is told to avoid what succeeds, and nobody is told to use what is slow or full of errors.
+    """
+    if standing.is_inverted and not standing.is_failing:
+        return {}
+    facts = standing.facts
+    return {
+        language: _line(standing, name_of(facts.slug, facts.content, language), language, texts)
+        for language in LANGUAGES
+    }
 
 
 def present_competence(record: Competence, *, now: float) -> RankedCompetence:
@@ -189,8 +201,7 @@ def _line(standing: Standing, name: str, language: Language, texts: TextRules) -
 
 
 def _inversion(standing: Standing, name: str) -> Inversion:
-    failures = standing.failure_count
-    return Inversion(name, failures, failures + standing.success_count)
+    return Inversion(name, standing.evidence, standing.is_failing)
 
 
 def _reason(standing: Standing) -> str:
@@ -200,8 +211,10 @@ def _reason(standing: Standing) -> str:
         why = f": {as_data(decision.reason)}" if decision.reason else ""
         return f"{standing.state} by hand, by {as_data(decision.actor)}{why}"
     if standing.is_inverted:
-        failures = standing.failure_count
-        return f"failed {failures} of {failures + standing.success_count} times"
+        return (
+            f"{standing.evidence.failed} of {standing.evidence.observations} tasks failed, "
+            f"{standing.success_count} scored helpful"
+        )
     evidence = standing.evidence
     return (
         f"{evidence.decayed_helpful:.2f} helpful, {evidence.decayed_harmful:.2f} harmful "

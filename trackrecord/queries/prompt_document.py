@@ -52,7 +52,7 @@ def build_document(
         [present_pattern(each, name_of, texts) for each in standings if is_recommended(each)]
     )
     anti_patterns = _ranked(
-        [present_pattern(each, name_of, texts) for each in standings if each.is_inverted]
+        [present_pattern(each, name_of, texts) for each in standings if each.is_warning]
     )
     moment = now if at is None else at
     competences = _ranked([present_competence(record, now=moment) for record in records])

@@ -7,9 +7,9 @@ import redis
 import structlog
 from sqlalchemy import Engine
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.queries.prompt_document import build_document
-from trackrecord.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions
 
@@ -25,7 +25,7 @@ class RankingsRefresher:
         settings: times and rules.
     """
 
-    def __init__(self, engine: Engine, client: redis.Redis, settings: Settings) -> None:
+    def __init__(self, engine: Engine, client: redis.Redis, settings: DaemonSettings) -> None:
         self._engine = engine
         self._rules = settings.rules
         self._client = client

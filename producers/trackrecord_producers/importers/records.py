@@ -15,10 +15,17 @@ class Imported:
         record: its number in the file, from 1.
         fields: fields of the wire format; outcome_id is among them. The timestamp is missing
             where the recording has none.
+        kind: what is numbered: "record", "line" or "item".
     """
 
     record: int
     fields: dict[str, Any]
+    kind: str = "record"
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the file, as "line 3"."""
+        return f"{self.kind} {self.record}"
 
 
 @dataclass(frozen=True)
@@ -28,10 +35,17 @@ class Rejected:
     Attributes:
         record: its number in the file, from 1.
         reason: the error in it, without its content.
+        kind: what is numbered: "record", "line" or "item".
     """
 
     record: int
     reason: str
+    kind: str = "record"
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the file, as "line 3"."""
+        return f"{self.kind} {self.record}"
 
 
 def stable_id(prefix: str, content: bytes) -> str:

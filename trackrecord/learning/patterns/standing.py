@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ..strategies.identity import anti_id
-from .antipatterns import AntiPatternRules, is_inverted
+from .antipatterns import AntiPatternRules, is_failing, is_inverted
 from .decisions import Decision
 from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, base_score, maturity_of, pattern_score
@@ -37,6 +37,7 @@ class Standing:
         multiplier: what its state multiplies its score by.
         score: the score by which recommendations are ranked.
         is_inverted: whether it has become an anti-pattern.
+        is_failing: whether its tasks fail often enough for a warning.
         success_count: outcomes that scored helpful.
         failure_count: outcomes that count as failures for inversion.
         decision: the decision by hand that its state comes from, None where the evidence decides.
@@ -48,6 +49,7 @@ class Standing:
     multiplier: float
     score: float
     is_inverted: bool
+    is_failing: bool
     success_count: int
     failure_count: int
     decision: Decision | None = None
@@ -56,6 +58,11 @@ class Standing:
     def id(self) -> str:
         """The id it is shown under: `anti-<slug>` once it is inverted."""
         return anti_id(self.facts.slug) if self.is_inverted else self.facts.slug
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether agents are warned: an anti-pattern whose tasks really fail."""
+        return self.is_inverted and self.is_failing
 
     @property
     def failure_score(self) -> float:
@@ -82,6 +89,7 @@ def standing_of(
         multiplier=maturity.multiplier(state),
         score=pattern_score(maturity, evidence, state),
         is_inverted=is_inverted(antipatterns, evidence),
+        is_failing=is_failing(antipatterns, evidence),
         success_count=evidence.helpful,
         failure_count=antipatterns.failures(evidence),
         decision=decision,
