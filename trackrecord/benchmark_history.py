@@ -134,7 +134,7 @@ class BenchmarkHistory:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    message = "another process is at the benchmark's history; try again"
+                    message = "another process is using the benchmark's history: try again later"
                     raise AlreadyRunning(message) from None
                 time.sleep(_PAUSE_S)
             else:

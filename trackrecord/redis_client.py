@@ -45,7 +45,7 @@ def worker_client(settings: AgentSettings) -> redis.Redis:
         settings.effective_redis_url,
         socket_connect_timeout=_WORKER_CONNECT_TIMEOUT_S,
         socket_timeout=_WORKER_TIMEOUT_S,
-        # RESP 3 answers are turned into the shapes of RESP 2 again, entry by entry.
+        # redis-py converts RESP 3 replies into the shapes of RESP 2, entry by entry.
         protocol=2,
         retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), _WORKER_RETRIES),
     )

@@ -243,7 +243,7 @@ class Attempt:
         if self._account.is_contradicted(self._fields):
             remark(
                 "success of a failed attempt",
-                "an attempt was told success=True and failed all the same, by an exception or by "
+                "an attempt got success=True but failed, by an exception or by "
                 "fail(): it is published as failed",
             )
         if "task_id" in self._account.noted:

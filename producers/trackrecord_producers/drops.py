@@ -19,20 +19,20 @@ WriterReason = Literal["queue_full", "bad_settings", "internal_error"]
 _R = TypeVar("_R", bound=str, contravariant=True)
 
 OUTCOME_ADVICE: dict[Reason, str] = {
-    "invalid": "they are not as the wire format describes them; correct the call",
+    "invalid": "they do not match the wire format; correct the call",
     "queue_full": "they come faster than they can be written, or the writer hangs; "
     "publish less at once or raise TRACKRECORD_QUEUE_MAX and TRACKRECORD_QUEUE_MAX_BYTES",
     "spool_full": "Redis is away and the spool is full; "
     "start Redis or raise TRACKRECORD_SPOOL_MAX_BYTES",
     "spool_error": "Redis is away and the spool cannot be written; "
-    "make room, or let TRACKRECORD_HOME be a folder that can be written to",
+    "free disk space, or set TRACKRECORD_HOME to a writable folder",
     "bad_settings": "trackrecord's settings are wrong; correct them and start again",
-    "internal_error": "something unforeseen happened in trackrecord; please report it",
+    "internal_error": "an unexpected error happened in trackrecord; please report it",
 }
 REPORT_ADVICE: dict[ReportReason, str] = {
-    "invalid": "they are not as record_error describes them; correct the call",
+    "invalid": "they do not match the arguments of record_error; correct the call",
     "queue_full": "they come faster than Redis takes them, or Redis is away; start Redis",
-    "refused": "Redis does not take them; look at its log",
+    "refused": "Redis refuses them; look at its log",
     "unsent": "the process ended before Redis took them; start Redis",
     "bad_settings": OUTCOME_ADVICE["bad_settings"],
     "internal_error": OUTCOME_ADVICE["internal_error"],

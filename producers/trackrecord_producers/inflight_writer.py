@@ -100,7 +100,7 @@ class InFlightWriter:
         """Wait until all reports accepted before are with Redis, or were dropped.
 
         Returns:
-            Whether that came to pass in time. When not, nobody waits again until Redis answers.
+            Whether that happened in time. If not, no caller waits again until Redis responds.
         """
         if not len(self._writer.queue):
             return True

@@ -96,7 +96,7 @@ class Journal:
         self._notices.say(
             "journal",
             f"outcomes of this process are not safe if it is killed: the spool cannot be written "
-            f"({problem}); make room, or let TRACKRECORD_HOME be a folder that can be written to",
+            f"({problem}); free disk space, or set TRACKRECORD_HOME to a writable folder",
         )
 
     def forget(self, finished: int) -> None:

@@ -24,7 +24,7 @@ Vector = tuple[float, ...]
 
 _PATH = "/embeddings"
 _OK = 200
-# 2048 vectors of 16,000 numbers would be more, and no endpoint answers so.
+# 2048 vectors of 16,000 numbers would be more, but no endpoint returns so much.
 _MOST_BYTES = 256 * 1024 * 1024
 
 # It logs each request with its URL, in which there may be a password.

@@ -142,7 +142,7 @@ def _require_dimensions(vectors: list[Vector], wanted: int) -> None:
     for vector in vectors:
         if len(vector) != wanted:
             message = (
-                f"the embedding endpoint answers with {len(vector)} dimensions, not {wanted}: "
+                f"the embedding endpoint returned {len(vector)} dimensions, not {wanted}: "
                 "check TRACKRECORD_EMBEDDINGS__MODEL and TRACKRECORD_EMBEDDINGS__DIMENSIONS"
             )
             raise WrongDimension(message)

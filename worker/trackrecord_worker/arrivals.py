@@ -90,7 +90,7 @@ def sort_arrivals(
             refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
             _log.exception("appraisal_failed", entry_id=entry_id.decode())
-            reason = f"it cannot be appraised ({type(error).__name__})"
+            reason = f"it cannot be scored ({type(error).__name__})"
             refused.append(Refused(entry_id, fields, reason))
         else:
             arrived.append(Arrived(entry_id, fields, outcome))

@@ -158,7 +158,7 @@ class EmbeddedRedis:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return False
             if time.monotonic() > deadline:
-                message = f"another Redis server uses {self.folder} and does not answer: end it"
+                message = f"another Redis server uses {self.folder} and does not respond: stop it"
                 raise ServerUnavailable(message)
             time.sleep(0.05)
         if self._has_port():

@@ -82,7 +82,7 @@ def _check_mode(client: redis.Redis) -> None:
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
         message = (
-            f"this Redis throws keys away when its memory is full (maxmemory-policy {policy}), and "
+            f"this Redis evicts keys when its memory is full (maxmemory-policy {policy}), and "
             "outcomes with them: set it to noeviction (`redis-cli CONFIG SET maxmemory-policy "
             "noeviction`, and in its configuration), or name another server"
         )

@@ -80,7 +80,7 @@ class OutcomeStream:
                 count=count,
             )
             cursor = answer[0]
-            # Redis 6.2 answers nothing at all for an entry that was deleted by hand.
+            # Redis 6.2 returns nothing at all for an entry that was deleted by hand.
             entries = [entry for entry in answer[1] if entry[0] is not None]
             if entries:
                 yield entries
