@@ -1,4 +1,4 @@
-"""What a fresh process pays for its first outcome."""
+"""The cost of a fresh process's first outcome."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Imports everything that redis-py would only import when it first connects.
+"""Import everything that redis-py would only import when it first connects.
 
 A module that is only half imported when the process forks stays so in the child. The modules here
 are imported together with the one that imports this one, which no fork interrupts.

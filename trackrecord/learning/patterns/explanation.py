@@ -1,4 +1,4 @@
-"""Explaining a pattern's standing: its numbers, the rule that decided, and what would change it."""
+"""Explaining a pattern's standing: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -94,7 +94,7 @@ def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
     return (
         f"anti-pattern: {seen}, which reaches {threshold}"
         if standing.is_inverted
-        else f"no anti-pattern: {seen}; inverted from {threshold}"
+        else f"not an anti-pattern: {seen}; inverted from {threshold}"
     )
 
 
