@@ -68,7 +68,7 @@ def test_the_base_package_publishes_and_its_command_says_what_it_needs(
     done = environment.run([environment.program("python"), "-c", _PUBLISH], home)
     assert done.returncode == 0, done.stderr
     (spooled,) = (home / "spool").iterdir()
-    assert json.loads(spooled.read_text())["outcome_id"] == done.stdout.strip()
+    assert json.loads(spooled.read_text())["body"]["outcome_id"] == done.stdout.strip()
 
     said = environment.run([environment.program("trackrecord"), "up"], home)
     assert said.returncode == 2
