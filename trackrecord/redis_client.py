@@ -5,6 +5,7 @@ fork interrupts: a module that is half imported when the process forks stays so 
 """
 
 import encodings.idna  # noqa: F401 - for host names
+import secrets  # noqa: F401 - for the names of connection pools
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
