@@ -15,7 +15,6 @@ from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - what redis-py imports when it connects
 from .fork_hooks import Step, call_in_child
 
 
