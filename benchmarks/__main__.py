@@ -27,7 +27,7 @@ BENCHMARKS = (
     "context",
     "freshness",
     "consolidation",
-    "appraising",
+    "scoring",
     "selection",
     "long_past",
     "memories",
