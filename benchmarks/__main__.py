@@ -32,10 +32,10 @@ BENCHMARKS = (
     "long_past",
     "memories",
     "artifacts",
-    "process",
+    "benchmark_rates",
     "first_publish",
     "startup",
-    "memory",
+    "worker_rss",
 )
 
 
