@@ -65,6 +65,13 @@ def unlabelled(text: str) -> str:
     Args:
         text: a text of one line, as `one_line` returns it.
     """
+    # A group may stand in front of another one; the text is short, and each pass takes one away.
+    while (freed := _without_label(text)) != text:
+        text = freed
+    return text
+
+
+def _without_label(text: str) -> str:
     return _GROUP_AT_END.sub(_in_round_brackets, _LABEL.sub(_in_round_brackets, text))
 
 
