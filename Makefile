@@ -24,7 +24,7 @@ test: $(STAMP)  ## all tests, or TESTS, against real servers that they start the
 	@$(BIN)/python -m pytest -n 2 $(TESTS)
 
 quick: $(STAMP)  ## tests of what is pure, in seconds: no server, no subprocess
-	@$(BIN)/python -m pytest -n 2 -m "not faults and not linear_time" $(PURE)
+	@$(BIN)/python -m pytest -m "not faults and not linear_time" $(PURE)
 
 check: $(STAMP) packages  ## lint, types, import rules, documentation, packages
 	@$(BIN)/ruff check .

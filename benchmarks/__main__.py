@@ -27,15 +27,15 @@ BENCHMARKS = (
     "context",
     "freshness",
     "consolidation",
-    "appraising",
+    "scoring",
     "selection",
     "long_past",
     "memories",
     "artifacts",
-    "process",
+    "benchmark_rates",
     "first_publish",
     "startup",
-    "memory",
+    "worker_rss",
 )
 
 

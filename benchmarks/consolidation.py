@@ -6,14 +6,14 @@ from itertools import islice
 
 from sqlalchemy import Engine, select
 
-from trackrecord.factories import appraiser_of
+from trackrecord.factories import scorer_of
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.tables import outcomes, waiting_episodes
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import Appraised
+from trackrecord.wire.scored_outcome import ScoredOutcome
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
 
@@ -67,7 +67,7 @@ class _Store:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._appraiser = appraiser_of(settings.rules)
+        self._scorer = scorer_of(settings.rules)
         self._engine: Engine = connect_store(settings.effective_database_url)
         migrate(self._engine)
 
@@ -78,9 +78,9 @@ class _Store:
     def record(self, count: int, *, seed: int) -> float:
         """Record new episodes; return the seconds."""
         started = time.perf_counter()
-        appraised = self._appraised(count, seed)
+        scored = self._scored(count, seed)
         rules = self._settings.rules
-        while batch := list(islice(appraised, _BATCH)):
+        while batch := list(islice(scored, _BATCH)):
             with writing(self._engine) as connection:
                 learn(
                     connection,
@@ -114,9 +114,7 @@ class _Store:
                 decode_outcome(body)
         return time.perf_counter() - started
 
-    def _appraised(self, count: int, seed: int) -> Iterator[Appraised]:
+    def _scored(self, count: int, seed: int) -> Iterator[ScoredOutcome]:
         now = time.time()
         for body in episode_bodies(count, seed=seed):
-            yield self._appraiser.appraise(
-                decode_outcome(body), body, received_at=now, outcome_id=""
-            )
+            yield self._scorer.score(decode_outcome(body), body, received_at=now, outcome_id="")

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select, text
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.tally import Episode, Tally
-from trackrecord.learning.competences.update import Change, Signature, follow
+from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.settings import Settings
 from trackrecord.store.competences.select import select_competences
 from trackrecord.store.competences.tables import competence_numbers, competences
@@ -121,7 +121,7 @@ def _fill(engine: Engine) -> int:
     return project_id
 
 
-def _made(number: int, chance: random.Random) -> Change:
+def _made(number: int, chance: random.Random) -> RecordUpdate:
     tools = (
         *(f"{chance.choice(_VERBS)}_{chance.choice(_THINGS)}" for _ in range(3)),
         f"tool_{number}",
@@ -135,7 +135,7 @@ def _made(number: int, chance: random.Random) -> Change:
         for success in (True, True, chance.random() < 0.7):
             tally.add(Episode(tuple(dict.fromkeys(tools)), success, _NOW, 70, signal=signal))
     change = follow(_RULES, Signature("default", "+".join(sorted(tools)), tally), None, _NOW)
-    if not isinstance(change, Change):
+    if not isinstance(change, RecordUpdate):
         message = "no record was made"
         raise TypeError(message)
     return replace(change, record=_aged(change.record, chance))

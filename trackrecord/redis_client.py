@@ -1,5 +1,11 @@
-"""Clients of Redis: one for agents, who must never wait for it, and one for workers, who may."""
+"""Clients of Redis: one for agents, who must never wait for it, and one for workers, who may.
 
+What redis-py imports only when it first connects is imported together with this module, which no
+fork interrupts: a module that is half imported when the process forks stays so in the child.
+"""
+
+import encodings.idna  # noqa: F401 - for host names
+import secrets  # noqa: F401 - for the names of connection pools
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
@@ -9,9 +15,8 @@ from redis.retry import Retry
 
 from .agent_settings import AgentSettings
 
-# redis-py asks for its own version when it first connects, and from Python 3.13 on that imports
-# more. It would be outside of this module's own import, which no fork interrupts, and a child would
-# be left with halves of it.
+# redis-py tells the server its version. What reading that imports differs from Python to Python,
+# so it is read.
 with suppress(PackageNotFoundError):
     version("redis")
 

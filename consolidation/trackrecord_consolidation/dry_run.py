@@ -12,11 +12,11 @@ from trackrecord.store.competences.signatures import (
     stored_signatures,
 )
 from trackrecord.store.database.engine import reading
-from trackrecord.store.database.row_locks import as_of_one_moment
+from trackrecord.store.database.row_locks import repeatable_read
 
 from .folding import fold
 from .report import Progress
-from .update_records import Follower
+from .update_records import RecordUpdater
 
 # The number of signatures that are decided on at once.
 _AT_ONCE = 500
@@ -25,18 +25,18 @@ _NO_ROW = 0
 
 
 def rehearse(
-    engine: Engine, follower: Follower, progress: Progress, *, episodes_at_once: int
+    engine: Engine, follower: RecordUpdater, progress: Progress, *, episodes_at_once: int
 ) -> None:
     """Count the changes that a run would make now; nothing is written and no lock is held."""
     with reading(engine) as connection:
-        as_of_one_moment(connection)
+        repeatable_read(connection)
         tallies = _fold_all(connection, follower, progress, episodes_at_once)
         for signatures in _touched(connection, follower.project_id, tallies):
             follower.decide(connection, signatures, progress)
 
 
 def _fold_all(
-    connection: Connection, follower: Follower, progress: Progress, episodes_at_once: int
+    connection: Connection, follower: RecordUpdater, progress: Progress, episodes_at_once: int
 ) -> dict[str, Tally]:
     tallies: dict[str, Tally] = {}
     last = last_waiting(connection, follower.project_id)

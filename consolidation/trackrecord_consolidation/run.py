@@ -17,8 +17,8 @@ from trackrecord.store.outcomes.projects import project_id_of, project_names
 from .dry_run import rehearse
 from .folding import fold
 from .report import Progress, RunReport
-from .run_lease import Turn
-from .update_records import Follower
+from .run_lease import RunLease
+from .update_records import RecordUpdater
 
 log = structlog.get_logger()
 
@@ -64,13 +64,13 @@ def consolidate(
     with reading(engine) as connection:
         project_id = project_id_of(connection, project)
     if project_id is not None:
-        follower = Follower(
+        follower = RecordUpdater(
             rules=rules, project=project, project_id=project_id, actor=actor, now=now
         )
         if dry_run:
             rehearse(engine, follower, progress, episodes_at_once=episodes_at_once)
         else:
-            run = _Run(engine, follower, Turn(project, turn_s), progress, episodes_at_once)
+            run = _Run(engine, follower, RunLease(project, turn_s), progress, episodes_at_once)
             run.work(started)
     report = progress.report(
         project=project,
@@ -108,8 +108,8 @@ class _Run:
     def __init__(
         self,
         engine: Engine,
-        follower: Follower,
-        turn: Turn,
+        follower: RecordUpdater,
+        turn: RunLease,
         progress: Progress,
         episodes_at_once: int,
     ) -> None:
@@ -170,7 +170,7 @@ class _Run:
     def _follow_some(self, run_id: int) -> bool:
         with writing(self._engine) as connection:
             self._turn.keep(connection)
-            found = self._follower.follow_changed(connection, self._progress, limit=SIGNATURES)
+            found = self._follower.update_records(connection, self._progress, limit=SIGNATURES)
             self._note(connection, run_id)
         return found
 

@@ -11,7 +11,7 @@ from trackrecord.store.database.leases import drop_lease, renew_lease, take_leas
 
 
 @dataclass(frozen=True)
-class Turn:
+class RunLease:
     """One run's lease on a project.
 
     Attributes:

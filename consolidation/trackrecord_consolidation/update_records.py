@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.update import Change, NoChange, Signature, follow
+from trackrecord.learning.competences.update import NoChange, RecordUpdate, Signature, follow
 from trackrecord.store.competences.credit import settle_credits
 from trackrecord.store.competences.read import records_of
 from trackrecord.store.competences.signature_counts import FactLimits, read_facts
@@ -21,11 +21,11 @@ from trackrecord.store.competences.write import SignedChange, write_changes
 from .report import Progress
 
 # From a signature and its record, if it has one, to a change.
-Rule = Callable[[CompetenceRules, Signature, Competence | None, float], Change | NoChange]
+Rule = Callable[[CompetenceRules, Signature, Competence | None, float], RecordUpdate | NoChange]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Follower:
+class RecordUpdater:
     """Bring records of one project up to date.
 
     Attributes:
@@ -44,7 +44,7 @@ class Follower:
     now: float
     rule: Rule = follow
 
-    def follow_changed(self, connection: Connection, progress: Progress, *, limit: int) -> bool:
+    def update_records(self, connection: Connection, progress: Progress, *, limit: int) -> bool:
         """Bring the records of some changed signatures up to date; return whether any were."""
         stored = changed_signatures(connection, self.project_id, limit=limit)
         if not stored:

@@ -9,7 +9,6 @@ from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - what redis-py imports when it connects
 from .adopt_errors import with_adopted_errors
 from .cargo import Waiting, stream_entry
 from .notices import Notices

@@ -230,9 +230,9 @@ def _known(task_id: object, project: object) -> _Known:
 def _reader() -> InFlightReader:
     # Imports the Redis client: only a process that reads pays for it.
     with not_while_forking():
-        from .inflight_reader import process_reader
+        from .inflight_reader import process_errors_reader
     _writer.flush(_READ_WAIT_S)
-    return process_reader()
+    return process_errors_reader()
 
 
 def dropped_errors() -> dict[str, int]:

@@ -18,7 +18,7 @@ from typing import Final
 
 from trackrecord.forking import is_forked
 
-from .fork_hooks import Step, call_in_child
+from .fork_hooks import HookStep, call_in_child
 
 # Before multiprocessing waits for this process's own children.
 _FINALIZER_PRIORITY: Final = 10
@@ -105,4 +105,4 @@ def _forget_in_child() -> None:
     _began = None
 
 
-call_in_child(Step.PROCESS_EXIT, _forget_in_child)
+call_in_child(HookStep.PROCESS_EXIT, _forget_in_child)

@@ -14,7 +14,7 @@ from typing import Protocol
 import trackrecord.forking  # noqa: F401 - for the order of the hooks
 
 
-class Step(IntEnum):
+class HookStep(IntEnum):
     """When a hook runs; hooks of one step run in the order in which they were registered."""
 
     LOCKED_FILES = 1  # before anything opens a file of its own
@@ -32,22 +32,24 @@ class Renewable(Protocol):
         """Start anew; called by the only thread of the new process."""
 
 
-_functions: list[tuple[Step, Callable[[], None]]] = []
-_objects: dict[Step, weakref.WeakSet[Renewable]] = {step: weakref.WeakSet() for step in Step}
+_functions: list[tuple[HookStep, Callable[[], None]]] = []
+_objects: dict[HookStep, weakref.WeakSet[Renewable]] = {
+    step: weakref.WeakSet() for step in HookStep
+}
 
 
-def call_in_child(step: Step, function: Callable[[], None]) -> None:
+def call_in_child(step: HookStep, function: Callable[[], None]) -> None:
     """Call a function in each child that is forked from now on."""
     _functions.append((step, function))
 
 
-def renew_in_child(step: Step, renewable: Renewable) -> None:
+def renew_in_child(step: HookStep, renewable: Renewable) -> None:
     """Renew an object in each child, as long as something else keeps it alive."""
     _objects[step].add(renewable)
 
 
 def _begin_in_child() -> None:
-    for step in Step:
+    for step in HookStep:
         for at, function in _functions:
             if at is step:
                 function()

@@ -4,7 +4,7 @@ import os
 import time
 from functools import lru_cache
 
-from .fork_hooks import Step, call_in_child
+from .fork_hooks import HookStep, call_in_child
 
 # The variant's two bits are 10; the digit's other two are random.
 _VARIANT_DIGIT = {f"{digit:x}": f"{0b1000 | digit & 0b11:x}" for digit in range(16)}
@@ -15,7 +15,7 @@ _AT_ONCE = 16
 # Endings of ids, each taken once: a list's pop is one step, whatever thread or signal handler asks.
 _endings: list[str] = []
 # The endings that a child was forked with are its parent's.
-call_in_child(Step.IDS, _endings.clear)
+call_in_child(HookStep.IDS, _endings.clear)
 
 
 def new_id() -> str:

@@ -12,7 +12,6 @@ from trackrecord.errors import RefusedByRedis, ServerUnavailable
 from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - what redis-py imports when it connects
 from .cargo import Waiting
 from .drops import Drops, ReportReason
 from .notices import Notices

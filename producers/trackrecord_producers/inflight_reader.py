@@ -15,8 +15,7 @@ from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - what redis-py imports when it connects
-from .fork_hooks import Step, call_in_child
+from .fork_hooks import HookStep, call_in_child
 
 
 @dataclass
@@ -63,7 +62,7 @@ _lock = threading.Lock()
 _readers: dict[int, InFlightReader] = {}
 
 
-def process_reader() -> InFlightReader:
+def process_errors_reader() -> InFlightReader:
     """Return the reader of this process.
 
     Raises:
@@ -83,4 +82,4 @@ def _begin_in_child() -> None:
     _readers.clear()
 
 
-call_in_child(Step.READERS, _begin_in_child)
+call_in_child(HookStep.READERS, _begin_in_child)

@@ -18,7 +18,7 @@ from . import exit_hooks
 from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings
 from .cargo import Waiting
 from .drops import REPORT_ADVICE, Drops, ReportReason
-from .fork_hooks import Step, renew_in_child
+from .fork_hooks import HookStep, renew_in_child
 from .notices import Notices
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class InFlightWriter:
     def __init__(self, load: Callable[[], AgentSettings] = load_settings) -> None:
         self._load = load
         self.begin_in_child()
-        renew_in_child(Step.WRITERS, self)
+        renew_in_child(HookStep.WRITERS, self)
 
     def begin_in_child(self) -> None:
         """Start anew: a new process has no thread, and the queue is its parent's."""

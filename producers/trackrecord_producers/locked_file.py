@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trackrecord.forking import not_while_forking
 
-from .fork_hooks import Step, call_in_child
+from .fork_hooks import HookStep, call_in_child
 
 _ALWAYS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -87,4 +87,4 @@ def _let_go_in_child() -> None:
         file.close()
 
 
-call_in_child(Step.LOCKED_FILES, _let_go_in_child)
+call_in_child(HookStep.LOCKED_FILES, _let_go_in_child)

@@ -15,7 +15,7 @@ from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_sett
 from .body import build_body
 from .cargo import Waiting
 from .drops import OUTCOME_ADVICE, Drops, Reason
-from .fork_hooks import Step, renew_in_child
+from .fork_hooks import HookStep, renew_in_child
 from .notices import Notices
 from .stats import DeliveryCounts, Stats
 
@@ -51,7 +51,7 @@ class Publisher:
     def __init__(self, load: Callable[[], AgentSettings] = load_settings) -> None:
         self._load = load
         self.begin_in_child()
-        renew_in_child(Step.WRITERS, self)
+        renew_in_child(HookStep.WRITERS, self)
 
     def begin_in_child(self) -> None:
         """Start anew: a new process has no thread, and the queue is its parent's."""

@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 from typing import Final
 
-from .fork_hooks import Step, renew_in_child
+from .fork_hooks import HookStep, renew_in_child
 
 # A task by its project, None for the settings' own, and its id.
 Task = tuple[object, str]
@@ -23,7 +23,7 @@ class RetryCounts:
         self._max_tasks = max_tasks
         self._counts: OrderedDict[Task, int] = OrderedDict()
         self._lock = threading.RLock()
-        renew_in_child(Step.COUNTS, self)
+        renew_in_child(HookStep.COUNTS, self)
 
     def begin_in_child(self) -> None:
         """Keep the counts in a child process."""

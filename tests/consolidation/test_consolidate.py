@@ -6,9 +6,9 @@ import pytest
 from fleet import Fleet, graph
 from sqlalchemy import Engine, select
 
-from trackrecord.learning.competences.record import Trigger
+from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
-from trackrecord.learning.competences.update import Action, Change
+from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.prompt.answer import answer_from
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.rules import Rules
@@ -80,8 +80,8 @@ def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
     fleet.consolidate()
     (record,) = fleet.records().values()
     assert record.triggers == (
-        Trigger("test fails", {"os": "mac"}, 3, 1),
-        Trigger("a bug", None, 1, 0),
+        TriggerCounts("test fails", {"os": "mac"}, 3, 1),
+        TriggerCounts("a bug", None, 1, 0),
     )
     assert record.recipe[0].args_schema == {"line": "number", "path": "string"}
     assert record.recipe[0].validation == ("go_test",)
@@ -144,7 +144,7 @@ def test_a_retracted_record_stays_retracted(fleet: Fleet) -> None:
 
 def retract(fleet: Fleet, signature: str) -> None:
     record = replace(fleet.records()[signature], status=Status.RETRACTED, updated_at=150.0)
-    change = Change(Action.UPDATED, record, "no longer wanted")
+    change = RecordUpdate(RecordAction.UPDATED, record, "no longer wanted")
     with writing(fleet.engine) as connection:
         row = connection.execute(select(competences.c.signature_id)).scalar_one()
         write_changes(

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.agent_settings import AgentSettings, load_agent_settings
+from trackrecord.agent_settings import DAEMONS_OWN, AgentSettings, load_agent_settings
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError
 from trackrecord.rules import Rules
@@ -138,6 +138,17 @@ def test_a_projects_name_is_as_on_the_wire(load):
         with pytest.raises(SettingsError, match="setting project: "):
             load(project=name)
     assert load(project="x" * 128).project == "x" * 128
+
+
+def test_an_agent_knows_the_names_of_the_daemons_settings():
+    """Its list of them is that of the declaration: each that is no section of rules."""
+    agents = {each.name for each in fields(AgentSettings)}
+    declared = {
+        each.name
+        for each in fields(DaemonSettings)
+        if each.name not in agents and not is_dataclass(each.default)
+    }
+    assert declared == DAEMONS_OWN
 
 
 def test_an_agents_process_does_without_the_daemons_libraries(home, client):

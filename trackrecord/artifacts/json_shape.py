@@ -85,14 +85,14 @@ def _walked(data: bytes, *, is_object: bool) -> Shape:
     if _is_space(data, start + 1, end):
         return shape
     shape.items = 1
-    walk = _Walk(shape)
+    walk = _ShapeWalk(shape)
     for token in _TOKEN.finditer(data, start + 1, end):
         walk.step(token)
     return shape
 
 
 @dataclass
-class _Walk:
+class _ShapeWalk:
     """A walk through a document, within its outermost container."""
 
     shape: Shape

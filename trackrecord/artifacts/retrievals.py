@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class ToolCall:
+class OngoingCall:
     """One call of a wrapped tool.
 
     Attributes:
@@ -15,17 +15,17 @@ class ToolCall:
         has_retrieved: whether it asked for an artifact.
     """
 
-    within: "ToolCall | None"
+    within: "OngoingCall | None"
     has_retrieved: bool = False
 
 
-_current: ContextVar[ToolCall | None] = ContextVar("trackrecord_tool_call", default=None)
+_current: ContextVar[OngoingCall | None] = ContextVar("trackrecord_tool_call", default=None)
 
 
 @contextmanager
-def tool_call() -> Iterator[ToolCall]:
+def tool_call() -> Iterator[OngoingCall]:
     """Treat the block as one call of a tool, with the tasks and threads that get its context."""
-    call = ToolCall(_current.get())
+    call = OngoingCall(_current.get())
     token = _current.set(call)
     try:
         yield call

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from trackrecord.learning.text.inert import ELLIPSIS, as_data, bounded
+from trackrecord.learning.text.inert import ELLIPSIS, bounded, one_line
 
 from .contents import Kept, lines_of
 from .declarations import declared
@@ -143,7 +143,7 @@ def _many(count: int, noun: str) -> str:
 
 
 def _data(text: str) -> str:
-    return as_data(text, _NAME_CHARS) or "?"
+    return one_line(text, _NAME_CHARS) or "?"
 
 
 def _decoded(data: bytes) -> str:
@@ -152,13 +152,13 @@ def _decoded(data: bytes) -> str:
 
 def _line_at(data: bytes, place: int) -> str:
     line = data[place : place + _QUOTE_BYTES].split(b"\n", 1)[0]
-    return as_data(_decoded(line), _QUOTE_CHARS)
+    return one_line(_decoded(line), _QUOTE_CHARS)
 
 
 def _first_line(data: bytes) -> str:
-    return as_data(_decoded(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0]), _QUOTE_CHARS)
+    return one_line(_decoded(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0]), _QUOTE_CHARS)
 
 
 def _last_line(data: bytes) -> str:
     line = data[-_QUOTE_BYTES:].rstrip().rsplit(b"\n", 1)[-1]
-    return as_data(_decoded(line), _QUOTE_CHARS)
+    return one_line(_decoded(line), _QUOTE_CHARS)

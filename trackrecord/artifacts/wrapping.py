@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast, overload
 
 from .client import is_oversized, summarise
-from .retrievals import ToolCall, tool_call
+from .retrievals import OngoingCall, tool_call
 
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 
@@ -57,7 +57,7 @@ def _coroutine(tool: Callable[..., Any], project: str | None) -> Callable[..., A
 
 
 async def _awaited(
-    coroutine: Coroutine[Any, Any, object], begun: ToolCall, project: str | None
+    coroutine: Coroutine[Any, Any, object], begun: OngoingCall, project: str | None
 ) -> object:
     with tool_call() as current:
         output = await coroutine
@@ -65,11 +65,11 @@ async def _awaited(
     return await _passed_aside(output, current, project)
 
 
-def _passed(output: object, current: ToolCall, project: str | None) -> object:
+def _passed(output: object, current: OngoingCall, project: str | None) -> object:
     return output if current.has_retrieved else summarise(output, project=project)
 
 
-async def _passed_aside(output: object, current: ToolCall, project: str | None) -> object:
+async def _passed_aside(output: object, current: OngoingCall, project: str | None) -> object:
     """Do what `_passed` does, but wait for the disk in a thread if the event loop is asyncio's."""
     if current.has_retrieved or not is_oversized(output):
         return output

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from trackrecord.learning.numbers.checks import require
-from trackrecord.learning.text.inert import DEFAULT_LIMIT
 
 ErrorType = Literal["validation", "timeout", "conflict", "tool_failure", "unknown"]
 ERROR_TYPES: Final[tuple[ErrorType, ...]] = get_args(ErrorType)
@@ -47,7 +46,7 @@ class ErrorRules:
     max_in_context: int = 50
     max_message_chars: int = 1000
     max_stack_chars: int = 4000
-    max_message_in_context: int = DEFAULT_LIMIT
+    max_message_in_context: int = 200
     max_stack_in_context: int = 100
 
     def __post_init__(self) -> None:

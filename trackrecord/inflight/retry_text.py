@@ -1,6 +1,6 @@
 """The text on errors for a retry's prompt, in English and in Chinese.
 
-Messages, contexts, tools and stack traces come from agents and pass through `as_data`.
+Messages, contexts, tools and stack traces come from agents and pass through `one_line`.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import Language
 
 from .errors import ErrorRules, ErrorType, TaskError, TaskInFlight
@@ -134,13 +134,13 @@ def _error_lines(alike: Sequence[TaskError], rules: ErrorRules, language: Langua
     error = alike[-1]
     context, tool, stack, time = _LABELS[language]
     most = rules.max_message_in_context
-    message = _FORGED_END.sub("*", as_data(error.message, most)) or _NO_MESSAGE[language]
+    message = _FORGED_END.sub("*", one_line(error.message, most)) or _NO_MESSAGE[language]
     times = _TIMES[language].format(len(alike)) if len(alike) > 1 else ""
     lines = [f"- **{message}**{times}{_RESOLVED[language] if error.resolved else ''}"]
     details = (
-        (context, as_data(error.context, most)),
-        (tool, as_data(error.tool_name)),
-        (stack, as_data(error.stack_trace, rules.max_stack_in_context)),
+        (context, one_line(error.context, most)),
+        (tool, one_line(error.tool_name)),
+        (stack, one_line(error.stack_trace, rules.max_stack_in_context)),
         (time, _time(error.at, language)),
     )
     lines += (f"  - {label}: {text}" for label, text in details if text)

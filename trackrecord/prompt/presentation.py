@@ -27,7 +27,7 @@ from trackrecord.learning.patterns.texts import (
     pattern_line,
     warning,
 )
-from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import Language
 
 from .document import RankedCompetence, RankedFailure, RankedMemory, RankedPattern, RankedTask
@@ -234,8 +234,8 @@ def _reason(standing: Standing) -> str:
     """One line; `explain` says more."""
     decision = standing.decision
     if decision is not None:
-        why = f": {as_data(decision.reason)}" if decision.reason else ""
-        return f"{standing.state} by hand, by {as_data(decision.actor)}{why}"
+        why = f": {one_line(decision.reason)}" if decision.reason else ""
+        return f"{standing.state} by hand, by {one_line(decision.actor)}{why}"
     if standing.is_inverted:
         return (
             f"{standing.evidence.failed} of {standing.evidence.observations} tasks failed, "

@@ -1,6 +1,6 @@
 """Score an outcome and find the patterns and criteria that it is evidence for.
 
-Pure: the same outcome, received at the same moment, is always appraised alike. The worker does it
+Pure: the same outcome, received at the same moment, is always scored alike. The worker does it
 once for each outcome, a rebuild once more for all.
 """
 
@@ -53,7 +53,7 @@ class NamedVerdict(msgspec.Struct, frozen=True, gc=False):
     value: float
 
 
-class Appraised(msgspec.Struct, frozen=True, gc=False):
+class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
     """One outcome, ready to be recorded.
 
     Attributes:
@@ -95,8 +95,8 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
     instruction: str = ""
 
 
-class Appraiser:
-    """Appraise outcomes by one set of rules.
+class OutcomeScorer:
+    """Score outcomes by one set of rules.
 
     Args:
         scoring: how scores are computed.
@@ -119,10 +119,10 @@ class Appraiser:
             for each in recogniser.strategies
         }
 
-    def appraise(
+    def score(
         self, outcome: Outcome, body: bytes, *, received_at: float, outcome_id: str
-    ) -> Appraised:
-        """Appraise one outcome.
+    ) -> ScoredOutcome:
+        """Score one outcome.
 
         Args:
             outcome: the decoded body.
@@ -139,7 +139,7 @@ class Appraiser:
         )
         judged, named = self._feedback(outcome)
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
-        return Appraised(
+        return ScoredOutcome(
             project=outcome.project,
             outcome_id=outcome.outcome_id or outcome_id,
             task_id=outcome.task_id,

@@ -24,7 +24,7 @@ from trackrecord.settings import Settings, load_settings
 from .beat import QUEUE
 from .schedule import beat_schedule
 from .server_checks import check_servers
-from .stages import TrackrecordApp
+from .services import TrackrecordApp
 
 _log = structlog.get_logger(__name__)
 

@@ -8,9 +8,9 @@ again.
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from .arrivals import Entry
 from .batch_size import BatchSize
 from .stream import OutcomeStream
+from .stream_entries import Entry
 
 
 class BackgroundStream:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .arrivals import Entry
+from .stream_entries import Entry
 
 # How fast a batch may grow: outcomes may suddenly be larger than those before.
 _GROWTH = 4

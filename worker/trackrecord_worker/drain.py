@@ -16,16 +16,16 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import Learnt, learn
-from trackrecord.wire.scored_outcome import Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer
 
-from .arrivals import Arrived, Entry, Refused, sort_arrivals
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize
-from .memory_arrivals import remember_arrived
+from .memory_entries import remember_arrived
 from .outage import DatabaseOutage
 from .refresh import RankingsRefresher
+from .store_probe import try_store
 from .stream import OutcomeStream
-from .trial import try_store
+from .stream_entries import Arrived, Entry, Refused, sort_arrivals
 
 _log = structlog.get_logger(__name__)
 
@@ -68,7 +68,7 @@ class Drain:
         engine: the store.
         outage: this process's state towards the database.
         settings: sizes, times and rules.
-        appraiser: scores outcomes.
+        scorer: scores outcomes.
         refresher: refreshes the rankings of changed projects.
         wake_another: called once in a drain that finds a long backlog.
     """
@@ -79,7 +79,7 @@ class Drain:
         engine: Engine,
         outage: DatabaseOutage,
         settings: Settings,
-        appraiser: Appraiser,
+        scorer: OutcomeScorer,
         *,
         refresher: RankingsRefresher,
         wake_another: Callable[[], None],
@@ -90,7 +90,7 @@ class Drain:
         self._engine = engine
         self._outage = outage
         self._settings = settings
-        self._appraiser = appraiser
+        self._scorer = scorer
         self._refresher = refresher
         self._wake_another = wake_another
         self._rules = settings.rules
@@ -170,7 +170,7 @@ class Drain:
         started = time.perf_counter()
         arrivals = sort_arrivals(
             entries,
-            self._appraiser,
+            self._scorer,
             max_body_bytes=self._settings.max_body_bytes,
             now=time.time(),
         )
@@ -228,7 +228,7 @@ class Drain:
             if len(arrived) == 1:
                 if not any(each.reason.startswith(_REFUSED) for each in refused_by_store):
                     # Before blaming the first one: does the database accept any?
-                    try_store(self._engine, self._rules, self._appraiser)
+                    try_store(self._engine, self._rules, self._scorer)
                 reason = f"{_REFUSED} ({type(error).__name__})"
                 refused_by_store.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
                 return

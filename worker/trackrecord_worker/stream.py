@@ -11,8 +11,8 @@ import redis
 
 from trackrecord.redis_keys import CONSUMER_GROUP, Keys
 
-from .arrivals import Entry, Refused
 from .consumers import own_name
+from .stream_entries import Entry, Refused
 
 # A consumer that has been gone for this long and has nothing pending is deleted.
 _FORGET_CONSUMER_AFTER_MS = 3_600_000

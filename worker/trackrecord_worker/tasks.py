@@ -9,7 +9,7 @@ from celery import Task, shared_task
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
 
 from . import jobs
-from .stages import DRAIN_TASK, Stages, TrackrecordApp
+from .services import DRAIN_TASK, Services, TrackrecordApp
 
 # A Redis whose memory is full refuses writes, and takes them again when there is room.
 REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)
@@ -17,14 +17,14 @@ REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)
 _log = structlog.get_logger(__name__)
 
 
-def _run(job: Callable[[Stages], None], stages: Stages) -> None:
+def _run(job: Callable[[Services], None], stages: Services) -> None:
     try:
         job(stages)
     except StoreUnavailable as error:
         stages.outage.begin(str(error))
 
 
-def _task(name: str, job: Callable[[Stages], None]) -> Task[[], None]:
+def _task(name: str, job: Callable[[Services], None]) -> Task[[], None]:
     """Return a task for a job; a server that is away is not an error for it."""
 
     @shared_task(name=name, bind=True)

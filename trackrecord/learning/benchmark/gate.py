@@ -41,7 +41,7 @@ class BenchmarkRules:
 
 
 @dataclass(frozen=True)
-class Check:
+class GateCheck:
     """One threshold, applied.
 
     Attributes:
@@ -61,13 +61,13 @@ class Check:
 
 def judge(
     rules: BenchmarkRules, snapshot: Snapshot | None, names: Iterable[str] = CHECKS
-) -> tuple[Check, ...]:
+) -> tuple[GateCheck, ...]:
     """Compare a snapshot with the thresholds; without outcomes in it, nothing passes."""
     return tuple(_check(rules, snapshot, name) for name in CHECKS if name in set(names))
 
 
-def _check(rules: BenchmarkRules, snapshot: Snapshot | None, name: str) -> Check:
+def _check(rules: BenchmarkRules, snapshot: Snapshot | None, name: str) -> GateCheck:
     value: float | None = None if snapshot is None else getattr(snapshot, name)
     threshold: float = getattr(rules, f"{name}_max")
     passed = value is not None and not ratio_above(value, threshold)
-    return Check(name, value, threshold, "<=", passed)
+    return GateCheck(name, value, threshold, "<=", passed)

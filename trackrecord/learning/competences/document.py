@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .record import DERIVED_FROM, Competence, Performance, Trigger
+from .record import DERIVED_FROM, Competence, Performance, TriggerCounts
 from .rules import salience_now
 
 
@@ -60,7 +60,7 @@ def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
     return document
 
 
-def _trigger(trigger: Trigger) -> dict[str, Any]:
+def _trigger(trigger: TriggerCounts) -> dict[str, Any]:
     return {**asdict(trigger), "count": trigger.count}
 
 

@@ -12,7 +12,7 @@ DERIVED_FROM = "derived_from"
 
 
 @dataclass(frozen=True)
-class Trigger:
+class TriggerCounts:
     """An intent or an error that episodes of a record began with.
 
     Attributes:
@@ -93,7 +93,7 @@ class Competence:
     project: str
     skill_name: str
     signature: str
-    triggers: tuple[Trigger, ...]
+    triggers: tuple[TriggerCounts, ...]
     recipe: tuple[Step, ...]
     required_tools: tuple[str, ...]
     failure_modes: tuple[str, ...]

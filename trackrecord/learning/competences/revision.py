@@ -16,7 +16,7 @@ from trackrecord.errors import InvalidRevision, RevisionRefused
 
 from ..numbers.checks import require, require_positive, require_ratio
 from .recipe import Step, recipe_of
-from .record import DERIVED_FROM, Competence, Performance, Relation, Trigger, skill_name
+from .record import DERIVED_FROM, Competence, Performance, Relation, TriggerCounts, skill_name
 from .rules import MOST_SALIENT, CompetenceRules, Lifecycle, Status
 
 MAX_TEXT = 1000
@@ -183,9 +183,11 @@ def fork(
         skill_name=_given(changes.skill_name, origin.skill_name),
         signature=origin.signature,
         triggers=tuple(
-            Trigger(each.signal, each.conditions)
+            TriggerCounts(each.signal, each.conditions)
             for each in (
-                origin.triggers if changes.triggers is None else map(Trigger, changes.triggers)
+                origin.triggers
+                if changes.triggers is None
+                else map(TriggerCounts, changes.triggers)
             )
         ),
         recipe=recipe,
@@ -269,7 +271,7 @@ def _leads_by(record: Competence) -> tuple[float, int, str]:
     return -performance.success_rate, -performance.success_count, record.id
 
 
-def _joined_triggers(sources: Iterable[Competence]) -> tuple[Trigger, ...]:
+def _joined_triggers(sources: Iterable[Competence]) -> tuple[TriggerCounts, ...]:
     triggers = sorted(
         (trigger for each in sources for trigger in each.triggers),
         key=lambda trigger: (trigger.signal, -trigger.count),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ..text.inert import as_data, unlabelled
+from ..text.inert import one_line, unlabelled
 from ..text.language import Language
 
 COMPETENCES_HEADING: Final[dict[Language, str]] = {
@@ -59,7 +59,7 @@ def competence_line(
         is_contested: whether somebody contests the record.
         language: of the text.
     """
-    steps = " → ".join(unlabelled(as_data(tool, _NAME_LIMIT)) for tool in tools)
+    steps = " → ".join(unlabelled(one_line(tool, _NAME_LIMIT)) for tool in tools)
     words = _WORDS[language]
     counted = sorted((entry for entry in by_trigger if entry[1].total), key=_most_telling)
     # A person may name a trigger that no task has had yet.
@@ -83,7 +83,7 @@ def failing_line(signature: str, failures: int, language: Language = "en") -> st
         failures: tasks that used these tools and no others.
         language: of the text.
     """
-    tools = unlabelled(as_data(signature, _SIGNATURE_LIMIT))
+    tools = unlabelled(one_line(signature, _SIGNATURE_LIMIT))
     return f"- {tools} [{_WORDS[language].succeeded(Counts(0, failures))}]"
 
 
@@ -93,7 +93,7 @@ def _most_telling(entry: tuple[str, Counts]) -> tuple[int, int, str]:
 
 
 def _signal(signal: str) -> str:
-    return unlabelled(as_data(signal, _NAME_LIMIT))
+    return unlabelled(one_line(signal, _NAME_LIMIT))
 
 
 class _English:

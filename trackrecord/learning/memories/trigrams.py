@@ -1,4 +1,4 @@
-"""The exact trigram similarity of texts, found without comparing with each text.
+"""The exact trigram trigram_similarity of texts, found without comparing with each text.
 
 A text's trigrams are all rows of three characters in it, in lower case and without
 padding; full- and half-width letters are the same. Two texts are as similar as the Jaccard index of
@@ -47,7 +47,7 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     return shared / (len(a) + len(b) - shared)
 
 
-def similarity(a: str, b: str) -> float:
+def trigram_similarity(a: str, b: str) -> float:
     """Return the Jaccard index of two texts' trigrams."""
     return jaccard(trigrams(a), trigrams(b))
 
@@ -126,7 +126,7 @@ def possibly_similar(
         blocks: all blocks of one class.
         kind: the class of the blocks.
         grams: the trigrams of the text to compare with those in the blocks, at least one.
-        threshold: the minimum similarity, above 0.
+        threshold: the minimum trigram_similarity, above 0.
 
     Returns:
         Positions: block · slots + slot, ascending.

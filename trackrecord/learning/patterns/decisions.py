@@ -8,7 +8,7 @@ from trackrecord.errors import DecisionRefused
 from .maturity import Maturity
 
 
-class Action(StrEnum):
+class DecisionAction(StrEnum):
     """The decisions that a person can take on a pattern."""
 
     PROMOTE = "promote"
@@ -27,7 +27,7 @@ class Decision:
         at: when, seconds since the epoch.
     """
 
-    action: Action
+    action: DecisionAction
     actor: str
     reason: str
     at: float
@@ -35,10 +35,10 @@ class Decision:
     @property
     def state(self) -> Maturity:
         """The state in which it holds the pattern, whatever the evidence."""
-        return Maturity.PROVEN if self.action is Action.PROMOTE else Maturity.DEPRECATED
+        return Maturity.PROVEN if self.action is DecisionAction.PROMOTE else Maturity.DEPRECATED
 
 
-def state_held(action: Action, state: Maturity, slug: str) -> Maturity | None:
+def state_held(action: DecisionAction, state: Maturity, slug: str) -> Maturity | None:
     """Return the state in which a decision holds a pattern; None if the evidence decides again.
 
     Args:
@@ -49,9 +49,9 @@ def state_held(action: Action, state: Maturity, slug: str) -> Maturity | None:
     Raises:
         DecisionRefused: the pattern is deprecated.
     """
-    if action is Action.RESET:
+    if action is DecisionAction.RESET:
         return None
-    if action is Action.DEPRECATE:
+    if action is DecisionAction.DEPRECATE:
         return Maturity.DEPRECATED
     if state is Maturity.DEPRECATED:
         message = (

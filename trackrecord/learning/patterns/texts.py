@@ -1,6 +1,6 @@
 """The texts about patterns in a prompt, in English and in Chinese.
 
-Contents come from agents and pass through `as_data`. A line stands for one pattern, so that
+Contents come from agents and pass through `one_line`. A line stands for one pattern, so that
 a caller with a budget can choose lines and add the headings of the sections that remain.
 
 The numbers of a line are tasks: how many there were, and how many of them succeeded or failed, by
@@ -14,7 +14,7 @@ from typing import Final
 
 from ..numbers.checks import require
 from ..numbers.percent import percent
-from ..text.inert import DEFAULT_LIMIT, as_data, unlabelled
+from ..text.inert import DEFAULT_LIMIT, one_line, unlabelled
 from ..text.language import Language
 from .evidence import Evidence
 from .maturity import Maturity
@@ -99,7 +99,7 @@ class Inversion:
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
-    content = _without_warning(as_data(inversion.content, rules.max_chars)).rstrip(_PERIODS)
+    content = _without_warning(one_line(inversion.content, rules.max_chars)).rstrip(_PERIODS)
     evidence = inversion.evidence
     failed, total = evidence.failed, evidence.observations
     if not inversion.is_failing:
@@ -124,7 +124,7 @@ def _costly(content: str, evidence: Evidence, language: Language) -> str:
 
 def _without_warning(content: str) -> str:
     """Return the content without a warning in front, unless nothing else is left."""
-    while (rest := as_data(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
+    while (rest := one_line(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
         if not rest:
             return content
         content = rest
@@ -142,7 +142,7 @@ def pattern_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
     """Return the line of one pattern, with its standing in brackets at the end."""
-    content = unlabelled(as_data(wording.content, rules.max_chars))
+    content = unlabelled(one_line(wording.content, rules.max_chars))
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
 

@@ -39,7 +39,7 @@ _OPENERS = re.compile(
 )
 
 
-def as_data(text: str, limit: int = DEFAULT_LIMIT) -> str:
+def one_line(text: str, limit: int = DEFAULT_LIMIT) -> str:
     """Return the text on one line, inert, and at most `limit` (≥ 1) characters long.
 
     Controls and line ends become spaces, invisible characters vanish, fences of backticks become
@@ -63,7 +63,7 @@ def unlabelled(text: str) -> str:
     agent that writes one itself gets a round bracket instead of the square one.
 
     Args:
-        text: a text of one line, as `as_data` returns it.
+        text: a text of one line, as `one_line` returns it.
     """
     return _GROUP_AT_END.sub(_in_round_brackets, _LABEL.sub(_in_round_brackets, text))
 

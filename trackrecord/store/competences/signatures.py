@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, se
 
 from trackrecord.learning.competences.tally import Tally
 
-from ..database.upsert import Columns, add_rows, later
+from ..database.upsert import Columns, later, upsert_rows
 from .signature_counts import add_facts
 from .tables import competences, digest_of, episodes, signature_facts, signatures
 
@@ -31,7 +31,7 @@ def add_tallies(
         The row of each signature.
     """
     rows = sorted(_row(project_id, name, tally) for name, tally in tallies.items())
-    add_rows(connection, signatures, _COLUMNS, rows, key=_COLUMNS[:2], combine=_added)
+    upsert_rows(connection, signatures, _COLUMNS, rows, key=_COLUMNS[:2], combine=_added)
     ids = {each.name: each.id for each in stored_signatures(connection, project_id, tallies)}
     add_facts(connection, {ids[name]: tally for name, tally in tallies.items()})
     return ids

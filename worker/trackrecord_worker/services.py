@@ -8,7 +8,7 @@ from celery import Celery
 from celery.schedules import crontab
 from sqlalchemy import Engine
 
-from trackrecord.factories import appraiser_of, recogniser_of
+from trackrecord.factories import recogniser_of, scorer_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings
@@ -17,15 +17,15 @@ from trackrecord.store.database.migrate import migrate
 
 from .drain import Drain
 from .outage import DatabaseOutage
+from .rebuild_reminder import RebuildReminder
 from .refresh import RankingsRefresher
-from .reminder import RebuildReminder
 from .schedule import parse_crontab
 from .stream import OutcomeStream
 
 DRAIN_TASK = "trackrecord.drain"
 
 
-class Stages:
+class Services:
     """The stages of the flow in one process.
 
     Args:
@@ -79,7 +79,7 @@ class Stages:
             self.engine,
             self.outage,
             self.settings,
-            appraiser_of(self.settings.rules),
+            scorer_of(self.settings.rules),
             refresher=self.refresher,
             wake_another=self._wake_another,
         )
@@ -93,20 +93,20 @@ class Stages:
         self._app.send_task(DRAIN_TASK)
 
 
-class StagesOfProcess:
+class ServicesOfProcess:
     """Provide the stages of the current process; a forked child builds its own."""
 
     def __init__(self, settings: Settings, app: Celery) -> None:
         self._settings = settings
         self._app = app
         self._pid = 0
-        self._stages: Stages | None = None
+        self._stages: Services | None = None
 
-    def get(self) -> Stages:
+    def get(self) -> Services:
         """Return the stages of this process."""
         if self._stages is None or self._pid != os.getpid():
             self._pid = os.getpid()
-            self._stages = Stages(self._settings, self._app)
+            self._stages = Services(self._settings, self._app)
         return self._stages
 
 
@@ -119,4 +119,4 @@ class TrackrecordApp(Celery):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__("trackrecord", include=["trackrecord_worker.tasks"], set_as_current=False)
-        self.stages = StagesOfProcess(settings, self)
+        self.stages = ServicesOfProcess(settings, self)

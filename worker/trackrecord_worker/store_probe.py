@@ -11,13 +11,13 @@ from trackrecord.rules import Rules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer
 
 # It touches everything that an outcome can touch.
 _BODY = b'{"task_id":"trial","success":true,"patterns":["trial"],"tool_graph":[{"tool":"trial"}]}'
 
 
-def try_store(engine: Engine, rules: Rules, appraiser: Appraiser) -> None:
+def try_store(engine: Engine, rules: Rules, scorer: OutcomeScorer) -> None:
     """Learn a valid outcome, and roll it back.
 
     Raises:
@@ -26,7 +26,7 @@ def try_store(engine: Engine, rules: Rules, appraiser: Appraiser) -> None:
     """
     now = time.time()
     name = f"trial-{uuid.uuid4().hex}"
-    faultless = appraiser.appraise(decode_outcome(_BODY), _BODY, received_at=now, outcome_id=name)
+    faultless = scorer.score(decode_outcome(_BODY), _BODY, received_at=now, outcome_id=name)
     try:
         with writing(engine) as connection:
             learn(connection, [faultless], rules, now=now)

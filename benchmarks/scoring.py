@@ -42,7 +42,7 @@ def measure(scale: Scale) -> Measured:
     names = [name for each in STRATEGIES for name in each.names]
     one_expression = re.compile("|".join(map(re.escape, names)), re.IGNORECASE)
 
-    def appraise(description: str) -> None:
+    def score(description: str) -> None:
         score_outcome(rules, success=True, duration_ms=400_000, error_count=1, retry_count=0)
         recogniser.recognise(description)
 
@@ -52,7 +52,7 @@ def measure(scale: Scale) -> Measured:
     figures = tuple(
         Figure(
             f"score and recognise, {name}",
-            _mean_us(appraise, texts, scale.publish_calls),
+            _mean_us(score, texts, scale.publish_calls),
             UNIT,
             at_most(_MOST_US),
             (

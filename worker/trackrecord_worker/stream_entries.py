@@ -9,7 +9,7 @@ import structlog
 from trackrecord.errors import InvalidMemory, InvalidOutcome
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
-from trackrecord.wire.scored_outcome import Appraised, Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer, ScoredOutcome
 
 _WIRE_VERSION = WIRE_VERSION.encode()
 _MEMORY = b"memory"
@@ -40,7 +40,7 @@ class Arrived(msgspec.Struct, frozen=True, gc=False):
 
     entry_id: bytes
     fields: Mapping[bytes, bytes]
-    outcome: Appraised
+    outcome: ScoredOutcome
 
 
 class ArrivedMemory(msgspec.Struct, frozen=True, gc=False):
@@ -70,9 +70,9 @@ class Arrivals:
 
 
 def sort_arrivals(
-    entries: Iterable[Entry], appraiser: Appraiser, *, max_body_bytes: int, now: float
+    entries: Iterable[Entry], scorer: OutcomeScorer, *, max_body_bytes: int, now: float
 ) -> Arrivals:
-    """Decode and appraise entries; refuse those that cannot be learnt, each with a reason."""
+    """Decode and score entries; refuse those that cannot be learnt, each with a reason."""
     entry_ids: list[bytes] = []
     arrived: list[Arrived] = []
     memories: list[ArrivedMemory] = []
@@ -85,11 +85,11 @@ def sort_arrivals(
             if _MEMORY in fields:
                 memories.append(_memory(entry_id, fields, max_body_bytes, now))
                 continue
-            outcome = _appraise(entry_id, fields, appraiser, max_body_bytes, now)
+            outcome = _score(entry_id, fields, scorer, max_body_bytes, now)
         except (InvalidOutcome, InvalidMemory) as error:
             refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
-            _log.exception("appraisal_failed", entry_id=entry_id.decode())
+            _log.exception("scoring_failed", entry_id=entry_id.decode())
             reason = f"it cannot be scored ({type(error).__name__})"
             refused.append(Refused(entry_id, fields, reason))
         else:
@@ -97,20 +97,20 @@ def sort_arrivals(
     return Arrivals(entry_ids, arrived, memories, refused)
 
 
-def _appraise(
+def _score(
     entry_id: bytes,
     fields: Mapping[bytes, bytes],
-    appraiser: Appraiser,
+    scorer: OutcomeScorer,
     max_body_bytes: int,
     now: float,
-) -> Appraised:
+) -> ScoredOutcome:
     _check_version(fields)
     body = fields.get(b"body")
     if body is None:
         message = "field body is missing"
         raise InvalidOutcome(message)
     outcome = decode_outcome(body, max_bytes=max_body_bytes)
-    return appraiser.appraise(
+    return scorer.score(
         outcome,
         body,
         received_at=received_at(entry_id, now),

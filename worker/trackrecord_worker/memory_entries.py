@@ -12,7 +12,7 @@ from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.write import remember
 
-from .arrivals import ArrivedMemory, Refused
+from .stream_entries import ArrivedMemory, Refused
 
 
 def remember_arrived(
