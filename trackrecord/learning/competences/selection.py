@@ -9,7 +9,7 @@ from .rules import CompetenceRules
 
 UNKNOWN = 0.5
 _PRIOR_EPISODES = 4.0
-# A procedure is said never to succeed from so many failures on; fewer may be chance.
+# From this number of failures on, a procedure is said never to succeed; fewer may be chance.
 FAILING_FROM = 3
 
 
