@@ -37,7 +37,7 @@ _NAMES_ZH = tuple(f"我们{each.name_zh.partition('(')[0]}。" for each in STRAT
 
 
 def measure(scale: Scale) -> Measured:
-    """English and Chinese, without and with mentions, two of them negated."""
+    """Measure English and Chinese, without and with mentions, two of them negated."""
     recogniser, rules = Recogniser(), ScoringRules()
     names = [name for each in STRATEGIES for name in each.names]
     one_expression = re.compile("|".join(map(re.escape, names)), re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""The nightly job: 100,000 new episodes, and nothing new with a million on record."""
+"""The nightly job: 100,000 new episodes, and no new ones after a million."""
 
 import time
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _BATCH = 5_000
 
 
 def measure(scale: Scale) -> Measured:
-    """Consolidate what is new, with nothing on record and with very much."""
+    """Consolidate new episodes in an empty store and in a large one."""
     with bench_settings() as settings:
         store = _Store(settings)
         setting_up = store.record(scale.old_episodes, seed=7)
@@ -63,7 +63,7 @@ def measure(scale: Scale) -> Measured:
 
 
 class _Store:
-    """A store, and the episodes that are put into it as the worker does."""
+    """A store, filled with episodes in the worker's way."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -72,11 +72,11 @@ class _Store:
         migrate(self._engine)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._engine.dispose()
 
     def record(self, count: int, *, seed: int) -> float:
-        """Record that many new episodes; answers the seconds."""
+        """Record new episodes; return the seconds."""
         started = time.perf_counter()
         appraised = self._appraised(count, seed)
         rules = self._settings.rules
@@ -91,7 +91,7 @@ class _Store:
         return time.perf_counter() - started
 
     def consolidate(self, *, expected: int) -> float:
-        """Run the nightly job; answers the seconds."""
+        """Run the nightly job; return the seconds."""
         started = time.perf_counter()
         reports: list[RunReport] = consolidate_all(
             self._engine, self._settings.competence, now=time.time(), actor="benchmark"
@@ -104,7 +104,7 @@ class _Store:
         return seconds
 
     def decode_waiting(self) -> float:
-        """Read and decode the bodies that wait, and learn nothing; answers the seconds."""
+        """Read and decode the waiting bodies, and learn nothing; return the seconds."""
         query = select(outcomes.c.body).join(
             waiting_episodes, waiting_episodes.c.outcome == outcomes.c.id
         )

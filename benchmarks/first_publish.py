@@ -1,7 +1,7 @@
-"""What a fresh process pays for its first outcome, in time and in memory.
+"""The cost of a fresh process's first outcome, in time and in memory.
 
-The processes load bytecode, as those of an installed package do: whoever compiles while importing
-takes longer, and more memory.
+The processes load bytecode, as those of an installed package do: compiling while importing takes
+longer, and more memory.
 """
 
 import os

@@ -74,7 +74,7 @@ def _check(reader: RankingsReader) -> None:
         everything.problem,
     )
     if found != (_PATTERNS, _COMPETENCES, _MEMORIES, _PAST_TASKS, None):
-        message = f"the rankings are not as they should be: {found}"
+        message = f"the rankings are incomplete: {found}"
         raise RuntimeError(message)
 
 

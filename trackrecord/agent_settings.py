@@ -164,10 +164,10 @@ def load_agent_settings(**given: Any) -> AgentSettings:  # noqa: ANN401 - each s
 
 
 def configured() -> dict[str, Any]:
-    """Return what the environment and the files give, and log once what was ignored.
+    """Return the settings from the environment and the files; log once what was ignored.
 
     Raises:
-        SettingsError: there is no such setting, or the user's own file cannot be read.
+        SettingsError: the setting is unknown, or the user's own file cannot be read.
     """
     sources = read_sources(is_setting)
     if sources.ignored and sources.ignored not in _said:
@@ -180,7 +180,7 @@ def ignored_configuration() -> str | None:
     """Return one line on what is ignored of a file in the working directory; None for nothing.
 
     Raises:
-        SettingsError: there is no such setting, or the user's own file cannot be read.
+        SettingsError: the setting is unknown, or the user's own file cannot be read.
     """
     return read_sources(is_setting).ignored
 

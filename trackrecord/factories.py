@@ -1,4 +1,4 @@
-"""From rules to what applies them: one place builds each."""
+"""Build the objects that apply rules, each in one place."""
 
 from functools import lru_cache
 
@@ -19,5 +19,5 @@ def _recogniser(own: tuple[Strategy, ...], max_chars: int) -> Recogniser:
 
 
 def appraiser_of(rules: Rules) -> Appraiser:
-    """Return an appraiser, which says what an outcome means."""
+    """Return an appraiser, which scores outcomes and finds the patterns that they touch."""
     return Appraiser(rules.scoring, recogniser_of(rules), rules.criteria)

@@ -27,7 +27,7 @@ _WORKER_RETRIES = 3
 
 
 def agent_client(settings: AgentSettings) -> redis.Redis:
-    """A client that gives up soon: for whoever must not be held up by an unreachable server.
+    """Return a client that gives up soon, for agents, which an unreachable server must not delay.
 
     It tries once: redis-py's own default would try four times with seconds in between.
     Connections are made on first use, so that this never fails for a server that is away.
@@ -41,16 +41,16 @@ def agent_client(settings: AgentSettings) -> redis.Redis:
 
 
 def worker_client(settings: AgentSettings) -> redis.Redis:
-    """A client that rides out a short interruption: for workers, which have time.
+    """Return a client that survives a short interruption, for workers, which have time.
 
-    A command whose connection breaks is sent again, so it may take effect twice; what workers
-    write bears that.
+    A command whose connection breaks is sent again, so it may take effect twice; the workers'
+    writes are idempotent.
     """
     return redis.Redis.from_url(
         settings.effective_redis_url,
         socket_connect_timeout=_WORKER_CONNECT_TIMEOUT_S,
         socket_timeout=_WORKER_TIMEOUT_S,
-        # RESP 3 answers are turned into the shapes of RESP 2 again, entry by entry.
+        # redis-py converts RESP 3 replies into the shapes of RESP 2, entry by entry.
         protocol=2,
         retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), _WORKER_RETRIES),
     )

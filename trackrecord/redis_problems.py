@@ -1,9 +1,9 @@
-"""What a person is told when Redis cannot be worked with: one line, and what to do."""
+"""Messages for a Redis that is not usable: one line each, with what to do."""
 
 import redis
 
+from .agent_settings import AgentSettings
 from .errors import ServerUnavailable, ServerUnfit
-from .settings import Settings
 
 _CHECK_URL = "check TRACKRECORD_REDIS_URL"
 _CLUSTER = (
@@ -13,7 +13,7 @@ _CLUSTER = (
 
 
 def explain_redis_error(
-    error: redis.RedisError | OSError, settings: Settings
+    error: redis.RedisError | OSError, settings: AgentSettings
 ) -> ServerUnavailable | None:
     """Return the error to raise instead, or None for an error that is not about the server.
 
@@ -46,7 +46,7 @@ def cluster_problem() -> ServerUnfit:
     return ServerUnfit(_CLUSTER)
 
 
-def _hint(settings: Settings) -> str:
+def _hint(settings: AgentSettings) -> str:
     if settings.redis_url is None:
         return "start it with `trackrecord up`, or set TRACKRECORD_REDIS_URL"
     return _CHECK_URL

@@ -9,17 +9,17 @@ _LATEST = 253_402_300_799.0
 
 
 def parse_moment(text: str) -> float:
-    """Seconds since the epoch from ISO 8601 or a number of seconds; without an offset, UTC.
+    """Parse ISO 8601 or a number of seconds into seconds since the epoch; the default is UTC.
 
     Raises:
-        InvalidTime: there is no such moment, or it lies before 1970 or after 9999.
+        InvalidTime: the text is not a time, or it lies before 1970 or after 9999.
     """
     try:
         moment = float(text)
     except ValueError:
         moment = _from_iso(text)
     if not 0 <= moment <= _LATEST:  # NaN fails as well
-        message = f"{text!r} is no moment between 1970 and 9999"
+        message = f"{text!r} is not a time between 1970 and 9999"
         raise InvalidTime(message)
     return moment
 
@@ -28,13 +28,15 @@ def _from_iso(text: str) -> float:
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError:
-        message = f"{text!r} is no time: write 2026-11-21T03:00:00Z or seconds since the epoch"
+        message = (
+            f"{text!r} is not a valid time: write 2026-11-21T03:00:00Z or seconds since the epoch"
+        )
         raise InvalidTime(message) from None
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
 
 
 def iso(moment: float | None) -> str | None:
-    """The moment as ISO 8601 in UTC, to the millisecond."""
+    """Return the moment as ISO 8601 in UTC, to the millisecond."""
     if moment is None:
         return None
     text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")

@@ -1,27 +1,41 @@
-"""Opening what a command needs: the settings, the store, Redis."""
+"""Opening what a command needs: the settings, the store, Redis.
+
+Nothing is imported before a command needs it: most of a command's time was spent importing.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-import redis
-from sqlalchemy import Connection, Engine
+from trackrecord.errors import ServerUnavailable
 
-from trackrecord.errors import UnknownId
-from trackrecord.redis_client import worker_client
-from trackrecord.redis_problems import explain_redis_error
-from trackrecord.settings import Settings, load_settings
-from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
-from trackrecord.store.outcomes.projects import project_id_of
+if TYPE_CHECKING:
+    import redis
+    from sqlalchemy import Connection, Engine
+
+    from trackrecord.daemon_settings import DaemonSettings
+
+
+def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
+    """Return the settings, and the project that was named or else is set."""
+    from trackrecord.daemon_settings import load_daemon_settings
+
+    settings = load_daemon_settings()
+    return settings, project or settings.project
 
 
 @contextmanager
-def open_store(settings: Settings) -> Iterator[Engine]:
-    """The store, migrated.
+def open_store(settings: DaemonSettings) -> Iterator[Engine]:
+    """Open the store, migrated.
 
     Raises:
         ServerUnavailable: the database cannot be reached.
     """
+    from trackrecord.store.database.engine import connect_store
+    from trackrecord.store.database.migrate import migrate
+
     engine = connect_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
     try:
         migrate(engine)
@@ -31,12 +45,50 @@ def open_store(settings: Settings) -> Iterator[Engine]:
 
 
 @contextmanager
-def open_redis(settings: Settings) -> Iterator[redis.Redis]:
-    """A Redis that answers.
+def read_store(project: str | None) -> Iterator[tuple[Connection, DaemonSettings, str]]:
+    """Open a reading transaction; with it come the settings and the name of the project.
+
+    Raises:
+        ServerUnavailable: the database cannot be reached.
+    """
+    from trackrecord.store.database.engine import reading
+
+    settings, name = settings_for(project)
+    with open_store(settings) as engine, reading(engine) as connection:
+        yield connection, settings, name
+
+
+def check_project(settings: DaemonSettings, project: str) -> None:
+    """Tell a project of which nothing was found from one that does not exist.
+
+    A store that cannot be reached says nothing: whoever asks did not need it.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    from trackrecord.queries.project_rows import project_row
+    from trackrecord.store.database.engine import reading
+
+    with (
+        suppress(ServerUnavailable),
+        open_store(settings) as engine,
+        reading(engine) as connection,
+    ):
+        project_row(connection, project)
+
+
+@contextmanager
+def open_redis(settings: DaemonSettings) -> Iterator[redis.Redis]:
+    """Open a Redis that answers.
 
     Raises:
         ServerUnavailable: it cannot be reached, or goes away meanwhile.
     """
+    import redis
+
+    from trackrecord.redis_client import worker_client
+    from trackrecord.redis_problems import explain_redis_error
+
     client = worker_client(settings)
     try:
         client.ping()
@@ -48,22 +100,3 @@ def open_redis(settings: Settings) -> Iterator[redis.Redis]:
         raise explained from None
     finally:
         client.close()
-
-
-def settings_for(project: str | None) -> tuple[Settings, str]:
-    """The settings, and the project that is meant."""
-    settings = load_settings()
-    return settings, project or settings.project
-
-
-def project_on_record(connection: Connection, name: str) -> int:
-    """The row of a project that is to be changed.
-
-    Raises:
-        UnknownId: nothing is on record for it.
-    """
-    project_id = project_id_of(connection, name)
-    if project_id is None:
-        message = f"nothing is on record for project {name!r}"
-        raise UnknownId(message)
-    return project_id

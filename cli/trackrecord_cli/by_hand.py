@@ -1,19 +1,22 @@
 """What changes by hand share: who makes them and why, and rankings that follow at once."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Callable
 from getpass import getuser
+from typing import TYPE_CHECKING
 
 import click
-import redis
-from sqlalchemy import Engine
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings
-from trackrecord_worker.refresh import RankingsRefresher
 
 from .options import Command, Read, json_option, line_of, project_option
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from trackrecord.daemon_settings import DaemonSettings
 
 _ACTOR = Read("text", line_of(128))
 REASON = Read("text", line_of(1000))
@@ -53,15 +56,22 @@ def signed(*, by: str, reason: str, reason_required: bool) -> Callable[[Command]
 
 
 def _who() -> str:
-    """The name of the user who calls."""
+    """Return the name of the user who calls."""
     try:
         return getuser()
     except (KeyError, OSError):  # a container's user without a name
         return "unknown"
 
 
-def refresh_rankings(engine: Engine, settings: Settings, project: str) -> None:
-    """At once, so that the next prompt honours it; without Redis a worker does it later."""
+def refresh_rankings(engine: Engine, settings: DaemonSettings, project: str) -> None:
+    """Refresh the cached rankings at once; without Redis a worker does it later."""
+    import redis
+
+    from trackrecord.logs import configure_logs
+    from trackrecord.redis_client import agent_client
+    from trackrecord_worker.refresh import RankingsRefresher
+
+    configure_logs("warning")
     with (
         contextlib.suppress(redis.RedisError, OSError, ServerUnavailable),
         agent_client(settings) as client,

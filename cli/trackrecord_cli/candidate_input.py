@@ -51,5 +51,5 @@ def _document(data: bytes) -> object:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        message = f"this is no JSON document: {error}"
+        message = f"invalid JSON: {error}"
         raise InvalidCandidate(message) from None

@@ -4,7 +4,6 @@ Exit status: 0 done, 1 the answer is no (an unknown id, say), 2 wrong use or bad
 that is needed cannot be reached, 130 interrupted.
 """
 
-import difflib
 import importlib
 import os
 import sys
@@ -18,33 +17,36 @@ from trackrecord.errors import (
     ServerUnavailable,
     TrackrecordError,
     UnknownId,
+    UnknownProject,
 )
-from trackrecord.logs import configure_logs
 
 from .entry import explain_missing, is_ours
+from .group import Group
 
-# Each command lives in the module of its name; commands that are not called are not imported.
-COMMANDS = (
-    "up",
-    "demo",
-    "publish",
-    "import",
-    "score",
-    "rankings",
-    "patterns",
-    "criteria",
-    "competences",
-    "memories",
-    "errors",
-    "context",
-    "explain",
-    "artifacts",
-    "consolidate",
-    "benchmark",
-    "status",
-    "dead",
-    "rebuild",
-)
+# Each command lives in the module of its name, and is imported when it is called: `--help` shows
+# these lines without importing any of them. A test compares them with the commands' own help.
+COMMANDS = {
+    "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
+    "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
+    "publish": "Publish outcomes given as JSON or JSON Lines.",
+    "import": "Import recorded runs as outcomes.",
+    "score": "Score outcomes without publishing or recording them.",
+    "projects": "List the projects on record, and how much each has learnt.",
+    "rankings": "Show what an agent would get in its prompt.",
+    "patterns": "Show what helps and what hurts, and decide about it.",
+    "criteria": "Show how far single criteria can be relied on.",
+    "competences": "Show which tool procedures have worked, and revise them.",
+    "memories": "Store, recall and judge short facts that agents share.",
+    "errors": "Record and show the errors of tasks in flight.",
+    "context": "Rank candidates for a prompt under a token budget.",
+    "explain": "Explain why something stands where it stands.",
+    "artifacts": "Store and return oversized tool outputs.",
+    "consolidate": "Turn new episodes into competence records now.",
+    "benchmark": "Measure how a project's work goes, and gate a build on it.",
+    "status": "Show whether the loop is alive and how much it has learnt.",
+    "dead": "Show, replay or discard outcomes that could not be learnt.",
+    "rebuild": "Compute every statistic of a project anew.",
+}
 
 NO = 1
 WRONG_USE = 2
@@ -52,7 +54,7 @@ UNREACHABLE = 3
 INTERRUPTED = 130
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
 
@@ -64,18 +66,17 @@ class _LazyGroup(click.Group):
         command: click.Command = module.command
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            # Click knows what else there is only in groups that hold their commands.
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            if not close:
-                raise
-            message = f"{error.format_message()} Did you mean {close[0]!r}?"
-            raise click.UsageError(message, ctx) from None
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        click.echo(f"trackrecord, version {version('trackrecord')}")
+        ctx.exit()
 
 
 @click.command(
@@ -83,9 +84,16 @@ class _LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Settings come from TRACKRECORD_… variables, then from your trackrecord.toml.",
 )
-@click.version_option(package_name="trackrecord")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
-    """A track record for a fleet of AI agents.
+    """Keep a track record for a fleet of AI agents.
 
     Agents report how tasks went; trackrecord works out what helps, what hurts and which tool
     procedures succeed, and hands that back when the next prompt is written.
@@ -99,18 +107,24 @@ def main() -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run one command; every failure that a person can cause is one line on standard error."""
-    configure_logs("warning")
     try:
+        _check_encoding(arguments)
         result = cli.main(args=arguments, prog_name="trackrecord", standalone_mode=False)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return WRONG_USE
+    except click.ClickException as error:
+        _say(_usage(error))
         return WRONG_USE
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
         return INTERRUPTED
     except TrackrecordError as error:
+        status = _status_of(error)
         _say(str(error))
-        return _status_of(error)
+        if status == NO and "--json" in arguments:
+            _say_in_json(error)
+        return status
     except ModuleNotFoundError as error:
         if is_ours(error):
             raise
@@ -126,6 +140,23 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+def _check_encoding(arguments: list[str]) -> None:
+    """Refuse what no project, id or text can hold, before anything else sees it."""
+    for place, argument in enumerate(arguments, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            message = f"argument {place} is not UTF-8: {argument!a}; write it in UTF-8"
+            raise click.UsageError(message) from None
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return on one line what is wrong, and where to read what would be right."""
+    message = " ".join(error.format_message().split()).removesuffix(".")
+    ctx = getattr(error, "ctx", None)
+    return message if ctx is None else f"{message} (see `{ctx.command_path} --help`)"
+
+
 def _status_of(error: TrackrecordError) -> int:
     if isinstance(error, ServerUnavailable):
         return UNREACHABLE
@@ -134,3 +165,13 @@ def _status_of(error: TrackrecordError) -> int:
 
 def _say(message: str) -> None:
     click.echo(f"trackrecord: {message}", err=True)
+
+
+def _say_in_json(error: TrackrecordError) -> None:
+    """Who asked for JSON reads it from standard output, also when the answer is no."""
+    from .screen import print_json
+
+    document: dict[str, object] = {"error": type(error).__name__, "message": str(error)}
+    if isinstance(error, UnknownProject):
+        document |= {"project": error.project, "nearest": error.nearest}
+    print_json(document)

@@ -75,7 +75,8 @@ def project_option(command: Command) -> Command:
         "--project",
         type=PROJECT_NAME,
         default=None,
-        help=f"Whose experience is meant.  [default: the setting, else {DEFAULT_PROJECT}]",
+        help="Use the project of this name.  "
+        f"[default: the setting `project`, else {DEFAULT_PROJECT}]",
     )(command)
 
 
@@ -85,7 +86,7 @@ def at_option(command: Command) -> Command:
         "--at",
         type=MOMENT,
         default=None,
-        help="Answer as of that moment: ISO 8601 (UTC unless it has an offset) or epoch seconds.",
+        help="Answer as of this moment: ISO 8601 (UTC unless it has an offset) or epoch seconds.",
     )(command)
 
 
@@ -96,11 +97,34 @@ def json_option(command: Command) -> Command:
     )(command)
 
 
+def limit_option(
+    things: str, *, default: int | None = None, most: int | None = None
+) -> Callable[[Command], Command]:
+    """`--limit N`.
+
+    Args:
+        things: what is listed, for the help.
+        default: None for all of them.
+        most: the largest number that is allowed, None for any.
+    """
+    return click.option(
+        "--limit",
+        type=click.IntRange(min=1, max=most),
+        default=default,
+        show_default=default is not None or "all",
+        help=f"Show at most this many {things}.",
+    )
+
+
 def lang_option(command: Command) -> Command:
     """`--lang en|zh`."""
-    return click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)(
-        command
-    )
+    return click.option(
+        "--lang",
+        type=click.Choice(["en", "zh"]),
+        default="en",
+        show_default=True,
+        help="Write the prompt text in this language.",
+    )(command)
 
 
 def format_option(help_text: str) -> Callable[[Command], Command]:
@@ -113,3 +137,14 @@ def format_option(help_text: str) -> Callable[[Command], Command]:
         show_default=True,
         help=help_text,
     )
+
+
+def list_options(things: str, *, default: int | None = None) -> Callable[[Command], Command]:
+    """The options of every list: `--project`, `--at`, `--limit` and `--json`."""
+
+    def decorate(command: Command) -> Command:
+        for option in (json_option, limit_option(things, default=default), at_option):
+            command = option(command)
+        return project_option(command)
+
+    return decorate

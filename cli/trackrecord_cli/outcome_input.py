@@ -1,13 +1,20 @@
-"""Outcomes as people hand them in: JSON or JSON Lines, from a file or from standard input."""
+"""Outcomes as people hand them in, each ready to be published or named as bad."""
 
-from collections.abc import Iterable, Iterator
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Final
 
-import msgspec
+import click
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord_producers.body import build_wire_body
+
+if TYPE_CHECKING:
+    from trackrecord_producers.importers import Imported, Rejected
+
+BAD_INPUT: Final = 2
+_MOST_NAMED: Final = 10
 
 
 @dataclass(frozen=True)
@@ -15,17 +22,19 @@ class GivenOutcome:
     """An outcome that is in order.
 
     Attributes:
-        outcome_id: the one given, else a new one.
+        project: whose outcome it is.
+        outcome_id: the one given, else one by its content.
         body: its wire form.
     """
 
+    project: str
     outcome_id: str
     body: bytes
 
 
 @dataclass(frozen=True)
 class BadLine:
-    """Something that is no outcome.
+    """Something that is not an outcome.
 
     Attributes:
         place: where it stands, for example "line 3".
@@ -36,81 +45,38 @@ class BadLine:
     reason: str
 
 
-def read_outcomes(
-    source: BinaryIO, *, project: str, max_bytes: int
+def given_outcomes(
+    records: Iterable[Imported | Rejected], *, project: str, max_bytes: int, file: str = ""
 ) -> Iterator[GivenOutcome | BadLine]:
-    """Read outcomes one by one.
-
-    JSON Lines are read line by line, however many they are. A source whose first line is no JSON
-    by itself (a list, or an object written over several lines) is read as one JSON document.
+    """Return each record as an outcome, or as a bad line.
 
     Args:
-        source: open for reading bytes.
+        records: as an importer read them.
         project: of outcomes that name none.
         max_bytes: the largest body that is allowed.
+        file: the file's name, which stands before the place of a bad line; "" for none.
     """
-    for place, text in _texts(source):
+    from trackrecord_producers.body import build_wire_body
+    from trackrecord_producers.importers import Rejected
+
+    for record in records:
+        place = f"{file}, {record.place}" if file else record.place
+        if isinstance(record, Rejected):
+            yield BadLine(place, record.reason)
+            continue
+        fields = dict(record.fields)
         try:
-            outcome_id, body = build_wire_body(_fields(text), project=project, max_bytes=max_bytes)
-        except InvalidOutcome as error:
+            outcome_id, body = build_wire_body(fields, project=project, max_bytes=max_bytes)
+        except InvalidOutcome as error:  # the project's name has made it too large
             yield BadLine(place, str(error))
         else:
-            yield GivenOutcome(outcome_id, body)
+            yield GivenOutcome(fields["project"], outcome_id, body)
 
 
-def _texts(source: BinaryIO) -> Iterator[tuple[str, bytes]]:
-    """Each outcome's JSON, with the place where it stands."""
-    numbered = ((number, line) for number, line in enumerate(source, start=1) if line.strip())
-    for number, line in numbered:
-        if number == 1 and not _is_object(line):
-            rest = [line, *source]
-            items = _document(b"".join(rest))
-            yield from items or _lines(enumerate(rest, start=1))
-            return
-        yield f"line {number}", line
-
-
-def _lines(numbered: Iterable[tuple[int, bytes]]) -> Iterator[tuple[str, bytes]]:
-    return ((f"line {number}", line) for number, line in numbered if line.strip())
-
-
-def _is_object(text: bytes) -> bool:
-    try:
-        msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return False
-    return True
-
-
-def _document(text: bytes) -> list[tuple[str, bytes]]:
-    """The outcomes of one JSON document: a list of objects, or one object; else none."""
-    if _is_object(text):
-        return [("the document", text)]
-    try:
-        items = msgspec.json.decode(text, type=list[msgspec.Raw])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return []
-    return [(f"item {number}", bytes(item)) for number, item in enumerate(items, start=1)]
-
-
-def _fields(text: bytes) -> dict[str, Any]:
-    """An outcome's fields; their values stay undecoded but for those that are filled in."""
-    try:
-        fields: dict[str, Any] = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-    except (msgspec.MsgspecError, UnicodeError) as error:
-        message = f"no JSON object ({error})"
-        raise InvalidOutcome(message) from None
-    except RecursionError:
-        message = "nested too deeply"
-        raise InvalidOutcome(message) from None
-    given = {name: value for name, value in fields.items() if bytes(value) != b"null"}
-    if "outcome_id" in given:
-        given["outcome_id"] = _text_or_raw(given["outcome_id"])
-    return given
-
-
-def _text_or_raw(value: msgspec.Raw) -> Any:  # noqa: ANN401 - what it is, the check of the body says
-    try:
-        return msgspec.json.decode(value, type=str)
-    except (msgspec.MsgspecError, UnicodeError):
-        return value
+def say_bad_lines(bad: Sequence[BadLine]) -> int:
+    """Name the first bad lines on standard error, and return the exit status."""
+    for line in bad[:_MOST_NAMED]:
+        click.echo(f"trackrecord: {line.place}: {line.reason}", err=True)
+    if len(bad) > _MOST_NAMED:
+        click.echo(f"trackrecord: and {len(bad) - _MOST_NAMED} more", err=True)
+    return BAD_INPUT if bad else 0

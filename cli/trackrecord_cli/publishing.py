@@ -1,22 +1,32 @@
 """Publishing for people: batch by batch, with progress, and waiting until it is learnt."""
 
+from __future__ import annotations
+
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import redis
 
-from trackrecord.redis_keys import Keys
-from trackrecord_producers.stream_writer import BATCH_OUTCOMES, send
+from .outcome_input import BadLine, GivenOutcome, say_bad_lines
+from .screen import print_json
 
-from .outcome_input import BadLine, GivenOutcome
+if TYPE_CHECKING:
+    import redis
+
+    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.redis_keys import Keys
 
 _POLL_S = 0.05
 _ASK_FOR_WORKER_AFTER_S = 5.0
 # The rankings follow what is learnt by less than this.
 _REFRESH_GRACE_S = 0.5
+_REFUSED = 2
+
+# An outcome is known by its project and its id.
+Name = tuple[str, str]
+FindKnown = Callable[[Collection[Name]], "Collection[Name]"]
 
 
 @dataclass
@@ -26,41 +36,121 @@ class Published:
     Attributes:
         outcome_ids: of the outcomes that Redis took, in order.
         entry_ids: of their entries in the stream.
-        bad: what was no outcome.
+        bad: what was not an outcome.
         refused: what the worker set aside after all, by outcome_id, with the reason.
+        known: how many of the outcomes were on record already, or were handed in twice; None when
+            nobody looked.
     """
 
     outcome_ids: list[str] = field(default_factory=list)
     entry_ids: list[str] = field(default_factory=list)
     bad: list[BadLine] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
+    known: int | None = None
 
 
-def publish_all(
-    client: redis.Redis, keys: Keys, given: Iterable[GivenOutcome | BadLine]
-) -> Published:
-    """Publish all outcomes; bad ones are collected, the others go through.
+class Publication:
+    """Publishes outcomes, and counts those that change nothing.
 
-    Raises:
-        ServerUnavailable: Redis went away; doing it again changes nothing that went through.
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        find_known: returns which of some outcomes are on record; None when the store cannot be
+            asked.
     """
-    published = Published()
-    batch: list[GivenOutcome] = []
-    for each in given:
-        if isinstance(each, BadLine):
-            published.bad.append(each)
-            continue
-        batch.append(each)
-        if len(batch) == BATCH_OUTCOMES:
-            _send(client, keys, batch, published)
-            batch = []
-    _send(client, keys, batch, published)
-    return published
+
+    def __init__(self, client: redis.Redis, keys: Keys, find_known: FindKnown | None) -> None:
+        self._client = client
+        self._keys = keys
+        self._find_known = find_known
+        self._seen: set[Name] = set()
+        self.published = Published(known=None if find_known is None else 0)
+
+    def publish(self, given: Iterable[GivenOutcome | BadLine]) -> Published:
+        """Publish all outcomes; bad ones are collected, the others go through.
+
+        Raises:
+            ServerUnavailable: Redis went away; doing it again changes nothing that went through.
+        """
+        from trackrecord_producers.stream_writer import BATCH_OUTCOMES
+
+        batch: list[GivenOutcome] = []
+        for outcome in given:
+            if isinstance(outcome, BadLine):
+                self.published.bad.append(outcome)
+                continue
+            batch.append(outcome)
+            if len(batch) == BATCH_OUTCOMES:
+                self._send(batch)
+                batch = []
+        self._send(batch)
+        return self.published
+
+    def _send(self, batch: list[GivenOutcome]) -> None:
+        from trackrecord_producers.stream_writer import send
+
+        if self._find_known is not None and self.published.known is not None:
+            self.published.known += self._count_known(batch, self._find_known)
+        bodies = [outcome.body for outcome in batch]
+        self.published.entry_ids += send(self._client, self._keys, bodies)
+        self.published.outcome_ids += [outcome.outcome_id for outcome in batch]
+
+    def _count_known(self, batch: list[GivenOutcome], find_known: FindKnown) -> int:
+        names = {(outcome.project, outcome.outcome_id) for outcome in batch}
+        new = names - self._seen - set(find_known(names))
+        self._seen |= names
+        return len(batch) - len(new)
 
 
-def _send(client: redis.Redis, keys: Keys, batch: list[GivenOutcome], published: Published) -> None:
-    published.entry_ids += send(client, keys, [each.body for each in batch])
-    published.outcome_ids += [each.outcome_id for each in batch]
+def find_known(settings: DaemonSettings) -> FindKnown | None:
+    """Return what looks for outcomes in the store; None when the store cannot be reached."""
+    from trackrecord.errors import ServerUnavailable
+    from trackrecord.queries.outcomes import known_outcomes
+    from trackrecord.store.database.engine import reading
+
+    from .access import open_store
+
+    def find(names: Collection[Name]) -> Collection[Name]:
+        # A connection for each batch: a transaction that stays open would hold up the workers.
+        with open_store(settings) as engine, reading(engine) as connection:
+            return known_outcomes(connection, names)
+
+    try:
+        find(())
+    except ServerUnavailable:
+        return None
+    return find
+
+
+def report(published: Published, *, waited: bool, as_json: bool) -> int:
+    """Say what became of the outcomes; return the exit status."""
+    known = published.known
+    new = len(published.outcome_ids) - len(published.refused) - (known or 0)
+    if as_json:
+        print_json(
+            {
+                "published": len(published.outcome_ids),
+                "learnt": new if waited else None,
+                "known": known,
+                "refused": published.refused,
+                "bad": [{"place": line.place, "reason": line.reason} for line in published.bad],
+                "outcome_ids": published.outcome_ids,
+            }
+        )
+    else:
+        click.echo(_summary(published, new, waited=waited))
+    for outcome_id, reason in published.refused.items():
+        click.echo(f"trackrecord: {outcome_id} was set aside: {reason}", err=True)
+    return say_bad_lines(published.bad) or (_REFUSED if published.refused else 0)
+
+
+def _summary(published: Published, new: int, *, waited: bool) -> str:
+    from trackrecord.queries.status import counted
+
+    verb = "learnt" if waited else "published"
+    if published.known is None:
+        return f"{counted(len(published.outcome_ids), 'outcome')} {verb}"
+    return f"{counted(new, 'new outcome')} {verb}, {published.known} known already"
 
 
 def wait_until_learnt(client: redis.Redis, keys: Keys, published: Published) -> None:

@@ -1,52 +1,134 @@
 """What commands print: JSON for scripts, tables and colour on a terminal, plain text in a pipe."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
-import msgspec
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from trackrecord.learning.text.inert import as_data
 
-from .outcome_input import BadLine
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 # In a pipe nothing is folded: one row stays one line.
-_PIPE_WIDTH = 10_000
-_BAD_INPUT = 2
+_PIPE_WIDTH: Final = 10_000
+_CELL_CHARS: Final = 300
+# Columns whose cells stand on a terminal as they are, whatever the width of the terminal.
+_IDS: Final = frozenset({"id", "task", "outcome", "criterion", "project", "competence"})
+
+
+class Coloured(NamedTuple):
+    """A cell with a colour, which it has on a terminal only."""
+
+    text: str
+    style: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def print_json(document: object) -> None:
     """Print one JSON document."""
+    import msgspec
+
     data = msgspec.json.format(msgspec.json.encode(document), indent=2)
     click.echo(data.decode())
 
 
+def on_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print rows: a table on a terminal, tab-separated lines with a header in a pipe."""
-    if not sys.stdout.isatty():
+    if not on_terminal():
         click.echo("\t".join(columns))
         for row in rows:
-            click.echo("\t".join(_flat(value) for value in row))
+            click.echo("\t".join(_flat(value, sys.maxsize) for value in row))
         return
-    table = Table(*columns, box=SIMPLE_HEAD, header_style="bold")
-    for row in rows:
-        table.add_row(*(value if isinstance(value, Text) else Text(_flat(value)) for value in row))
+    _print_rich(columns, [list(row) for row in rows])
+
+
+def _print_rich(columns: Sequence[str], rows: Collection[Sequence[Any]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [
+        [Text(_flat(value, _CELL_CHARS), style=_style(value)) for value in row] for row in rows
+    ]
+    table = Table(box=SIMPLE_HEAD, header_style="bold")
+    for place, name in enumerate(columns):
+        is_id = name in _IDS
+        widest = max((row[place].cell_len for row in cells), default=0) if is_id else None
+        table.add_column(name, no_wrap=is_id, min_width=widest)
+    for row in cells:
+        table.add_row(*row)
     console().print(table)
 
 
+def _style(value: object) -> str:
+    return value.style if isinstance(value, Coloured) else ""
+
+
+def shown_ids(ids: Sequence[str], known: Sequence[str] = ()) -> dict[str, str]:
+    """Return each id as a table shows it: short on a terminal, whole in a pipe.
+
+    Args:
+        ids: those that are shown.
+        known: all others that a short id must not stand for.
+    """
+    if not on_terminal():
+        return {some_id: some_id for some_id in ids}
+    from trackrecord.queries.short_ids import shortened
+
+    return shortened([*ids, *known])
+
+
+def print_details(document: Mapping[str, Any]) -> None:
+    """Print one thing: its fields, then a table for each field that is a list of objects."""
+    tables = {name: value for name, value in document.items() if _is_table(value)}
+    fields = [
+        field
+        for name, value in document.items()
+        if name not in tables
+        for field in _fields(name, value)
+    ]
+    print_table(("field", "value"), fields)
+    for name, rows in tables.items():
+        console().print(name.replace("_", " "), markup=False)
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        print_table(columns, ([row.get(column) for column in columns] for row in rows))
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _fields(name: str, value: object) -> list[tuple[str, object]]:
+    """Return an object's fields, each under the name of the object and its own."""
+    if not isinstance(value, dict):
+        return [(name, value)]
+    return [field for inner, each in value.items() for field in _fields(f"{name}.{inner}", each)]
+
+
 def console() -> Console:
-    """Standard output for people."""
-    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
+    """Return standard output for people."""
+    from rich.console import Console
+
+    return Console(width=None if on_terminal() else _PIPE_WIDTH, highlight=False)
 
 
 def progress_bar() -> Progress:
-    """A progress bar on standard error; silent when that is no terminal."""
+    """Return a progress bar on standard error; it is silent where that is not a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -58,17 +140,25 @@ def progress_bar() -> Progress:
     )
 
 
-def _flat(value: Any) -> str:  # noqa: ANN401 - a cell holds anything
-    if value is None:
+def _flat(value: object, most: int) -> str:
+    """Return a cell's text on one line."""
+    if value is None or value in ([], (), {}):
         return "-"
+    if isinstance(value, Coloured):
+        return _flat(value.text, most)
     if isinstance(value, float):
         return f"{value:.2f}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_flat(each, most) for each in value)
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{_flat(name, most)}: {_flat(each, most)}" for name, each in value.items()
+        )
     # What agents wrote must not steer a terminal or break a row.
-    return as_data(str(value), 300)
+    return as_data(str(value), most)
 
 
-def say_bad_lines(bad: Sequence[BadLine]) -> int:
-    """Name each bad line on standard error; answers the exit status."""
-    for each in bad:
-        click.echo(f"trackrecord: {each.place}: {each.reason}", err=True)
-    return _BAD_INPUT if bad else 0
+def say_more(beyond: int, things: str) -> None:
+    """Say on standard error that a list has more than was shown."""
+    if beyond:
+        click.echo(f"{beyond} more {things}; --limit shows them", err=True)

@@ -1,4 +1,4 @@
-"""Dry run: what a run would change, from the same folding and the same rules, only reading."""
+"""Dry run: compute the changes of a run by the same folding and rules, only reading."""
 
 from collections.abc import Iterator
 
@@ -18,16 +18,16 @@ from .folding import fold
 from .report import Progress
 from .update_records import Follower
 
-# Signatures that are decided on at once.
+# The number of signatures that are decided on at once.
 _AT_ONCE = 500
-# A signature that is not on record yet has no row.
+# A signature that is not stored yet has no row.
 _NO_ROW = 0
 
 
 def rehearse(
     engine: Engine, follower: Follower, progress: Progress, *, episodes_at_once: int
 ) -> None:
-    """Count what a run would change now; nothing is written and nobody is kept waiting."""
+    """Count the changes that a run would make now; nothing is written and no lock is held."""
     with reading(engine) as connection:
         as_of_one_moment(connection)
         tallies = _fold_all(connection, follower, progress, episodes_at_once)
@@ -56,7 +56,7 @@ def _fold_all(
 def _touched(
     connection: Connection, project_id: int, tallies: dict[str, Tally]
 ) -> Iterator[list[StoredSignature]]:
-    """Signatures as a run would leave them: those with new episodes, and those left over."""
+    """Yield signatures as a run would leave them: those with new episodes, and those left over."""
     names = sorted(tallies)
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]

@@ -1,4 +1,4 @@
-"""Refolding: every sum of a project is computed anew from the episodes that were read."""
+"""Refolding: compute every sum of a project anew from the episodes that were read."""
 
 from sqlalchemy import Connection
 
@@ -25,10 +25,10 @@ def refold(
     Records follow; no success counts as a new one. Episodes that still wait go on waiting.
 
     Args:
-        connection: within a writing transaction: it all happens, or nothing.
-        rules: the numbers.
+        connection: a connection within a writing transaction, so that all of it happens or nothing.
+        rules: the rules of competence records.
         project: the project's name.
-        project_id: its row.
+        project_id: the id of the project's row.
         now: the time of the rebuild, seconds since the epoch.
 
     Raises:

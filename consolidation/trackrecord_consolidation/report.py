@@ -1,4 +1,4 @@
-"""The report of a run: what it read and what it changed."""
+"""The report of a run: the episodes that it read and the records that it changed."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from .folding import Folded
 
 @dataclass(frozen=True)
 class RecordChange:
-    """One line of a report: what became of a record, and why."""
+    """One line of a report: the change of a record, and its reason."""
 
     action: Action
     competence_id: str
@@ -21,21 +21,21 @@ class RecordChange:
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """What one run did; of a dry run: what it would have done.
+    """The results of one run, or of a dry run, which writes nothing.
 
     Attributes:
-        project: whose episodes were read.
-        actor: who started it.
+        project: the project that was consolidated.
+        actor: the person or program that started it.
         dry_run: whether nothing was written.
-        started_at: when, seconds since the epoch.
-        finished_at: when it was done.
+        started_at: when it started, seconds since the epoch.
+        finished_at: when it finished.
         duration_ms: how long it took.
         episodes_read: episodes that were new.
-        signatures_touched: procedures that they belong to.
+        signatures_touched: procedures that these episodes belong to.
         created: records that are new.
         reinforced: records with new successes.
         updated: records that changed in another way.
-        skipped: what changed no record, or no active one, by reason.
+        skipped: signatures and episodes that changed no active record, by reason.
         changes: every change of a record.
     """
 
@@ -83,7 +83,7 @@ class Progress:
 
     @property
     def updated(self) -> int:
-        """Records that changed otherwise than by creation or reinforcement."""
+        """The number of records that changed other than by creation or reinforcement."""
         return (
             self.actions[Action.UPDATED]
             + self.actions[Action.COUNTED]
@@ -91,7 +91,7 @@ class Progress:
         )
 
     def columns(self) -> dict[str, float | None]:
-        """The counts as the columns of the stored report."""
+        """Return the counts as the columns of the stored report."""
         return {
             "episodes_read": self.episodes_read,
             "signatures_touched": len(self.signatures),
@@ -103,7 +103,7 @@ class Progress:
     def report(
         self, *, project: str, actor: str, dry_run: bool, started_at: float, duration_s: float
     ) -> RunReport:
-        """The report of the run, which is over now."""
+        """Return the report of the run, which has just finished."""
         return RunReport(
             project=project,
             actor=actor,

@@ -1,4 +1,4 @@
-"""What happens in a child process right after a fork, in one stated order.
+"""Hooks that run in a child process right after a fork, in a fixed order.
 
 A child has a copy of its parent's memory, but none of its threads. Every module that keeps state
 for the whole process registers here how that state begins anew in a child.
@@ -29,7 +29,7 @@ class Renewable(Protocol):
     """An object whose state belongs to one process."""
 
     def begin_in_child(self) -> None:
-        """Start from nothing; called by the only thread of the new process."""
+        """Start anew; called by the only thread of the new process."""
 
 
 _functions: list[tuple[Step, Callable[[], None]]] = []
@@ -37,12 +37,12 @@ _objects: dict[Step, weakref.WeakSet[Renewable]] = {step: weakref.WeakSet() for 
 
 
 def call_in_child(step: Step, function: Callable[[], None]) -> None:
-    """Have a function called in each child that is forked from now on."""
+    """Call a function in each child that is forked from now on."""
     _functions.append((step, function))
 
 
 def renew_in_child(step: Step, renewable: Renewable) -> None:
-    """Have an object begin anew in each child, as long as something else keeps it alive."""
+    """Renew an object in each child, as long as something else keeps it alive."""
     _objects[step].add(renewable)
 
 

@@ -1,4 +1,4 @@
-"""Asks Redis what is known of tasks in flight, for one process; waits no longer than is allowed."""
+"""Read tasks in flight from Redis, for one process; wait no longer than the settings allow."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .fork_hooks import Step, call_in_child
 
 @dataclass
 class InFlightReader:
-    """Reads and resolves errors for one process.
+    """Read and resolve errors for one process.
 
     Attributes:
-        settings: where Redis is, and how long to wait for it.
+        settings: the address of Redis, and how long to wait for it.
     """
 
     settings: AgentSettings
@@ -33,7 +33,7 @@ class InFlightReader:
         self._retry_at = 0.0
 
     def store(self, project: str | None) -> InFlightStore:
-        """The tasks in flight of a project, the settings' own when none is given."""
+        """Return the tasks in flight of a project, by default the settings' project."""
         return InFlightStore(
             self._client,
             self.settings.keys,
@@ -42,10 +42,10 @@ class InFlightReader:
         )
 
     def task(self, task_id: str, project: str | None) -> TaskInFlight:
-        """What is on record of a task; not asked for again too soon once Redis was away.
+        """Return the record of a task; after an outage of Redis, do not read again too soon.
 
         Raises:
-            InvalidErrorReport: there can be no such task.
+            InvalidErrorReport: the task's id is invalid.
             ServerUnavailable: Redis cannot be reached.
         """
         if time.monotonic() < self._retry_at:
@@ -63,7 +63,7 @@ _readers: dict[int, InFlightReader] = {}
 
 
 def process_reader() -> InFlightReader:
-    """The reader of this process.
+    """Return the reader of this process.
 
     Raises:
         SettingsError: a setting is wrong.

@@ -1,4 +1,4 @@
-"""Which tasks this process has failed at before: a further attempt at one is a retry."""
+"""Track the tasks at which this process has failed: a further attempt at one is a retry."""
 
 import threading
 from collections import OrderedDict
@@ -31,12 +31,12 @@ class RetryCounts:
         self._lock = threading.RLock()
 
     def count(self, task: Task) -> int:
-        """How many attempts at the task have failed since the last one that succeeded."""
+        """Return how many attempts at the task have failed since the last success."""
         with self._lock:
             return self._counts.get(task, 0)
 
     def note(self, task: Task, *, success: bool) -> None:
-        """An attempt at the task has ended."""
+        """Note that an attempt at the task has ended."""
         with self._lock:
             failed = self._counts.pop(task, 0)
             if not success:

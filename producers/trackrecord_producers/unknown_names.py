@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from trackrecord.learning.text.spelling import closest
+
 Say = Callable[[str, str], None]
 
 _SHOWN_CHARS: Final = 40
@@ -11,12 +13,12 @@ _NOTHING_IS_LEARNT: Final = "nothing is learnt from it; put data of your own int
 
 
 def say_unknown(where: str, names: Iterable[object], known: Iterable[str], say: Say) -> None:
-    """Say of each name that it is unknown, and which field may have been meant.
+    """Report each unknown name, and the field that may have been meant.
 
     Args:
-        where: whose field it would be, for example "an outcome".
+        where: the object that has the field, for example "an outcome".
         names: as the agent gave them.
-        known: the fields that there are.
+        known: the existing fields.
         say: takes the kind of the remark and its text.
     """
     known = sorted(known)
@@ -26,12 +28,3 @@ def say_unknown(where: str, names: Iterable[object], known: Iterable[str], say: 
         suggestion = closest(shown, known)
         hint = f"did you mean {suggestion!r}?" if suggestion else _NOTHING_IS_LEARNT
         say(f"unknown {where} {shown}", f"{where} has no field {shown!a}: {hint}")
-
-
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is spelt most like this one; None when none is close."""
-    # Only who misspells something pays for the import.
-    from difflib import get_close_matches
-
-    found = get_close_matches(name.lower(), list(known), n=1)
-    return found[0] if found else None

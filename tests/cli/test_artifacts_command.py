@@ -98,14 +98,15 @@ def test_bytes_that_are_no_text_in_json(artifacts, put):
 
 def test_list(artifacts, put, project):
     """The newest first, of one project."""
-    assert artifacts("list").status == 0
-    assert artifacts("list", "--json").json == []
     first = put(b"1")
     (entry,) = artifacts("list", "--json").json
     assert entry["id"] == first
     assert entry["size"] == 1
     assert entry["stored_at"] < entry["kept_until"]
-    assert artifacts("list", "--project", project, "--json").json == []
+    assert artifacts("list", "--at", "2001-01-01", "--json").json == []
+    elsewhere = artifacts("list", "--project", project)
+    assert (elsewhere.status, elsewhere.out) == (1, "")
+    assert "does not exist" in elsewhere.err
     assert first in artifacts("list").out
 
 

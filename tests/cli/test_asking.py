@@ -84,17 +84,27 @@ def test_at_answers_as_of_that_moment(learnt, trackrecord, project):
 
 
 def test_projects_never_see_each_other(learnt, trackrecord, project):
-    """Another project's questions are answered as if nothing were on record."""
+    """A project that does not exist is said not to; nothing of another one is answered."""
     learnt(*tool_runs(3), {"task_id": "p", "success": True, "patterns": ["secret plan"]})
     trackrecord("consolidate", "--project", project)
     other = ("--project", project + "-other", "--json")
+    for ask in (
+        ("patterns", "list"), ("patterns", "show", "secret-plan"), ("explain", "secret-plan"),
+        ("criteria", "list"), ("criteria", "feedback", "p"), ("competences", "list"),
+        ("competences", "select"), ("memories", "list"), ("memories", "recall", "plan"),
+        ("memories", "similar", "plan"), ("rankings",), ("rankings", "--at", "2026-01-01"),
+        ("artifacts", "list"), ("status",), ("benchmark", "run"), ("benchmark", "report"),
+        ("consolidate",), ("rebuild",), ("patterns", "promote", "secret-plan"),
+    ):  # fmt: skip
+        ran = trackrecord(*ask, *other)
+        assert (ran.status, ran.json["error"]) == (1, "UnknownProject"), ask
+        assert ran.json["nearest"] == project
+        assert f"project '{project}-other' does not exist; did you mean '{project}'?" in ran.err
+        assert len(ran.err.splitlines()) == 1
+    trackrecord("memories", "add", "x", *other[:2])
     assert trackrecord("patterns", "list", *other).json == []
-    assert trackrecord("competences", "list", *other).json == []
-    assert trackrecord("rankings", *other).json["prompt"] == ""
-    assert trackrecord("status", *other).json["outcomes"] == 0
+    assert trackrecord("rankings", *other).json["patterns"] == []
     assert trackrecord("patterns", "show", "secret-plan", *other).status == 1
-    assert trackrecord("explain", "secret-plan", *other).status == 1
-    assert trackrecord("rebuild", *other).status == 1
 
 
 def test_rebuild_changes_nothing_when_no_rule_changed(learnt, trackrecord, project):

@@ -36,6 +36,7 @@ def steady(document):
 
 # The last one: then when the last outcome was received, now when its batch was learnt.
 AGEING = {"age_s", "computed_at", "because", "cache_age_s", "workers", "revision", "last_learnt"}
+AGEING |= {"as_of"}
 
 
 @pytest.mark.parametrize(

@@ -112,12 +112,12 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
         return len(pattern["examples"]), len(criterion["feedback"]), prompt.out.splitlines()[-1]
 
     full = "- " + name.strip()
-    assert shown() == (3, 3, f"{full} [ESTABLISHED - 100% helpful, 0% harmful from 3 observations]")
+    assert shown() == (3, 3, f"{full} [ESTABLISHED - 3 of 3 tasks succeeded]")
     monkeypatch.setenv("TRACKRECORD_ANTIPATTERNS__EXAMPLES_KEPT", "2")
     monkeypatch.setenv("TRACKRECORD_CRITERIA__FEEDBACK_SHOWN", "1")
     monkeypatch.setenv("TRACKRECORD_TEXTS__LIMITED_BELOW", "4")
     monkeypatch.setenv("TRACKRECORD_TEXTS__MAX_CHARS", "16")
-    assert shown() == (2, 1, "- Plan Plan Plan… [LIMITED DATA - 3 observations]")
+    assert shown() == (2, 1, "- Plan Plan Plan… [LIMITED DATA - 3 of 3 tasks succeeded]")
 
 
 def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
@@ -133,16 +133,16 @@ def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
     prompt = ("patterns", "list", "--project", project, "--format", "prompt")
     heading = (
         "## Anti-Patterns to Avoid\n\n"
-        "Based on past failures, avoid these decomposition strategies:\n\n"
+        "Based on past failures, avoid these strategies:\n\n"
         "- AVOID: Big bang. Failed 3/3 times (100% failure rate)\n\n"
     )
     assert trackrecord(*prompt).out == heading + (
-        "## Proven Patterns\n\n- Split by component [PROVEN - 100% helpful from 5 observations]\n"
+        "## Proven Patterns\n\n- Split by component [PROVEN - 5 of 5 tasks succeeded]\n"
     )
     assert trackrecord(*prompt, "--state", "deprecated").out == heading + (
-        "## Deprecated Patterns\n\n- half # half [DEPRECATED - 40% harmful, avoid using]\n"
+        "## Deprecated Patterns\n\n- half # half [DEPRECATED - 4 of 10 tasks failed, avoid using]\n"
     )
     assert trackrecord(*prompt, "--state", "proven", "--lang", "zh").out == (
-        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 100%有帮助,来自5次观察]\n"
+        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5个任务中5个成功]\n"
     )
     assert trackrecord(*prompt, "--at", "2000-01-01").out == ""

@@ -213,11 +213,13 @@ def test_history_lists_the_last_runs(competences, trackrecord, project):
 
 
 def test_history_of_a_project_without_runs(up, trackrecord):
-    """One line, and an empty list for programs."""
+    """A project without runs has an empty list; one that does not exist is said not to."""
     ran = trackrecord("consolidate", "--history", "--project", "nowhere")
-    assert (ran.status, ran.out) == (0, "No run has read episodes of project 'nowhere' yet.\n")
-    ran = trackrecord("consolidate", "--history", "--project", "nowhere", "--json")
-    assert ran.json == {"project": "nowhere", "runs": []}
+    assert (ran.status, ran.out) == (1, "")
+    assert "project 'nowhere' does not exist" in ran.err
+    trackrecord("memories", "add", "A fact about the place", "--project", "somewhere")
+    ran = trackrecord("consolidate", "--history", "--project", "somewhere")
+    assert (ran.status, ran.out) == (0, "No run has read episodes of project 'somewhere' yet.\n")
 
 
 def test_history_starts_no_run_not_even_a_dry_one(trackrecord):

@@ -19,7 +19,7 @@ def test_publish_and_wait_means_learnt(up, trackrecord, project, outcomes_file):
     assert [(each["id"], each["helpful_count"]) for each in listed] == [("split-by-component", 5)]
     ranked = trackrecord("rankings", "--project", project, "--json").json
     assert [each["id"] for each in ranked["patterns"]] == ["split-by-component"]
-    assert "Split by component [PROVEN - 100% helpful from 5 observations]" in ranked["prompt"]
+    assert "Split by component [PROVEN - 5 of 5 tasks succeeded]" in ranked["prompt"]
 
 
 def test_a_bad_line_is_named_and_the_good_ones_go_through(up, trackrecord, project, outcomes_file):
@@ -67,9 +67,10 @@ def test_the_same_file_twice_changes_nothing(up, trackrecord, project, outcomes_
 def test_importing_lines_twice_changes_nothing(up, trackrecord, project, outcomes_file):
     """The importer gives each line an id of its content."""
     path = outcomes_file(good("a"), good("a"), good("b"))
-    for _ in range(2):
+    for new in (3, 0):
         ran = trackrecord("import", "jsonl", path, "--project", project, "--wait")
-        assert (ran.status, ran.out) == (0, "3 of 3 outcomes learnt\n")
+        said = f"{new} new outcomes learnt, {3 - new} known already\n"
+        assert (ran.status, ran.out) == (0, said)
     assert trackrecord("status", "--project", project, "--json").json["outcomes"] == 3
 
 
@@ -110,3 +111,33 @@ def test_score_names_bad_lines(nothing_up, trackrecord, outcomes_file):
     ran = trackrecord("score", outcomes_file(good(), "[1]", good()), "--json")
     assert (ran.status, len(ran.json)) == (2, 2)
     assert "line 2" in ran.err
+
+
+def test_publishing_twice_changes_nothing(up, trackrecord, project, outcomes_file):
+    """An outcome without an id gets one from its content, however its JSON is laid out."""
+    path = outcomes_file(good("a"), good("a"), good("b"))
+    for new in (3, 0):
+        ran = trackrecord("publish", path, "--project", project, "--wait", "--json")
+        assert (ran.json["learnt"], ran.json["known"]) == (new, 3 - new)
+    laid_out = outcomes_file(json.dumps([good("a"), good("a"), good("b")], indent=2))
+    for command in (("publish",), ("import", "jsonl")):
+        ran = trackrecord(*command, laid_out, "--project", project, "--wait", "--json")
+        assert (ran.json["learnt"], ran.json["known"]) == (0, 3)
+    assert trackrecord("status", "--project", project, "--json").json["outcomes"] == 3
+
+
+@pytest.mark.parametrize("command", [("publish",), ("import", "jsonl"), ("score",)])
+def test_lines_are_read_by_one_rule(up, trackrecord, project, tmp_path, command):
+    """A byte order mark is passed over, a line that is too long is refused, ten are named."""
+    path = tmp_path / "outcomes.jsonl"
+    lines = [json.dumps(good(f"t{n}")).encode() for n in range(2)]
+    bad = [b"x" * 2_000_000, *[b"no json"] * 15]
+    path.write_bytes(b"\xef\xbb\xbf" + b"\n".join([*lines, *bad, lines[0]]) + b"\n")
+    ran = trackrecord(*command, path, "--project", project, "--json")
+    assert ran.status == 2
+    assert (len(ran.json) if command == ("score",) else ran.json["published"]) == 3
+    said = ran.err.splitlines()
+    assert len(said) == 11
+    assert "line 3" in said[0]
+    assert "bytes" in said[0]
+    assert said[-1] == "trackrecord: and 6 more"

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Engine, event, text, update
 
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.store.competences.tables import leases
 from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.leases import leases
 from trackrecord_consolidation.run import consolidate
 from trackrecord_consolidation.run_lease import Turn
 

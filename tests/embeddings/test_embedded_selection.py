@@ -273,7 +273,7 @@ def test_without_the_right_to_make_pgvector_words_are_compared(postgres_url, end
         embedder = Embedder(humble, Endpoint(url=endpoint.url, model="words"))
         with capture_logs() as logs:
             assert embedder.applicability(project_id, TASK, now=NOW) is None
-        assert "pgvector is not to be had" in logs[0]["reason"]
+        assert "pgvector is not available" in logs[0]["reason"]
         assert endpoint.asked == []
     finally:
         humble.dispose()

@@ -78,7 +78,9 @@ def weighed(rules: CriteriaRules) -> object:
 
 def told(rules: ErrorRules) -> object:
     errors = [
-        TaskError(str(n), "timeout", "m" * 900, 0.0, stack_trace="s" * 900, context="c" * 900)
+        TaskError(
+            str(n), "timeout", f"{n}" + "m" * 900, 0.0, stack_trace="s" * 900, context="c" * 900
+        )
         for n in range(60)
     ]
     return [retry_text(TaskInFlight(errors, strikes), rules) for strikes in range(6)]
@@ -87,7 +89,7 @@ def told(rules: ErrorRules) -> object:
 def worded(rules: TextRules) -> object:
     long = "w" * 500
     return (
-        warning(Inversion(long, 4, 5), rules=rules),
+        warning(Inversion(long, Evidence(1, 0, 4, succeeded=1)), rules=rules),
         [pattern_line(PatternWording(long, maturity_of(MaturityRules(), each), each), rules=rules)
          for each in GRID],
     )  # fmt: skip

@@ -26,7 +26,9 @@ MATURITY, ANTI, CRITERIA = MaturityRules(), AntiPatternRules(), CriteriaRules()
 
 
 def explained(helpful, harmful, neutral=0, decision=None):
-    evidence = Evidence(helpful, neutral, harmful, float(helpful), float(harmful))
+    evidence = Evidence(
+        helpful, neutral, harmful, float(helpful), float(harmful), succeeded=helpful
+    )
     facts = PatternFacts("plan", "named", "Plan", 0.0)
     return explain_pattern(MATURITY, ANTI, standing_of(MATURITY, ANTI, facts, evidence, decision))
 
@@ -79,8 +81,8 @@ def test_why_was_it_inverted():
     """5 of 7 failed, undecayed; and what would lift it."""
     found = explained(2, 4, neutral=1)
     assert found.because[-1] == (
-        "anti-pattern: failed 5 of 7 times, undecayed (neutral counts as failure), "
-        "which reaches 60% of at least 3"
+        "anti-pattern: 5 of 7 outcomes speak against it, undecayed (neutral counts against it); "
+        "5 of 7 tasks failed, which reaches 60% of at least 3"
     )
     assert "2 more helpful outcomes now would lift the anti-pattern" in found.to_change
 

@@ -46,7 +46,7 @@ WORK: dict[str, Callable[[str], object]] = {
     ),
     "retry_text": told,
     "slug_of_words": slug_of_words,
-    "warning": lambda text: warning(Inversion(text, 5, 7)),
+    "warning": lambda text: warning(Inversion(text, Evidence(2, 0, 5, 2.0, 5.0, succeeded=2))),
     "words_of": words_of,
 }
 PIECES = [

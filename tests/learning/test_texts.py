@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.numbers.percent import percent
+from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import (
@@ -24,9 +25,17 @@ TYPES = "Split by file type"
 def standing(
     content: str, state: Maturity, helpful: int, harmful: int, neutral: int = 0
 ) -> PatternWording:
-    """A pattern with evidence of this very moment."""
-    evidence = Evidence(helpful, neutral, harmful, float(helpful), float(harmful))
+    """A pattern with evidence of this very moment; tasks succeeded that scored helpful."""
+    evidence = Evidence(
+        helpful, neutral, harmful, float(helpful), float(harmful), succeeded=helpful
+    )
     return PatternWording(content, state, evidence)
+
+
+def inversion(content: str, failures: int, total: int) -> Inversion:
+    """A pattern whose tasks failed that often."""
+    succeeded = total - failures
+    return Inversion(content, Evidence(succeeded, 0, failures, succeeded=succeeded))
 
 
 @pytest.mark.parametrize(
@@ -54,58 +63,84 @@ def test_percent_of_counts_is_exact(part: int, whole: int) -> None:
 )  # fmt: skip
 def test_the_content_of_an_anti_pattern(content: str) -> None:
     """A warning in front and a period behind are not doubled."""
-    inversion = Inversion(content, 5, 7)
-    assert warning(inversion) == "AVOID: Split by file type. Failed 5/7 times (71% failure rate)"
+    failing = inversion(content, 5, 7)
+    assert warning(failing) == "AVOID: Split by file type. Failed 5/7 times (71% failure rate)"
     chinese = "避免:Split by file type。失败5/7次(71%失败率)"
-    assert warning(inversion, "zh") == chinese
+    assert warning(failing, "zh") == chinese
 
 
 def test_the_content_in_chinese() -> None:
     """As the rules give it."""
     for content in ("按文件类型拆分", "按文件类型拆分。", "避免：按文件类型拆分"):
         expected = "避免:按文件类型拆分。失败5/7次(71%失败率)"
-        assert warning(Inversion(content, 5, 7), "zh") == expected
+        assert warning(inversion(content, 5, 7), "zh") == expected
 
 
 def test_what_only_begins_like_a_warning_is_kept() -> None:
     """Never is a word like others."""
-    assert warning(Inversion("Never split by layer", 3, 3)).startswith("AVOID: Never split by")
+    assert warning(inversion("Never split by layer", 3, 3)).startswith("AVOID: Never split by")
     for content in ("Plan ahead, never: late", "Things to avoid: loops", "DO NOT", "AVOID:"):
-        assert warning(Inversion(content, 3, 3)).startswith(f"AVOID: {content}. Failed 3/3")
+        assert warning(inversion(content, 3, 3)).startswith(f"AVOID: {content}. Failed 3/3")
 
 
 @pytest.mark.parametrize(
     ("state", "helpful", "harmful", "english", "chinese"),
     [
-        ("proven", 9, 1, "PROVEN - 90% helpful from 10 observations",
-         "已验证 - 90%有帮助,来自10次观察"),
-        ("established", 7, 3, "ESTABLISHED - 70% helpful, 30% harmful from 10 observations",
-         "已确立 - 70%有帮助,30%有害,来自10次观察"),
-        ("candidate", 3, 0, "CANDIDATE - 3 observations, needs more data",
-         "候选 - 3次观察,需要更多数据"),
-        ("deprecated", 1, 4, "DEPRECATED - 80% harmful, avoid using",
-         "已弃用 - 80%有害,避免使用"),
-        ("candidate", 1, 0, "LIMITED DATA - 1 observation", "数据有限 - 1次观察"),
-        ("candidate", 1, 1, "LIMITED DATA - 2 observations", "数据有限 - 2次观察"),
-        ("proven", 0, 0, "LIMITED DATA - 0 observations", "数据有限 - 0次观察"),
-        ("proven", 5, 3, "PROVEN - 63% helpful from 8 observations",
-         "已验证 - 63%有帮助,来自8次观察"),
+        ("proven", 18, 0, "PROVEN - 18 of 18 tasks succeeded", "已验证 - 18个任务中18个成功"),
+        ("established", 7, 3, "ESTABLISHED - 7 of 10 tasks succeeded",
+         "已确立 - 10个任务中7个成功"),
+        ("candidate", 3, 0, "CANDIDATE - 3 of 3 tasks succeeded, needs more data",
+         "候选 - 3个任务中3个成功,需要更多数据"),
+        ("deprecated", 1, 4, "DEPRECATED - 4 of 5 tasks failed, avoid using",
+         "已弃用 - 5个任务中4个失败,避免使用"),
+        ("deprecated", 3, 0, "DEPRECATED - 3 of 3 tasks succeeded, avoid using",
+         "已弃用 - 3个任务中3个成功,避免使用"),
+        ("candidate", 1, 0, "LIMITED DATA - 1 of 1 task succeeded",
+         "数据有限 - 1个任务中1个成功"),
+        ("candidate", 1, 1, "LIMITED DATA - 1 of 2 tasks succeeded",
+         "数据有限 - 2个任务中1个成功"),
+        ("proven", 0, 0, "LIMITED DATA - 0 of 0 tasks succeeded", "数据有限 - 0个任务中0个成功"),
     ],
 )  # fmt: skip
 def test_lines(state: str, helpful: int, harmful: int, english: str, chinese: str) -> None:
-    """Each state says what it rests on; few reports are called few whatever the state."""
-    pattern = standing(TYPES, Maturity(state), helpful, harmful, neutral=4)
+    """In each state how many tasks succeeded; few tasks are called few whatever the state."""
+    pattern = standing(TYPES, Maturity(state), helpful, harmful)
     assert pattern_line(pattern) == f"- {TYPES} [{english}]"
     assert pattern_line(pattern, "zh") == f"- {TYPES} [{chinese}]"
 
 
-def test_shares_are_decayed_and_counts_are_not() -> None:
-    """Twelve old successes and four fresh failures: the text agrees with the state."""
-    old = Evidence(12, 0, 4, 3.0, 4.0)
-    deprecated = PatternWording(TYPES, Maturity.DEPRECATED, old)
-    assert pattern_line(deprecated).endswith("[DEPRECATED - 57% harmful, avoid using]")
-    established = PatternWording(TYPES, Maturity.ESTABLISHED, old)
-    assert pattern_line(established).endswith("43% helpful, 57% harmful from 16 observations]")
+def test_slow_successes_are_not_called_failures() -> None:
+    """Ten tasks succeeded after 40 minutes with three errors each: neutral, and not one failed."""
+    slow = Evidence(0, 10, 0, succeeded=10)
+    assert warning(Inversion("test first", slow, is_failing=False)) == (
+        "COSTLY: test first. Of 10 tasks, 0 failed and 10 succeeded only slowly, "
+        "with errors or with retries"
+    )
+    assert pattern_line(PatternWording("test first", Maturity.CANDIDATE, slow)) == (
+        "- test first [CANDIDATE - 10 of 10 tasks succeeded, needs more data]"
+    )
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from(Verdict)), min_size=1),
+       st.sampled_from(Maturity))  # fmt: skip
+def test_every_number_in_a_line_is_true_of_success(
+    outcomes: list[tuple[bool, Verdict]], state: Maturity
+) -> None:
+    """Read back out of the text and counted again, whatever the outcomes scored."""
+    verdicts = [verdict for _, verdict in outcomes]
+    succeeded = sum(success for success, _ in outcomes)
+    counts = [verdicts.count(verdict) for verdict in Verdict]
+    evidence = Evidence(*counts, succeeded=succeeded)
+    total = len(outcomes)
+    for line in (
+        pattern_line(PatternWording("X", state, evidence)),
+        anti_pattern_line(Inversion("X", evidence)),
+    ):
+        said = re.search(r"(\d+)(?: of |/)(\d+)(?: tasks? (succeeded|failed))?", line)
+        assert said is not None
+        number, of, what = said.groups()
+        meant = succeeded if what == "succeeded" else total - succeeded
+        assert (int(number), int(of)) == (meant, total)
 
 
 hostile = st.text(st.sampled_from("#-`>[]PROVEN: \n\u2028AVOID") | st.characters(), max_size=400)
@@ -118,7 +153,7 @@ def test_a_line_is_one_line_whatever_was_written(
     """It opens no section and stays bounded."""
     for line in (
         pattern_line(standing(content, state, 7, 3), language),
-        anti_pattern_line(Inversion(content, 5, 7), language),
+        anti_pattern_line(inversion(content, 5, 7), language),
     ):
         assert len(line.splitlines()) == 1
         assert line.startswith("- ")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trackrecord.errors import ImportFormatError
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.importers import FORMATS, Imported, Rejected, read_recorded
-from trackrecord_producers.importers.jsonl import read_lines
+from trackrecord_producers.importers.jsonl import read_outcomes
 
 RECORDED = Path(__file__).parents[3] / "shared/data/tau-bench/gpt-4o-airline.json"
 
@@ -275,7 +275,7 @@ def test_any_bytes_are_read_or_refused(content, tmp_path_factory):
 
 
 def _lines(content, **options):
-    return list(read_lines(io.BytesIO(content), **options))
+    return list(read_outcomes(io.BytesIO(content), **options))
 
 
 WHOLE = b'{"task_id":"t","success":true}'
@@ -340,3 +340,30 @@ def test_any_bytes_are_outcomes_or_rejected_lines(content):
     for each in _lines(content, max_bytes=100):
         if isinstance(each, Imported):
             decode_outcome(encode_body(each.fields))
+
+
+def test_a_document_has_the_ids_of_its_lines():
+    """A list, lines, and one outcome over several lines are the same outcomes."""
+
+    def ids(content):
+        return [each.fields["outcome_id"] for each in _lines(content)]
+
+    other = WHOLE.replace(b"true", b"false")
+    lines = ids(WHOLE + b"\n" + WHOLE + b"\n" + other)
+    assert ids(b" [" + WHOLE + b",\n" + WHOLE + b", " + other + b"]\n") == lines
+    assert ids(json.dumps(json.loads(WHOLE), indent=3).encode()) == lines[:1]
+    assert ids(b"[]") == []
+
+
+def test_a_document_that_is_too_long_is_refused_line_by_line():
+    """So that no more than the bound is held."""
+    content = b"[" + b",\n".join([WHOLE] * 100) + b"]"
+    results = _lines(content, max_document_bytes=500)
+    assert len(results) == 100
+    assert isinstance(results[0], Rejected)
+
+
+def test_fields_that_are_null_are_left_out():
+    """They say nothing, and a project or an id that is null is filled in."""
+    (each,) = _lines(WHOLE[:-1] + b',"outcome_id":null,"project":null}')
+    assert set(each.fields) == {"task_id", "success", "outcome_id"}

@@ -37,7 +37,7 @@ CURRENT = {"id": "now", "kind": "task", "text": "Fix it", "metadata": {"isCurren
 
 
 def pattern(slug, helpful, harmful=0):
-    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful))
+    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
     facts = PatternFacts(slug, "named", slug, None)
     standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
     return present_pattern(standing, NAMES.name_of)
@@ -127,11 +127,11 @@ def test_the_whole_text(client, settings, process):
     answer = trackrecord.context("p", candidates=[CURRENT], budget=400)
     assert answer.prompt == (
         "## Anti-Patterns to Avoid\n\n"
-        "Based on past failures, avoid these decomposition strategies:\n\n"
+        "Based on past failures, avoid these strategies:\n\n"
         "- AVOID: big-bang. Failed 6/7 times (86% failure rate)\n\n"
-        "## Proven Patterns\n\n- tests-first [PROVEN - 100% helpful from 8 observations]\n\n"
+        "## Proven Patterns\n\n- tests-first [PROVEN - 8 of 8 tasks succeeded]\n\n"
         "## Established Patterns\n\n"
-        "- small-steps [ESTABLISHED - 100% helpful, 0% harmful from 4 observations]\n\n"
+        "- small-steps [ESTABLISHED - 4 of 4 tasks succeeded]\n\n"
         "## Tool Procedures and How Often They Worked\n\n"
         "- build [worked 4/5]\n- refund [worked 4/5]\n\n"
         "## Tasks\n\nFix it"

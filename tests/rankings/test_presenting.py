@@ -13,7 +13,7 @@ from trackrecord.prompt.presentation import present_pattern
 def presented(share: float, **texts: int):
     facts = PatternFacts("plan", "named", "Plan", 1.0)
     rules = AntiPatternRules(failure_share=share)
-    standing = standing_of(MaturityRules(), rules, facts, Evidence(2, 1, 4, 2.0, 4.0))
+    standing = standing_of(MaturityRules(), rules, facts, Evidence(2, 1, 4, 2.0, 4.0, succeeded=2))
     return present_pattern(standing, lambda _slug, content, _language: content, TextRules(**texts))
 
 
@@ -32,5 +32,18 @@ def test_an_anti_pattern_has_the_same_counts_and_tags():
 
 def test_the_text_is_worded_by_the_rules():
     """What is little data, and how long a content may be."""
-    assert presented(0.9).lines["en"] == "- Plan [DEPRECATED - 67% harmful, avoid using]"
-    assert presented(0.9, limited_below=7).lines["en"] == "- Plan [LIMITED DATA - 6 observations]"
+    assert presented(0.9).lines["en"] == "- Plan [DEPRECATED - 5 of 7 tasks failed, avoid using]"
+    assert (
+        presented(0.9, limited_below=8).lines["en"]
+        == "- Plan [LIMITED DATA - 2 of 7 tasks succeeded]"
+    )
+
+
+def test_what_succeeds_slowly_is_neither_a_warning_nor_recommended():
+    """Ten of ten tasks succeeded, slowly and with errors: no line says "avoid" or "failed"."""
+    facts = PatternFacts("test-first", "named", "Test first", 1.0)
+    evidence = Evidence(0, 10, 0, succeeded=10)
+    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
+    shown = present_pattern(standing, lambda _slug, content, _language: content)
+    assert (standing.is_inverted, standing.is_warning, shown.lines) == (True, False, {})
+    assert "ailed 10" not in shown.content + shown.reason

@@ -24,7 +24,7 @@ NAMES = Recogniser()
 
 
 def pattern(slug, helpful, harmful, content=None):
-    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful))
+    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
     facts = PatternFacts(slug, "named", content or slug, None)
     standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
     return present_pattern(standing, NAMES.name_of)
@@ -50,6 +50,7 @@ def competence(name, tools, signal, now):
             updated_at=now,
         ),
         now=now,
+        base_rate=0.5,
     )
 
 
@@ -69,7 +70,7 @@ def test_what_was_written_is_read_with_its_age(client, settings, reader):
     answer = reader.read(project="p")
     assert answer.patterns == (good,)
     assert answer.anti_patterns == (bad,)
-    assert "- tests-first [PROVEN - 100% helpful from 8 observations]" in answer.prompt
+    assert "- tests-first [PROVEN - 8 of 8 tasks succeeded]" in answer.prompt
     assert "- AVOID: big-bang. Failed 6/7 times (86% failure rate)" in answer.prompt
     assert 0 <= answer.age_s < 5
     assert (answer.is_stale, answer.problem, answer.left_out) == (False, None, 0)
@@ -88,7 +89,7 @@ def test_chinese_text_for_chinese_prompts(client, settings, reader):
     split = pattern("split-by-component", 5, 0, "Split by component")
     write_document(client, settings, document(patterns=(split,)))
     assert reader.read(project="p", lang="zh").prompt == (
-        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 100%有帮助,来自5次观察]"
+        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5个任务中5个成功]"
     )
 
 

@@ -143,7 +143,7 @@ def test_patterns_as_a_text():
     )
     warning = (
         "## Anti-Patterns to Avoid\n\n"
-        "Based on past failures, avoid these decomposition strategies:\n\n"
+        "Based on past failures, avoid these strategies:\n\n"
         "- AVOID: bad. Failed 6/7 times\n\n"
     )
     trusted = (

@@ -113,14 +113,14 @@ def test_no_value_makes_settings_crash(name, monkeypatch):
 def test_an_unknown_variable_is_refused_by_both(name, monkeypatch):
     """The line names it."""
     monkeypatch.setenv(ENV_PREFIX + name, "1")
-    line = f"there is no setting {ENV_PREFIX}{name}; docs/settings.md lists them all"
+    line = f"unknown setting {ENV_PREFIX}{name}; docs/settings.md lists them all"
     assert _outcome(load_agent_settings) == _outcome(load_settings) == line
 
 
 @pytest.mark.parametrize("name", ["SCORING__TOLERANCE", "MATURITY__COUNT_TOLERANCE"])
 def test_a_setting_that_became_a_constant_says_so(name, monkeypatch, tmp_path):
     """In the environment and in a file; the line says what to do."""
-    said = "is not a setting any more: rounding is always tolerated; remove it"
+    said = "was removed from the settings: rounding is always tolerated; delete it"
     monkeypatch.setenv(ENV_PREFIX + name, "0.01")
     assert _outcome(load_agent_settings) == _outcome(load_settings) == f"{ENV_PREFIX}{name} {said}"
     monkeypatch.delenv(ENV_PREFIX + name)

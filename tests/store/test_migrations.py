@@ -8,14 +8,15 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
+from teaching import NOW, RULES, outcome, teach
 
 from trackrecord.errors import NoVectors, SchemaTooNew, SchemaUnreleased, SettingsError
 from trackrecord.store.competences.vectors import make_room
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
 from trackrecord.store.database.metadata import metadata
-from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.projects import project_names
+from trackrecord.store.patterns.read import read_standings
 
 FOLDER = Path(migrate.__file__).parents[1] / "migrations"
 
@@ -83,14 +84,20 @@ def test_a_newer_database_is_refused_in_one_clear_line(store):
 
 
 def test_a_database_of_the_last_unreleased_version_goes_on_as_it_is(store):
-    """Its tables are those of the first release: it is only marked so, and keeps what it holds."""
+    """It gets what was added since, counted from what it holds, and keeps all of that."""
+    batch = [outcome(1, patterns=["plan"]), outcome(2, patterns=["plan"], helpful=False)]
+    teach(store, [*batch, outcome(3, project="kept")])
     with writing(store) as connection:
-        ensure_projects(connection, ["kept"])
+        for column in ("patterns DROP COLUMN succeeded", "observations DROP COLUMN success"):
+            connection.execute(text(f"ALTER TABLE {column}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
     assert migrate.migrate(store) is True
     assert migrate.migrate(store) is False
     with reading(store) as connection:
-        assert project_names(connection) == ["kept"]
+        assert project_names(connection) == ["default", "kept"]
+        for at in (None, NOW):
+            (standing,) = read_standings(connection, 1, RULES, now=NOW, at=at)
+            assert (standing.evidence.succeeded, standing.evidence.failed) == (1, 1)
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002", "0003"])

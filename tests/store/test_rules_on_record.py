@@ -124,5 +124,5 @@ def test_numbers_of_the_first_version_are_known_to_be_of_another(empty_store_url
 
         connection.execute(recorded_rules.update().values(rules="{}", mixed=True))
     teach(engine, [outcome(2)])
-    assert due(engine) == {"default": ("what is recorded was learnt by an earlier version",)}
+    assert due(engine) == {"default": ("the recorded numbers were learnt by an earlier version",)}
     engine.dispose()

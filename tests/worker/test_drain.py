@@ -301,7 +301,7 @@ def test_many_projects_in_one_batch(
 def test_a_fault_of_ours_holds_up_nothing(
     worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
-    """What cannot be appraised, for a reason nobody foresaw, goes to the dead letters."""
+    """An outcome that cannot be scored, for an unforeseen reason, goes to the dead letters."""
 
     class Faulty(Appraiser):
         def appraise(self, outcome: Outcome, *arguments: Any, **named: Any) -> Appraised:
@@ -317,5 +317,5 @@ def test_a_fault_of_ours_holds_up_nothing(
     assert (done.recorded, done.refused) == (5, 1)
     letters: Any = client.xrange(store_settings.keys.dead)
     assert letters[0][1][b"body"] == body(3)
-    assert b"cannot be appraised" in letters[0][1][b"reason"]
+    assert b"cannot be scored" in letters[0][1][b"reason"]
     assert client.xlen(store_settings.keys.outcomes) == 0

@@ -83,7 +83,8 @@ def test_projects_are_kept_apart(worker, store_settings, client, engine):
 @pytest.mark.parametrize(
     ("memory", "reason"),
     [
-        (b"{", "no memory"), (b"[]", "no memory"), (b"\xff", "no memory"), (b"{}", "text"),
+        (b"{", "invalid memory"), (b"[]", "invalid memory"), (b"\xff", "invalid memory"),
+        (b"{}", "text"),
         ({"text": 7}, "text"), ({"text": " \n"}, "blank"), ({"text": "KNOWN PITFALL: "}, "blank"),
         ({"text": "x" * 2001}, "2001 characters, 2000 are allowed"), ({"text": "a\0b"}, "NUL"),
         ({"text": "x", "project": ""}, "project"), ({"text": "x", "project": "a\0"}, "project"),

@@ -7,11 +7,16 @@ import msgspec
 from trackrecord.learning.competences.phrases import instructions_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import Status
-from trackrecord.learning.competences.selection import recency, selection_score
-from trackrecord.learning.competences.texts import Counts, competence_line
+from trackrecord.learning.competences.selection import (
+    expected_success,
+    recency,
+    selection_score,
+)
+from trackrecord.learning.competences.texts import Counts, competence_line, failing_line
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
 from trackrecord.learning.memories.texts import memory_line, past_task_line
-from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import Maturity, base_score
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import (
     PLAIN,
@@ -25,7 +30,7 @@ from trackrecord.learning.patterns.texts import (
 from trackrecord.learning.text.inert import as_data
 from trackrecord.learning.text.language import Language
 
-from .document import RankedCompetence, RankedMemory, RankedPattern, RankedTask
+from .document import RankedCompetence, RankedFailure, RankedMemory, RankedPattern, RankedTask
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -55,22 +60,56 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         helpful_count=evidence.helpful,
         neutral_count=evidence.neutral,
         harmful_count=evidence.harmful,
+        succeeded_count=evidence.succeeded,
         decayed_helpful=evidence.decayed_helpful,
         decayed_harmful=evidence.decayed_harmful,
         harmful_ratio=evidence.harmful_share,
         reason=_reason(standing),
         last_validated=facts.last_validated,
         tags=(facts.kind,),
-        lines={
-            language: _line(standing, name_of(facts.slug, facts.content, language), language, texts)
-            for language in LANGUAGES
-        },
+        lines=_lines(standing, name_of, texts),
     )
 
 
-def present_competence(record: Competence, *, now: float) -> RankedCompetence:
-    """A record as it is shown, scored for a moment without a task."""
+def _lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict[str, str]:
+    """Return the pattern's line in each language; none where its tasks succeed at a cost.
+
+    Nobody is told to avoid what succeeds, and nobody is told to use what is slow or full of errors.
+    """
+    if standing.is_inverted and not standing.is_failing:
+        return {}
+    facts = standing.facts
+    return {
+        language: _line(standing, name_of(facts.slug, facts.content, language), language, texts)
+        for language in LANGUAGES
+    }
+
+
+def present_failing(signature: str, failures: int) -> RankedFailure:
+    """Return a procedure that no task succeeded with as it is shown.
+
+    Args:
+        signature: its tools.
+        failures: tasks that used these tools and no others.
+    """
+    return RankedFailure(
+        id=signature,
+        failure_count=failures,
+        score=base_score(Evidence(decayed_helpful=float(failures))),
+        lines={language: failing_line(signature, failures, language) for language in LANGUAGES},
+    )
+
+
+def present_competence(record: Competence, *, now: float, base_rate: float) -> RankedCompetence:
+    """Return a record as it is shown, scored for a moment without a task.
+
+    Args:
+        record: the record.
+        now: the moment, seconds since the epoch.
+        base_rate: how often the project's tasks succeed, 0..1.
+    """
     performance = record.performance
+    expected = expected_success(performance.success_count, performance.failure_count, base_rate)
     fresh = recency(record.lifecycle.last_reinforced_at, record.lifecycle.half_life_days, now)
     signals = tuple(trigger.signal for trigger in record.triggers)
     return RankedCompetence(
@@ -84,9 +123,8 @@ def present_competence(record: Competence, *, now: float) -> RankedCompetence:
         success_rate=performance.success_rate,
         confidence=record.confidence,
         recency=fresh,
-        score=selection_score(
-            applicability=record.confidence, success=performance.success_rate, recency=fresh
-        ),
+        score=selection_score(applicability=record.confidence, success=expected, recency=fresh),
+        expected_success=expected,
         lines={language: _competence_line(record, language) for language in LANGUAGES},
         instructions=instructions_of(step.tool for step in record.recipe),
     )
@@ -189,8 +227,7 @@ def _line(standing: Standing, name: str, language: Language, texts: TextRules) -
 
 
 def _inversion(standing: Standing, name: str) -> Inversion:
-    failures = standing.failure_count
-    return Inversion(name, failures, failures + standing.success_count)
+    return Inversion(name, standing.evidence, standing.is_failing)
 
 
 def _reason(standing: Standing) -> str:
@@ -200,8 +237,10 @@ def _reason(standing: Standing) -> str:
         why = f": {as_data(decision.reason)}" if decision.reason else ""
         return f"{standing.state} by hand, by {as_data(decision.actor)}{why}"
     if standing.is_inverted:
-        failures = standing.failure_count
-        return f"failed {failures} of {failures + standing.success_count} times"
+        return (
+            f"{standing.evidence.failed} of {standing.evidence.observations} tasks failed, "
+            f"{standing.success_count} scored helpful"
+        )
     evidence = standing.evidence
     return (
         f"{evidence.decayed_helpful:.2f} helpful, {evidence.decayed_harmful:.2f} harmful "

@@ -1,16 +1,21 @@
-"""Selecting: which competence records fit a task, by whatever means there are to compare them."""
+"""Selection: which competence records fit a task, compared by words or by embeddings."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Engine
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.embeddings.embedder import Embedder
-from trackrecord.settings import Settings
+from trackrecord.learning.competences.document import Reading
+from trackrecord.learning.competences.fallbacks import fallbacks_among
+from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.select import Selected, select_competences, select_in_past
 from trackrecord.store.database.engine import reading
-from trackrecord.store.outcomes.projects import project_id_of
 
-_NOWHERE = -1
+from .competences import CompetenceRecord
+from .project_rows import project_row
 
 
 @dataclass(frozen=True)
@@ -21,10 +26,50 @@ class Selection:
         answer: the candidates, and how sure the choice is.
         compared_by: what applicability is: "confidence" without a task, else "words" or
             "embeddings".
+        task: the task's text, if any.
+        now: the moment that it is an answer for, seconds since the epoch.
+        needs_more_below: the confidence below which a choice needs more information.
+        fallbacks: of each candidate, by id; empty when they were not asked for.
     """
 
     answer: Selected
     compared_by: str
+    task: str | None
+    now: float
+    needs_more_below: float
+    fallbacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def records(self) -> list[CompetenceRecord]:
+        """The candidates' records, best first."""
+        return [
+            CompetenceRecord(each.record, Reading(self.now, self.fallbacks.get(each.record.id, ())))
+            for each in self.answer.candidates
+        ]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the selection as a JSON object."""
+        answer = self.answer
+        return {
+            "task": self.task,
+            "selected": answer.candidates[0].record.id if answer.candidates else None,
+            "confidence": answer.choice.confidence,
+            "needs_more": answer.choice.needs_more,
+            "needs_more_below": self.needs_more_below,
+            "count": answer.count,
+            "compared_by": self.compared_by,
+            "candidates": [
+                {
+                    "id": candidate.record.id,
+                    "score": candidate.signals.score,
+                    "applicability": candidate.signals.applicability,
+                    "success": candidate.signals.success,
+                    "recency": candidate.signals.recency,
+                    "record": record.to_document(),
+                }
+                for candidate, record in zip(answer.candidates, self.records, strict=True)
+            ],
+        }
 
 
 class Selector:
@@ -35,7 +80,7 @@ class Selector:
         settings: the rules, and the embedding endpoint if there is one.
     """
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: DaemonSettings) -> None:
         self._engine = engine
         self._settings = settings
         self._embedder = Embedder(engine, settings.embeddings)
@@ -48,28 +93,45 @@ class Selector:
         limit: int,
         now: float,
         at: float | None = None,
+        with_fallbacks: bool = False,
     ) -> Selection:
         """Rank the records of a project for a task.
 
         Args:
             project: its name.
             task: the task's text, if any.
-            limit: how many candidates are answered.
+            limit: the maximum number of candidates to return.
             now: the present, seconds since the epoch.
             at: a past moment to answer for; tasks are compared by words then.
+            with_fallbacks: whether to look for the candidates' fallbacks, among all records.
 
         Raises:
+            UnknownProject: nothing is on record for the project.
             WrongDimension: the embedding endpoint's vectors are not as long as they must be.
         """
+        wanted = task if task and task.strip() else None
+        if at is not None:
+            answer, compared_by = self._in_past(project, wanted, limit, at), "words"
+        else:
+            answer, compared_by = self._now(project, wanted, limit, now)
+        return Selection(
+            answer,
+            compared_by if wanted else "confidence",
+            task=task,
+            now=now if at is None else at,
+            needs_more_below=self._settings.competence.needs_more_below,
+            fallbacks=self._fallbacks(project, answer, at) if with_fallbacks else {},
+        )
+
+    def _in_past(self, project: str, task: str | None, limit: int, at: float) -> Selected:
         rules = self._settings.competence
-        task = task if task and task.strip() else None
         with reading(self._engine) as connection:
-            project_id = project_id_of(connection, project)
-            if project_id is None:
-                project_id = _NOWHERE
-            if at is not None:
-                past = select_in_past(connection, project_id, rules, task=task, limit=limit, at=at)
-                return Selection(past, "words" if task else "confidence")
+            project_id = project_row(connection, project)
+            return select_in_past(connection, project_id, rules, task=task, limit=limit, at=at)
+
+    def _now(self, project: str, task: str | None, limit: int, now: float) -> tuple[Selected, str]:
+        with reading(self._engine) as connection:
+            project_id = project_row(connection, project)
         by_vectors = (
             None if task is None else self._embedder.applicability(project_id, task, now=now)
         )
@@ -77,12 +139,21 @@ class Selector:
             answer = select_competences(
                 connection,
                 project_id,
-                rules,
+                self._settings.competence,
                 task=task,
                 limit=limit,
                 now=now,
                 applicability=by_vectors,
             )
-        if task is None:
-            return Selection(answer, "confidence")
-        return Selection(answer, "words" if by_vectors is None else "embeddings")
+        return answer, "words" if by_vectors is None else "embeddings"
+
+    def _fallbacks(
+        self, project: str, answer: Selected, at: float | None
+    ) -> Mapping[str, tuple[str, ...]]:
+        # Only a record that failed somewhere has a fallback, and only then are all of them read.
+        triggers = (trigger for each in answer.candidates for trigger in each.record.triggers)
+        if not any(trigger.failure_count for trigger in triggers):
+            return {}
+        with reading(self._engine) as connection:
+            records = read_competences(connection, project_row(connection, project), at=at)
+        return fallbacks_among(records, self._settings.competence.max_fallbacks)

@@ -1,4 +1,4 @@
-"""From entries of the stream to what can be learnt or remembered, and to what cannot."""
+"""Decode the entries of the stream: into outcomes, memories and refused entries."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ class Refused:
 
     Attributes:
         entry_id: its id in the stream.
-        fields: what it held, untouched.
-        reason: why, in one line that repeats nothing of the content.
+        fields: its fields, unchanged.
+        reason: the reason, in one line that repeats nothing of the content.
     """
 
     entry_id: bytes
@@ -58,9 +58,9 @@ class Arrivals:
 
     Attributes:
         entry_ids: all of them, those that were deleted meanwhile too.
-        arrived: what can be learnt.
-        memories: what is to be remembered.
-        refused: what is for the dead letters.
+        arrived: the outcomes to learn.
+        memories: the memories to store.
+        refused: the entries for the dead letters.
     """
 
     entry_ids: list[bytes]
@@ -72,7 +72,7 @@ class Arrivals:
 def sort_arrivals(
     entries: Iterable[Entry], appraiser: Appraiser, *, max_body_bytes: int, now: float
 ) -> Arrivals:
-    """Decode and appraise entries; what cannot be learnt is refused with its reason."""
+    """Decode and appraise entries; refuse those that cannot be learnt, each with a reason."""
     entry_ids: list[bytes] = []
     arrived: list[Arrived] = []
     memories: list[ArrivedMemory] = []
@@ -90,7 +90,7 @@ def sort_arrivals(
             refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
             _log.exception("appraisal_failed", entry_id=entry_id.decode())
-            reason = f"it cannot be appraised ({type(error).__name__})"
+            reason = f"it cannot be scored ({type(error).__name__})"
             refused.append(Refused(entry_id, fields, reason))
         else:
             arrived.append(Arrived(entry_id, fields, outcome))
@@ -137,6 +137,6 @@ def _check_version(fields: Mapping[bytes, bytes]) -> None:
 
 
 def received_at(entry_id: bytes, now: float) -> float:
-    """When Redis took the entry, from its id; a producer that makes up ids cannot reach ahead."""
+    """Return when Redis received an entry, from its id; a made-up id cannot lie in the future."""
     milliseconds, _, _ = entry_id.partition(b"-")
     return min(int(milliseconds) / 1000, now)

@@ -1,4 +1,4 @@
-"""What the tasks do: one function a task, each safe to lose and to repeat."""
+"""The bodies of the tasks: one function for each, safe to lose and to repeat."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What a worker process works with: its clients, built once in each process from the settings."""
+"""The objects of a worker process, built once in each process from the settings."""
 
 import os
 from functools import cached_property
@@ -26,7 +26,7 @@ DRAIN_TASK = "trackrecord.drain"
 
 
 class Stages:
-    """The stages of the flow, as one process sees them.
+    """The stages of the flow in one process.
 
     Args:
         settings: validated settings.
@@ -53,27 +53,27 @@ class Stages:
 
     @cached_property
     def recogniser(self) -> Recogniser:
-        """Knows strategies."""
+        """The recogniser of strategies."""
         return recogniser_of(self.settings.rules)
 
     @cached_property
     def refresher(self) -> RankingsRefresher:
-        """Writes rankings to the cache."""
+        """The writer of rankings to the cache."""
         return RankingsRefresher(self.engine, self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:
-        """Says when a rebuild is due."""
+        """The reminder of rebuilds that are due."""
         return RebuildReminder(self.engine, self.settings)
 
     @cached_property
     def outage(self) -> DatabaseOutage:
-        """This process's state towards the database."""
+        """The state of the database as this process sees it."""
         return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
 
     @cached_property
     def drain(self) -> Drain:
-        """Learns from the stream."""
+        """The drain of the stream."""
         return Drain(
             OutcomeStream(self.redis, self.settings.keys),
             self.engine,
@@ -86,7 +86,7 @@ class Stages:
 
     @cached_property
     def schedule(self) -> crontab:
-        """When consolidation is due."""
+        """The crontab of consolidation."""
         return parse_crontab(self.settings.consolidation_crontab, self._app)
 
     def _wake_another(self) -> None:
@@ -94,7 +94,7 @@ class Stages:
 
 
 class StagesOfProcess:
-    """Hands out the stages of the current process; a forked child builds its own."""
+    """Provide the stages of the current process; a forked child builds its own."""
 
     def __init__(self, settings: Settings, app: Celery) -> None:
         self._settings = settings
@@ -103,7 +103,7 @@ class StagesOfProcess:
         self._stages: Stages | None = None
 
     def get(self) -> Stages:
-        """The stages of this process."""
+        """Return the stages of this process."""
         if self._stages is None or self._pid != os.getpid():
             self._pid = os.getpid()
             self._stages = Stages(self._settings, self._app)

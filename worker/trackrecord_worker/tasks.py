@@ -25,7 +25,7 @@ def _run(job: Callable[[Stages], None], stages: Stages) -> None:
 
 
 def _task(name: str, job: Callable[[Stages], None]) -> Task[[], None]:
-    """Return the task of that name; a server that is away is not an error for it."""
+    """Return a task for a job; a server that is away is not an error for it."""
 
     @shared_task(name=name, bind=True)
     def run(task: Task[[], None]) -> None:
@@ -34,7 +34,7 @@ def _task(name: str, job: Callable[[Stages], None]) -> Task[[], None]:
         try:
             _run(job, app.stages.get())
         except (ServerUnavailable, *REDIS_AWAY) as error:
-            # What was read stays pending; the next wake-up tries again.
+            # The entries that were read stay pending; the next wake-up tries again.
             _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
 
     return run

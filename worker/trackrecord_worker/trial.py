@@ -1,4 +1,4 @@
-"""Whose fault it is when the database refuses an outcome: the outcome's, or its own."""
+"""Find out whether a refused outcome or the database itself is at fault."""
 
 import time
 import uuid
@@ -13,12 +13,12 @@ from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.scored_outcome import Appraiser
 
-# It goes everywhere that an outcome goes.
+# It touches everything that an outcome can touch.
 _BODY = b'{"task_id":"trial","success":true,"patterns":["trial"],"tool_graph":[{"tool":"trial"}]}'
 
 
 def try_store(engine: Engine, rules: Rules, appraiser: Appraiser) -> None:
-    """Learn an outcome that nothing is wrong with, and take it back.
+    """Learn a valid outcome, and roll it back.
 
     Raises:
         StoreUnavailable: the database refuses that one too: tables are missing or damaged, or

@@ -1,31 +1,37 @@
 """`trackrecord artifacts`: oversized outputs that are stored whole."""
 
-from base64 import b64encode
+from __future__ import annotations
+
 from functools import partial
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from trackrecord.artifacts.client import open_artifacts, store_output
-from trackrecord.artifacts.contents import lines_of
-from trackrecord.artifacts.pages import Page, Range, Unit, page_of
-from trackrecord.artifacts.summaries import kind_of_output
-from trackrecord.times import iso
+from ..access import check_project, settings_for
+from ..group import Group
+from ..options import Read, at_option, json_option, limit_option, project_option
+from ..screen import print_json, print_table, say_more, shown_ids
 
-from ..access import settings_for
-from ..options import Read, json_option, project_option
-from ..screen import print_json, print_table
+if TYPE_CHECKING:
+    from trackrecord.artifacts.pages import Page, Range, Unit
+    from trackrecord.artifacts.store import ArtifactStore
 
-_WHOLE = Range("bytes", 0)
+_ID_DIGITS = 64
 
 
-@click.group("artifacts")
+@click.group("artifacts", cls=Group)
 def command() -> None:
-    """Oversized outputs: stored whole, replaced by a summary, had back byte for byte."""
+    """Store and return oversized tool outputs."""
 
 
 def _range_of(unit: Unit) -> Read[Range]:
-    return Read("a:b", partial(Range.parse, unit))
+    return Read("a:b", partial(_parsed, unit))
+
+
+def _parsed(unit: Unit, text: str) -> Range:
+    from trackrecord.artifacts.pages import Range
+
+    return Range.parse(unit, text)
 
 
 @command.command("put")
@@ -33,10 +39,12 @@ def _range_of(unit: Unit) -> Read[Range]:
 @project_option
 @json_option
 def put_artifact(source: BinaryIO, project: str | None, *, as_json: bool) -> None:
-    """Store a file, or standard input, of any size; prints its id.
+    """Store a file, or standard input, of any size, and print its id.
 
-    With --json also the summary that would stand in its place.
+    With --json the summary that would take its place is printed, too.
     """
+    from trackrecord.artifacts.client import store_output
+
     settings, project = settings_for(project)
     stored = store_output(settings, project, source.read())
     if not as_json:
@@ -60,8 +68,10 @@ def put_artifact(source: BinaryIO, project: str | None, *, as_json: bool) -> Non
 
 @command.command("get")
 @click.argument("artifact_id", metavar="ID")
-@click.option("--lines", type=_range_of("lines"), help="From line a to line b, counted from 1.")
-@click.option("--bytes", "in_bytes", type=_range_of("bytes"), help="From byte a to b, from 0.")
+@click.option("--lines", type=_range_of("lines"), help="Return line a to line b, counted from 1.")
+@click.option(
+    "--bytes", "in_bytes", type=_range_of("bytes"), help="Return byte a to byte b, counted from 0."
+)
 @project_option
 @json_option
 def get_artifact(
@@ -72,14 +82,18 @@ def get_artifact(
     *,
     as_json: bool,
 ) -> None:
-    """An artifact, or the part of it that is asked for, byte for byte."""
+    """Return an artifact, or a part of it, byte for byte."""
+    from trackrecord.artifacts.client import open_artifacts
+    from trackrecord.artifacts.pages import Range, page_of
+
     if lines is not None and in_bytes is not None:
         message = "ask for --lines or for --bytes, not for both"
         raise click.UsageError(message)
     settings, project = settings_for(project)
     store = open_artifacts(settings, project)
-    data = store.get(artifact_id)
-    page = page_of(artifact_id, data, lines or in_bytes or _WHOLE)
+    whole = _whole_id(store, artifact_id)
+    data = store.get(whole)
+    page = page_of(whole, data, lines or in_bytes or Range("bytes", 0))
     if len(page.data) > settings.artifacts.threshold_chars:
         # An agent's shell may be who asks: what it gets is not to become a summary again.
         store.note_retrieved(page.data)
@@ -89,7 +103,21 @@ def get_artifact(
         click.echo(bytes(page.data), nl=False)
 
 
+def _whole_id(store: ArtifactStore, given: str) -> str:
+    """Return the id that a beginning stands for; what is no beginning is left as it is."""
+    from trackrecord.queries.short_ids import matching, only_match
+
+    if len(given) >= _ID_DIGITS:
+        return given
+    return only_match(given, matching(given, (entry.id for entry in store.entries()))) or given
+
+
 def _as_document(page: Page, data: bytes) -> dict[str, Any]:
+    from base64 import b64encode
+
+    from trackrecord.artifacts.contents import lines_of
+    from trackrecord.artifacts.summaries import kind_of_output
+
     try:
         content, encoding = page.data.decode(), "utf-8"
     except UnicodeDecodeError:
@@ -108,24 +136,43 @@ def _as_document(page: Page, data: bytes) -> dict[str, Any]:
 
 @command.command("list")
 @project_option
+@at_option
+@limit_option("artifacts")
 @json_option
-def list_artifacts(project: str | None, *, as_json: bool) -> None:
-    """What is stored for a project, newest first."""
+def list_artifacts(
+    project: str | None, at: float | None, limit: int | None, *, as_json: bool
+) -> None:
+    """List what is stored for a project, newest first.
+
+    With --at the list holds the artifacts still there that had been stored last by then: what was
+    pruned since is gone.
+    """
+    from trackrecord.artifacts.client import open_artifacts
+    from trackrecord.times import iso
+
     settings, project = settings_for(project)
     entries = open_artifacts(settings, project).entries()
+    if not entries:
+        check_project(settings, project)
+    found = [entry for entry in entries if at is None or entry.stored_at <= at]
     retention_s = settings.artifacts.retention_s
     rows = [
         {
-            "id": each.id,
-            "size": each.size,
-            "stored_at": iso(each.stored_at),
-            "kept_until": iso(each.stored_at + retention_s),
+            "id": entry.id,
+            "size": entry.size,
+            "stored_at": iso(entry.stored_at),
+            "kept_until": iso(entry.stored_at + retention_s),
         }
-        for each in entries
+        for entry in found[:limit]
     ]
     if as_json:
         print_json(rows)
     elif not rows:
         click.echo(f"no artifacts of project {project!r}")
     else:
-        print_table(("id", "size", "stored at", "kept until"), (list(row.values()) for row in rows))
+        ids = shown_ids([entry.id for entry in found[:limit]], [entry.id for entry in entries])
+        print_table(
+            ("id", "size", "stored at", "kept until"),
+            (list((row | {"id": ids[str(row["id"])]}).values()) for row in rows),
+        )
+        say_more(len(found) - len(rows), "artifacts")

@@ -1,41 +1,46 @@
 """`trackrecord context`: candidates for a prompt, ranked and chosen under a budget."""
 
+from __future__ import annotations
+
 import time
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from trackrecord.learning.text.language import Language
-from trackrecord.prompt.candidates.partial_rules import rules_from
-from trackrecord.prompt.candidates.read import read_candidates
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.report import Considered, Context, context_from
-from trackrecord.settings import Settings
-
-from ..access import open_redis, settings_for
-from ..candidate_input import read_question
+from ..access import check_project, open_redis, read_store, settings_for
+from ..group import Group
 from ..options import at_option, format_option, json_option, lang_option, project_option
 from ..screen import console, print_json, print_table
-from .rankings_ import document_at
+
+if TYPE_CHECKING:
+    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.learning.text.language import Language
+    from trackrecord.prompt.document import RankingsDocument
+    from trackrecord.prompt.report import Considered, Context
 
 
-@click.group("context")
+@click.group("context", cls=Group)
 def command() -> None:
-    """What stands in a prompt: candidates, ranked and chosen under a budget."""
+    """Rank candidates for a prompt under a token budget."""
 
 
 @command.command("rank")
 @click.argument("source", metavar="[FILE|-]", type=click.File("rb"), default="-")
-@click.option("--budget", type=int, help="In tokens.  [default: that of the file, else no limit]")
 @click.option(
-    "--learnt", is_flag=True, help="What the project has learnt competes, too; needs the servers."
+    "--budget",
+    type=int,
+    help="Limit the text to this many tokens.  [default: the file's budget, else no limit]",
+)
+@click.option(
+    "--learnt",
+    is_flag=True,
+    help="Let what the project has learnt compete, too; this needs the servers.",
 )
 @project_option
 @at_option
-@click.option("--task", help="Text of the task at hand, for --learnt.")
+@click.option("--task", help="Rank what is learnt by this text of the task at hand.")
 @lang_option
-@format_option("prompt: the text itself.")
+@format_option("Print a table, or the prompt text itself.")
 @json_option
 def rank(
     source: BinaryIO,
@@ -54,6 +59,12 @@ def rank(
     The JSON is a list of candidates, or an object with `candidates` and, as far as they differ from
     the settings, `config` and `budget`.
     """
+    from trackrecord.prompt.candidates.partial_rules import rules_from
+    from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.report import context_from
+
+    from ..candidate_input import read_question
+
     settings, project = settings_for(project)
     if not learnt and (at is not None or task is not None):
         message = "--at and --task are about what is learnt; add --learnt"
@@ -62,7 +73,7 @@ def rank(
     own = read_candidates(question.candidates)
     rules = rules_from(question.config, settings.context)
     now = time.time()
-    document, problem = _learnt(settings, project, at, now) if learnt else (None, None)
+    document, problem = _learnt(settings, project, at) if learnt else (None, None)
     answer = context_from(
         document,
         own,
@@ -84,12 +95,19 @@ def rank(
 
 
 def _learnt(
-    settings: Settings, project: str, at: float | None, now: float
+    settings: DaemonSettings, project: str, at: float | None
 ) -> tuple[RankingsDocument | None, str | None]:
+    from trackrecord.prompt.client import RankingsReader
+    from trackrecord.queries.past_rankings import rankings_at
+
     if at is not None:
-        return document_at(settings, project, at, now=now), None
+        with read_store(project) as (connection, _, name):
+            return rankings_at(connection, settings, name, at), None
     with open_redis(settings):
-        return RankingsReader(settings).document(project)
+        document, problem = RankingsReader(settings).document(project)
+    if document is None:
+        check_project(settings, project)
+    return document, problem
 
 
 def _print(answer: Context) -> None:

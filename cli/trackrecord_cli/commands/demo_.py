@@ -1,28 +1,54 @@
 """`trackrecord demo`: the main job, on a simulated fleet."""
 
+from __future__ import annotations
+
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.progress import Progress
 
-from ..demo.report import comparison
-from ..demo.run import run_demo
 from ..options import json_option
 from ..screen import console, print_json, print_table, progress_bar
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
 
 @click.command("demo")
-@click.option("--agents", type=click.IntRange(1, 64), default=4, show_default=True)
-@click.option("--outcomes", type=click.IntRange(100, 1_000_000), default=40_000, show_default=True)
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option(
+    "--agents",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Run this many agents, each in a process of its own.",
+)
+@click.option(
+    "--outcomes",
+    type=click.IntRange(100, 1_000_000),
+    default=40_000,
+    show_default=True,
+    help="Publish this many outcomes in all.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Draw the fleet's luck from this seed.",
+)
 @json_option
 def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
-    """A simulated fleet with a planted truth, through the real servers.
+    """Run a simulated fleet, and show what was learnt beside the truth.
 
     Agents publish from processes of their own, a real worker learns; the end shows what was
     learnt beside what was planted. Leaves nothing behind.
     """
+    from trackrecord.logs import configure_logs
+
+    from ..demo.report import comparison
+    from ..demo.run import run_demo
+
+    configure_logs("warning")
     started = time.monotonic()
     with progress_bar() as progress:
         steps = _Steps(progress)

@@ -1,36 +1,64 @@
 """`trackrecord errors`: what went wrong in attempts at a task in flight."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from trackrecord.inflight.classification import classify_text
-from trackrecord.inflight.errors import ERROR_TYPES, ErrorType, TaskError
-from trackrecord.inflight.reports import error_report
-from trackrecord.inflight.retry_text import retry_text
-from trackrecord.inflight.store import InFlightStore
-from trackrecord.learning.text.language import Language
-from trackrecord.settings import Settings
-from trackrecord.times import iso
+from trackrecord.errors import UnknownProject
 
-from ..access import open_redis, settings_for
+from ..access import check_project, open_redis, settings_for
+from ..group import Group
 from ..options import at_option, json_option, lang_option, project_option
 from ..screen import print_json, print_table
 
+if TYPE_CHECKING:
+    from redis import Redis
 
-@click.group("errors")
+    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.inflight.errors import ErrorType, TaskError, TaskInFlight
+    from trackrecord.inflight.store import InFlightStore
+    from trackrecord.learning.text.language import Language
+
+_TYPES = ("validation", "timeout", "conflict", "tool_failure", "unknown")
+
+
+@click.group("errors", cls=Group)
 def command() -> None:
-    """Errors of tasks in flight, for whoever tries next."""
+    """Record and show the errors of tasks in flight."""
 
 
 @contextmanager
-def _open(project: str | None) -> Iterator[tuple[InFlightStore, Settings]]:
-    settings, project = settings_for(project)
+def _open(project: str | None) -> Iterator[tuple[Redis, InFlightStore, DaemonSettings, str]]:
+    from trackrecord.inflight.store import InFlightStore
+
+    settings, name = settings_for(project)
     with open_redis(settings) as client:
-        yield InFlightStore(client, settings.keys, project, settings.errors), settings
+        yield client, InFlightStore(client, settings.keys, name, settings.errors), settings, name
+
+
+def _read(
+    project: str | None, task_id: str, at: float | None
+) -> tuple[TaskInFlight, DaemonSettings]:
+    """Read a task in flight.
+
+    A project without any record is normal here: its first task has not ended yet. So an unknown
+    one is named on standard error, and the answer is empty.
+    """
+    from trackrecord.queries.in_flight import has_tasks_in_flight
+
+    with _open(project) as (client, store, settings, name):
+        task = store.read(task_id, at=at)
+        is_known = has_tasks_in_flight(client, settings.keys, name)
+    if not is_known:
+        try:
+            check_project(settings, name)
+        except UnknownProject as error:
+            click.echo(f"trackrecord: {error}", err=True)
+    return task, settings
 
 
 @command.command("record")
@@ -41,12 +69,12 @@ def _open(project: str | None) -> Iterator[tuple[InFlightStore, Settings]]:
 @click.option(
     "--type",
     "kind",
-    type=click.Choice(ERROR_TYPES),
-    help="What kind of error it is.  [default: what the message says]",
+    type=click.Choice(_TYPES),
+    help="Set the type of the error.  [default: derived from the message]",
 )
-@click.option("--stack-trace", metavar="TEXT", help="Where it happened.")
-@click.option("--tool", "tool_name", metavar="NAME", help="The tool that was used.")
-@click.option("--context", metavar="TEXT", help="What was being done.")
+@click.option("--stack-trace", metavar="TEXT", help="Add the stack trace of the error.")
+@click.option("--tool", "tool_name", metavar="NAME", help="Name the tool that was used.")
+@click.option("--context", metavar="TEXT", help="Describe what was being done.")
 def record_error(
     task_id: str,
     message: str,
@@ -58,7 +86,10 @@ def record_error(
     *,
     as_json: bool,
 ) -> None:
-    """Record an error; prints its id."""
+    """Record an error and print its id."""
+    from trackrecord.inflight.classification import classify_text
+    from trackrecord.inflight.reports import error_report
+
     report = error_report(
         task_id,
         kind or classify_text(message),
@@ -67,7 +98,7 @@ def record_error(
         tool_name=tool_name,
         context=context,
     )
-    with _open(project) as (store, _):
+    with _open(project) as (_, store, _, _):
         store.write(report)
     if as_json:
         print_json({"id": report.id, "task_id": report.task_id, "type": report.type})
@@ -81,7 +112,10 @@ def record_error(
 @json_option
 def resolve_error(error_id: str, project: str | None, *, as_json: bool) -> None:
     """Mark an error as dealt with."""
-    with _open(project) as (store, _):
+    from trackrecord.queries.in_flight import whole_error_id
+
+    with _open(project) as (client, store, settings, name):
+        error_id = whole_error_id(client, settings.keys, name, error_id)
         store.resolve(error_id)
     if as_json:
         print_json({"id": error_id, "resolved": True})
@@ -95,11 +129,16 @@ def resolve_error(error_id: str, project: str | None, *, as_json: bool) -> None:
 @at_option
 @json_option
 def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """How many errors there were, of which types, and how many nobody has dealt with."""
-    with _open(project) as (store, _):
-        stats = store.read(task_id, at=at).stats
+    """Count the errors of a task by type, and those that nobody has dealt with."""
+    import msgspec
+
+    task, _ = _read(project, task_id, at)
+    stats = task.stats
     if as_json:
-        print_json(msgspec.to_builtins(stats))
+        document: dict[str, Any] = msgspec.to_builtins(stats)
+        # What kept an agent from an answer; here that is an error.
+        document.pop("problem", None)
+        print_json(document)
         return
     rows = [("total", stats.total), ("unresolved", stats.unresolved), *stats.by_type.items()]
     print_table(("errors", "count"), [(name, str(count)) for name, count in rows])
@@ -110,7 +149,9 @@ def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: 
 @project_option
 @at_option
 @json_option
-@click.option("--include-resolved", is_flag=True, help="Also those that have been dealt with.")
+@click.option(
+    "--include-resolved", is_flag=True, help="Include the errors that have been dealt with."
+)
 @lang_option
 def show_context(
     task_id: str,
@@ -121,9 +162,10 @@ def show_context(
     as_json: bool,
     include_resolved: bool,
 ) -> None:
-    """The text for the prompt of a retry; nothing when there is nothing to say."""
-    with _open(project) as (store, settings):
-        task = store.read(task_id, at=at)
+    """Print the text for the prompt of a retry; nothing when there is nothing to say."""
+    from trackrecord.inflight.retry_text import retry_text
+
+    task, settings = _read(project, task_id, at)
     text = retry_text(task, settings.errors, include_resolved=include_resolved, language=lang)
     if as_json:
         errors = task.errors if include_resolved else task.unresolved
@@ -140,5 +182,9 @@ def show_context(
 
 
 def _as_document(error: TaskError) -> dict[str, Any]:
+    import msgspec
+
+    from trackrecord.times import iso
+
     document: dict[str, Any] = msgspec.to_builtins(error)
     return document | {"at": iso(error.at)}

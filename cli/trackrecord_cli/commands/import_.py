@@ -1,24 +1,36 @@
 """`trackrecord import`: recorded runs as outcomes."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.progress import Progress, TaskID
-
-from trackrecord_producers.body import write_body
-from trackrecord_producers.importers import FORMATS, Imported, read_recorded
 
 from ..access import open_redis, settings_for
 from ..options import json_option, project_option
-from ..outcome_input import BadLine, GivenOutcome
-from ..publishing import publish_all, wait_until_learnt
-from ..screen import progress_bar
-from .publish_ import report
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from trackrecord_producers.importers import Imported, Rejected
+
+
+class _Format(click.ParamType[str]):
+    """The name of an importer; the importers are imported when one is named."""
+
+    name = "format"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name if there is such an importer."""
+        from trackrecord_producers.importers import FORMATS
+
+        return str(click.Choice(sorted(FORMATS)).convert(value, param, ctx))
 
 
 @click.command("import")
-@click.argument("form", metavar="FORMAT", type=click.Choice(sorted(FORMATS)))
+@click.argument("form", metavar="FORMAT", type=_Format())
 @click.argument(
     "paths",
     metavar="PATH...",
@@ -28,33 +40,41 @@ from .publish_ import report
 )
 @project_option
 @json_option
-@click.option("--wait", is_flag=True, help="Return when they are learnt.")
+@click.option("--wait", is_flag=True, help="Wait until the outcomes are learnt.")
 def command(
     form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
 ) -> int:
-    """Import recorded runs as outcomes; importing twice changes nothing.
+    """Import recorded runs as outcomes.
 
-    FORMAT is one of: jsonl (outcomes as the wire format describes them), tau-bench.
+    FORMAT is one of: jsonl (outcomes as the wire format describes them), tau-bench. Importing a
+    file twice changes nothing; the answer says how many outcomes were new, and how many were known
+    already.
     """
+    from trackrecord_producers.importers import read_recorded
+
+    from ..outcome_input import given_outcomes
+    from ..publishing import Publication, find_known, report, wait_until_learnt
+    from ..screen import progress_bar
+
     settings, project = settings_for(project)
+    most = settings.max_body_bytes
     with open_redis(settings) as client, progress_bar() as progress:
         shown = progress.add_task("importing", total=None)
-        given = _outcomes(form, paths, project, progress, shown)
-        published = publish_all(client, settings.keys, given)
+        publication = Publication(client, settings.keys, find_known(settings))
+        for path in paths:
+            records = _counted(read_recorded(form, path), progress, shown)
+            published = publication.publish(
+                given_outcomes(records, project=project, max_bytes=most, file=str(path))
+            )
         if wait:
             progress.update(shown, description="learning")
             wait_until_learnt(client, settings.keys, published)
     return report(published, waited=wait, as_json=as_json)
 
 
-def _outcomes(
-    form: str, paths: tuple[Path, ...], project: str, progress: Progress, shown: TaskID
-) -> Iterator[GivenOutcome | BadLine]:
-    for path in paths:
-        for record in read_recorded(form, path):
-            progress.advance(shown)
-            if isinstance(record, Imported):
-                fields = {"project": project, **record.fields}
-                yield GivenOutcome(fields["outcome_id"], write_body(fields))
-            else:
-                yield BadLine(f"{path}, record {record.record}", record.reason)
+def _counted(
+    records: Iterable[Imported | Rejected], progress: Progress, shown: TaskID
+) -> Iterator[Imported | Rejected]:
+    for record in records:
+        progress.advance(shown)
+        yield record

@@ -1,44 +1,39 @@
 """`trackrecord memories`: short facts that agents store and recall."""
 
+from __future__ import annotations
+
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from sqlalchemy import Connection
 
-from trackrecord.learning.memories.explanation import explain_memory
-from trackrecord.learning.memories.rules import MemoryRules, MemoryType
-from trackrecord.learning.text.explanation import Explanation
-from trackrecord.settings import Settings
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
-from trackrecord.store.memories.read import Memory, changes_of, find_memory
-from trackrecord.store.memories.recall import DEFAULT_LIMIT, recall, reset_clocks
-from trackrecord.store.memories.similar import mark_waiting
-from trackrecord.store.memories.write import (
-    MemoryFilter,
-    confirm,
-    forget,
-    list_memories,
-    reject,
-    remember,
+from ..access import open_store, settings_for
+from ..group import Group
+from ..options import (
+    Read,
+    at_option,
+    json_option,
+    limit_option,
+    list_options,
+    name_of,
+    project_option,
 )
-from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.times import iso
-from trackrecord_producers.ids import new_id
+from ..screen import on_terminal, print_json, print_table, shown_ids
 
-from ..access import open_store, project_on_record, settings_for
-from ..memory_documents import memory_document, recalled_document, task_document
-from ..options import Read, at_option, json_option, name_of, project_option
-from ..screen import print_json, print_table
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
-_NOWHERE = -1
+    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.store.memories.read import Memory
+
 _MAX_SOURCE = 256
+_FEW = 5
+_MOST = 1000
+_TYPES = ("memory", "anti-pattern")
 
 
 def _confidence(text: str) -> float:
@@ -56,17 +51,17 @@ _CONFIDENCE = Read("number", _confidence)
 _SOURCE = Read("name", name_of("source's name", _MAX_SOURCE))
 
 
-@click.group("memories")
+@click.group("memories", cls=Group)
 def command() -> None:
-    """Memories: what worked, what to know, what to beware of."""
+    """Store, recall and judge short facts that agents share."""
 
 
 @command.command("add")
 @click.argument("text", metavar="TEXT|-")
 @project_option
 @json_option
-@click.option("--source", type=_SOURCE, help="Which agent says so.")
-@click.option("--force", is_flag=True, help="Store it whatever it is similar to.")
+@click.option("--source", type=_SOURCE, help="Name the agent that the memory comes from.")
+@click.option("--force", is_flag=True, help="Store the memory even if a similar one exists.")
 def add_memory(
     text: str, project: str | None, source: str | None, *, force: bool, as_json: bool
 ) -> None:
@@ -74,9 +69,15 @@ def add_memory(
 
     A text that contradicts an older memory supersedes it.
     """
+    from trackrecord.queries.memories import KnownMemory
+    from trackrecord.store.database.engine import writing
+    from trackrecord.store.intake.intake import ensure_projects
+    from trackrecord.store.memories.write import remember
+    from trackrecord_producers.ids import new_id
+
     settings, project = settings_for(project)
     if text == "-":
-        text = sys.stdin.read()
+        text = _standard_input()
     now = time.time()
     with open_store(settings) as engine, writing(engine) as connection:
         project_id = ensure_projects(connection, [project])[project]
@@ -91,7 +92,7 @@ def add_memory(
             force=force,
         )
     if as_json:
-        document = memory_document(settings.memories, stored.memory, now)
+        document = KnownMemory.at(settings.memories, stored.memory, now).to_document()
         print_json(document | {"is_new": stored.is_new, "similarity": stored.similarity})
     elif not stored.is_new:
         click.echo(f"{stored.memory.id}: known already")
@@ -101,16 +102,31 @@ def add_memory(
             click.echo(f"supersedes {older}")
 
 
+def _standard_input() -> str:
+    from trackrecord.errors import InvalidMemory
+
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        message = "standard input is not UTF-8; write the memory in UTF-8"
+        raise InvalidMemory(message) from None
+
+
 @command.command("recall")
 @click.argument("text", metavar="TEXT")
 @project_option
 @at_option
+@limit_option("memories", default=_FEW, most=_MOST)
 @json_option
-@click.option("--limit", type=click.IntRange(1, 1000), default=DEFAULT_LIMIT, show_default=True)
 @click.option(
-    "--min-confidence", type=_CONFIDENCE, default=0.0, help="What it must count now at least."
+    "--min-confidence",
+    type=_CONFIDENCE,
+    default=0.0,
+    help="Set the minimum effective (decayed) confidence, from 0 to 1.",
 )
-@click.option("--no-reset", is_flag=True, help="Do not let what is recalled count in full again.")
+@click.option(
+    "--no-reset", is_flag=True, help="Do not reset the decay clock of the memories returned."
+)
 def recall_memories(
     text: str,
     project: str | None,
@@ -121,37 +137,33 @@ def recall_memories(
     no_reset: bool,
     as_json: bool,
 ) -> None:
-    """The memories that fit a text, the best first.
+    """Recall the memories that fit a text, best first.
 
-    What is recalled counts in full again, unless --no-reset, or --at asks about the past.
+    Each memory returned counts in full again, unless --no-reset is given, or --at asks about the
+    past.
     """
+    from trackrecord.queries import memories
+
     settings, project = settings_for(project)
-    now = time.time()
     with open_store(settings) as engine:
-        mark_waiting(engine, settings.memories)
-        with reading(engine) as connection:
-            found = recall(
-                connection,
-                _row_of(connection, project),
-                text,
-                rules=settings.memories,
-                now=now,
-                limit=limit,
-                min_confidence=min_confidence,
-                at=at,
-            )
-        if found and not no_reset and at is None:
-            with writing(engine) as connection:
-                rows = [each.memory.row for each in found]
-                reset_clocks(connection, rows, rules=settings.memories, now=now)
-    moment = now if at is None else at
-    documents = [recalled_document(settings.memories, each, moment) for each in found]
+        found = memories.recall_memories(
+            engine,
+            settings,
+            project,
+            text,
+            limit=limit,
+            min_confidence=min_confidence,
+            at=at,
+            reset=not no_reset,
+        )
+        known = memories.ids_for_tables(engine, project) if on_terminal() else []
+    documents = [recalled.to_document() for recalled in found]
     if as_json:
         print_json(documents)
     elif not documents:
-        click.echo("nothing that is on record fits")
+        click.echo(f"no memory of project {project!r} fits this text")
     else:
-        _print(documents, "score", "relevance")
+        _print(documents, known, "score", "relevance")
 
 
 @command.command("confirm")
@@ -160,11 +172,12 @@ def recall_memories(
 @json_option
 def confirm_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
     """Note that a memory was right."""
-    with _changing(project) as (connection, settings, project_id):
-        memory = confirm(
-            connection, project_id, memory_id, rules=settings.memories, now=time.time()
-        )
-    _say(settings.memories, memory, as_json=as_json)
+    from trackrecord.store.memories.write import confirm
+
+    with _changing(project, memory_id) as (connection, settings, project_id, whole):
+        rules = settings.memories
+        memory = confirm(connection, project_id, whole, rules=rules, now=time.time())
+    _say(settings, memory, as_json=as_json)
 
 
 @command.command("reject")
@@ -172,10 +185,13 @@ def confirm_memory(memory_id: str, project: str | None, *, as_json: bool) -> Non
 @project_option
 @json_option
 def reject_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
-    """Note that a memory was wrong; what is rejected often becomes a known pitfall."""
-    with _changing(project) as (connection, settings, project_id):
-        memory = reject(connection, project_id, memory_id, rules=settings.memories, now=time.time())
-    _say(settings.memories, memory, as_json=as_json)
+    """Note that a memory was wrong; one that is rejected often becomes a known pitfall."""
+    from trackrecord.store.memories.write import reject
+
+    with _changing(project, memory_id) as (connection, settings, project_id, whole):
+        rules = settings.memories
+        memory = reject(connection, project_id, whole, rules=rules, now=time.time())
+    _say(settings, memory, as_json=as_json)
 
 
 @command.command("forget")
@@ -184,22 +200,25 @@ def reject_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 @json_option
 def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
     """Erase a memory and its history."""
-    with _changing(project) as (connection, _, project_id):
-        forget(connection, project_id, memory_id, now=time.time())
+    from trackrecord.store.memories.write import forget
+
+    with _changing(project, memory_id) as (connection, _, project_id, whole):
+        forget(connection, project_id, whole, now=time.time())
     if as_json:
-        print_json({"id": memory_id, "forgotten": True})
+        print_json({"id": whole, "forgotten": True})
     else:
         click.echo("forgotten")
 
 
 @command.command("list")
-@project_option
-@at_option
-@json_option
-@click.option("--type", "kind", type=click.Choice([each.value for each in MemoryType]))
-@click.option("--source", type=_SOURCE, help="Only what that agent stored.")
-@click.option("--min-confidence", type=_CONFIDENCE, help="Only with that stored confidence.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
+@list_options("memories")
+@click.option("--type", "kind", type=click.Choice(_TYPES), help="Show only memories of this type.")
+@click.option("--source", type=_SOURCE, help="Show only memories that this agent stored.")
+@click.option(
+    "--min-confidence",
+    type=_CONFIDENCE,
+    help="Show only memories with at least this stored confidence.",
+)
 def show_memories(
     project: str | None,
     at: float | None,
@@ -210,99 +229,91 @@ def show_memories(
     *,
     as_json: bool,
 ) -> None:
-    """All memories, newest first."""
-    settings, project = settings_for(project)
+    """List the memories, newest first."""
+    from trackrecord.learning.memories.rules import MemoryType
+    from trackrecord.queries import memories
+    from trackrecord.store.memories.write import MemoryFilter
+
     wanted = MemoryFilter(MemoryType(kind) if kind else None, source, min_confidence)
-    with open_store(settings) as engine, reading(engine) as connection:
-        project_id = _row_of(connection, project)
-        found = list_memories(connection, project_id, wanted, at=at, limit=limit)
-    moment = time.time() if at is None else at
-    documents = [memory_document(settings.memories, each, moment) for each in found]
+    settings, project = settings_for(project)
+    with open_store(settings) as engine:
+        found = memories.list_memories(engine, settings, project, wanted=wanted, at=at, limit=limit)
+        known = memories.ids_for_tables(engine, project) if on_terminal() else []
+    documents = [known.to_document() for known in found]
     if as_json:
         print_json(documents)
     elif not documents:
-        click.echo(f"no such memories for project {project!r}")
+        click.echo(f"no such memories in project {project!r}")
     else:
-        _print(documents, "created_at")
+        _print(documents, known, "created_at")
 
 
 @command.command("similar")
 @click.argument("text", metavar="TEXT")
 @project_option
 @at_option
+@limit_option("tasks", default=_FEW, most=_MOST)
 @json_option
-@click.option("--limit", type=click.IntRange(1, 1000), default=DEFAULT_LIMIT, show_default=True)
 def show_similar(
     text: str, project: str | None, at: float | None, limit: int, *, as_json: bool
 ) -> None:
-    """Past tasks whose instruction fits a text, the best first, and how they ended."""
+    """Find past tasks whose instruction fits a text, best first, and how they ended."""
+    from trackrecord.queries import memories
+
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        index_past_tasks(engine)
-        with reading(engine) as connection:
-            found = similar_tasks(
-                connection,
-                _row_of(connection, project),
-                text,
-                most=settings.memories.max_candidates,
-                limit=limit,
-                at=at,
-            )
+        found = memories.list_similar_tasks(engine, settings, project, text, limit=limit, at=at)
     if as_json:
-        print_json([task_document(each) for each in found])
+        print_json([memories.task_document(task) for task in found])
     elif not found:
-        click.echo("no past task on record fits")
+        click.echo(f"no past task of project {project!r} fits this text")
     else:
         print_table(
             ("task", "ended", "verdict", "relevance", "instruction"),
             (
-                (each.task_id, _end(each.success), each.verdict, each.relevance, each.instruction)
-                for each in found
+                (
+                    task.task_id,
+                    "success" if task.success else "failure",
+                    task.verdict,
+                    task.relevance,
+                    task.instruction,
+                )
+                for task in found
             ),
         )
 
 
-def _end(success: bool) -> str:
-    return "success" if success else "failure"
-
-
-def explain_stored(
-    connection: Connection, settings: Settings, project: str, memory_id: str, at: float | None
-) -> tuple[dict[str, object], Explanation]:
-    """Why a memory stands where it stands.
-
-    Raises:
-        UnknownId: the project has no such memory.
-    """
-    now = time.time() if at is None else at
-    memory = find_memory(connection, _row_of(connection, project), memory_id, at=at)
-    numbers = memory_document(settings.memories, memory, now) | {
-        "history": [
-            {**vars(each), "at": iso(each.at)} for each in changes_of(connection, memory.row, at=at)
-        ]
-    }
-    return numbers, explain_memory(settings.memories, memory.state, now=now)
-
-
 @contextmanager
-def _changing(project: str | None) -> Iterator[tuple[Connection, Settings, int]]:
+def _changing(
+    project: str | None, memory_id: str
+) -> Iterator[tuple[Connection, DaemonSettings, int, str]]:
+    """Open a writing transaction; with it come the project's row and the memory's whole id."""
+    from trackrecord.queries.memories import whole_memory_id
+    from trackrecord.queries.project_rows import project_row
+    from trackrecord.store.database.engine import writing
+
     settings, project = settings_for(project)
     with open_store(settings) as engine, writing(engine) as connection:
-        yield connection, settings, project_on_record(connection, project)
+        project_id = project_row(connection, project)
+        yield connection, settings, project_id, whole_memory_id(connection, project, memory_id)
 
 
-def _row_of(connection: Connection, project: str) -> int:
-    project_id = project_id_of(connection, project)
-    return _NOWHERE if project_id is None else project_id
+def _say(settings: DaemonSettings, memory: Memory, *, as_json: bool) -> None:
+    from trackrecord.queries.memories import KnownMemory
 
-
-def _say(rules: MemoryRules, memory: Memory, *, as_json: bool) -> None:
     if as_json:
-        print_json(memory_document(rules, memory, time.time()))
+        print_json(KnownMemory.at(settings.memories, memory, time.time()).to_document())
     else:
         click.echo(f"{memory.id}: {memory.state.type.value}, {memory.state.confidence:g}")
 
 
-def _print(documents: list[dict[str, Any]], *first: str) -> None:
+def _print(documents: Sequence[dict[str, Any]], known: Sequence[str], *first: str) -> None:
+    ids = shown_ids([each["id"] for each in documents], known)
     columns = (*first, "id", "type", "confidence", "effective_confidence", "source", "text")
-    print_table(columns, ([each[name] for name in columns] for each in documents))
+    shown = (each | {"id": ids[each["id"]], "type": _type(each)} for each in documents)
+    print_table(columns, ([each[name] for name in columns] for each in shown))
+
+
+def _type(memory: dict[str, Any]) -> str:
+    superseded = ", superseded" if memory["superseded_by"] else ""
+    return f"{memory['type']}{superseded}"

@@ -1,15 +1,13 @@
 """`trackrecord rebuild`: compute every statistic anew."""
 
+from __future__ import annotations
+
 import time
+from typing import Any
 
 import click
 
-from trackrecord.store.competences.rebuild_credit import credit_again
-from trackrecord.store.database.engine import writing
-from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord_consolidation.rebuild import refold
-
-from ..access import open_store, project_on_record, settings_for
+from ..access import open_store, settings_for
 from ..options import json_option, project_option
 from ..screen import print_json
 
@@ -18,16 +16,25 @@ from ..screen import print_json
 @project_option
 @json_option
 def command(project: str | None, *, as_json: bool) -> None:
-    """Compute every statistic of a project anew from the recorded outcomes.
+    """Compute every statistic of a project anew.
 
-    Needed after a half-life or a threshold of scoring was changed; harmless otherwise. New
-    outcomes of the project wait in the stream meanwhile.
+    They are computed from the recorded outcomes. This is needed after a half-life or a threshold
+    of scoring was changed, and harmless otherwise. New outcomes of the project wait in the stream
+    meanwhile.
     """
+    from trackrecord.logs import configure_logs
+    from trackrecord.queries.project_rows import project_row
+    from trackrecord.store.competences.rebuild_credit import credit_again
+    from trackrecord.store.database.engine import writing
+    from trackrecord.store.intake.rebuild import rebuild_patterns
+    from trackrecord_consolidation.rebuild import refold
+
+    configure_logs("warning")
     settings, project = settings_for(project)
     started = time.perf_counter()
     now = time.time()
     with open_store(settings) as engine, writing(engine) as connection:
-        project_id = project_on_record(connection, project)
+        project_id = project_row(connection, project)
         rebuilt = rebuild_patterns(
             connection,
             project_id,
@@ -49,8 +56,14 @@ def command(project: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:
-        click.echo(
-            f"{rebuilt.outcomes} outcomes, {rebuilt.patterns} patterns, "
-            f"{rebuilt.criteria} criteria and {episodes} episodes "
-            f"computed anew in {document['duration_ms']} ms"
-        )
+        click.echo(_summary(document))
+
+
+def _summary(document: dict[str, Any]) -> str:
+    from trackrecord.queries.status import counted
+
+    return (
+        f"{counted(document['outcomes'], 'outcome')}, {counted(document['patterns'], 'pattern')}, "
+        f"{document['criteria']} criteria and {counted(document['episodes'], 'episode')} "
+        f"computed anew in {document['duration_ms']} ms"
+    )

@@ -1,17 +1,17 @@
 """`trackrecord score`: a dry run of scoring."""
 
-from typing import Any, BinaryIO
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from trackrecord.learning.outcomes.scoring import reasoning, score_outcome
-from trackrecord.settings import Settings
-from trackrecord.wire.outcome import decode_outcome
-
 from ..access import settings_for
 from ..options import json_option, project_option
-from ..outcome_input import BadLine, read_outcomes
-from ..screen import print_json, print_table, say_bad_lines
+from ..screen import print_json, print_table
+
+if TYPE_CHECKING:
+    from trackrecord.daemon_settings import DaemonSettings
 
 
 @click.command("score")
@@ -19,11 +19,20 @@ from ..screen import print_json, print_table, say_bad_lines
 @project_option
 @json_option
 def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
-    """What outcomes would score; nothing is published or recorded."""
+    """Score outcomes without publishing or recording them.
+
+    They are read as `trackrecord publish` reads them.
+    """
+    from trackrecord_producers.importers.jsonl import read_outcomes
+
+    from ..outcome_input import BadLine, given_outcomes, say_bad_lines
+
     settings, project = settings_for(project)
+    most = settings.max_body_bytes
     scored: list[dict[str, Any]] = []
     bad: list[BadLine] = []
-    for given in read_outcomes(source, project=project, max_bytes=settings.max_body_bytes):
+    records = read_outcomes(source, max_bytes=most)
+    for given in given_outcomes(records, project=project, max_bytes=most):
         if isinstance(given, BadLine):
             bad.append(given)
         else:
@@ -31,17 +40,17 @@ def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     if as_json:
         print_json(scored)
     elif scored:
+        columns = ("outcome_id", "raw_score", "type", "reasoning")
         print_table(
-            ("outcome", "score", "type", "reasoning"),
-            (
-                (each["outcome_id"], each["raw_score"], each["type"], each["reasoning"])
-                for each in scored
-            ),
+            ("outcome", *columns[1:]), ([each[name] for name in columns] for each in scored)
         )
     return say_bad_lines(bad)
 
 
-def _score(outcome_id: str, body: bytes, settings: Settings) -> dict[str, Any]:
+def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, Any]:
+    from trackrecord.learning.outcomes.scoring import reasoning, score_outcome
+    from trackrecord.wire.outcome import decode_outcome
+
     outcome = decode_outcome(body, max_bytes=settings.max_body_bytes)
     score = score_outcome(
         settings.scoring,

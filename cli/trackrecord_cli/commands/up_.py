@@ -16,7 +16,7 @@ from trackrecord_worker.daemon import Daemon
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="Loopback port of the embedded Redis besides its socket.  [default: none]",
+    help="Let the embedded Redis listen on this loopback port, too.  [default: none]",
 )
 def command(port: int) -> None:
     """Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.

@@ -45,11 +45,11 @@ class Check:
     """One threshold, applied.
 
     Attributes:
-        name: the rate that was looked at.
-        value: what it was; None when there was no data.
-        threshold: what it was compared with.
-        operator: how.
-        passed: whether it is as it has to be; no data is not a pass.
+        name: the name of the rate.
+        value: its value; None when there was no data.
+        threshold: the bound that it was compared with.
+        operator: how the value is compared with the threshold, as "<=".
+        passed: whether the value keeps to the threshold; no data is not a pass.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Check:
 def judge(
     rules: BenchmarkRules, snapshot: Snapshot | None, names: Iterable[str] = CHECKS
 ) -> tuple[Check, ...]:
-    """Apply thresholds to a snapshot; without one, or without outcomes in it, nothing passes."""
+    """Compare a snapshot with the thresholds; without outcomes in it, nothing passes."""
     return tuple(_check(rules, snapshot, name) for name in CHECKS if name in set(names))
 
 

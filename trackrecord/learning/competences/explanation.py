@@ -53,7 +53,7 @@ def _why_status(record: Competence) -> str:
 
 def _why_score(record: Competence, now: float) -> str:
     if not record.status.is_selectable:
-        return f"no candidate of selection: it is {record.status}"
+        return f"not a candidate for selection: it is {record.status}"
     life = record.lifecycle
     signals = Signals(
         applicability=record.confidence,

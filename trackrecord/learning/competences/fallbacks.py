@@ -9,7 +9,7 @@ from .selection import success_rate
 
 
 def fallbacks_among(records: Iterable[Competence], most: int) -> dict[str, tuple[str, ...]]:
-    """The fallbacks of each record among the records of its project, by id.
+    """Return the fallbacks of each record among the records of its project, by id.
 
     A record fails at a trigger that set off at least one of its failed episodes. A fallback is
     another active record with the same trigger signal that succeeded there at least once, and at a

@@ -11,7 +11,13 @@ COMPETENCES_HEADING: Final[dict[Language, str]] = {
     "zh": "## 工具流程及其成功率",
 }
 
+FAILING_HEADING: Final[dict[Language, str]] = {
+    "en": "## Tool Procedures That Never Succeeded",
+    "zh": "## 从未成功的工具流程",
+}
+
 _NAME_LIMIT = 80
+_SIGNATURE_LIMIT = 200
 # A line names the triggers that say most; the counts of all episodes follow where these leave some
 # out.
 _MOST_TRIGGERS = 3
@@ -67,6 +73,18 @@ def competence_line(
     if sum(own.total for _, own in shown) != counts.total or not parts:
         parts.append(words.succeeded_in_all(counts) if parts else words.succeeded(counts))
     return f"- {steps} [{words.between.join(parts)}{doubt}]"
+
+
+def failing_line(signature: str, failures: int, language: Language = "en") -> str:
+    """Return the line of a procedure that no task succeeded with.
+
+    Args:
+        signature: its tools.
+        failures: tasks that used these tools and no others.
+        language: of the text.
+    """
+    tools = unlabelled(as_data(signature, _SIGNATURE_LIMIT))
+    return f"- {tools} [{_WORDS[language].succeeded(Counts(0, failures))}]"
 
 
 def _most_telling(entry: tuple[str, Counts]) -> tuple[int, int, str]:

@@ -1,4 +1,4 @@
-"""Following: what a record becomes when there are new episodes of its signature."""
+"""Update: apply new episodes of a signature to its record."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,7 +13,7 @@ from .tally import Tally
 
 
 class Action(StrEnum):
-    """What consolidation does to a record."""
+    """The change that consolidation makes to a record."""
 
     CREATED = "created"
     REINFORCED = "reinforced"
@@ -25,7 +25,7 @@ class Action(StrEnum):
 
 
 class NoChange(StrEnum):
-    """Why a signature that was looked at changed no record."""
+    """Reasons why an examined signature did not change a record."""
 
     TOO_FEW = "too few successes"
     SAME = "nothing new"
@@ -36,7 +36,7 @@ class Change:
     """One change of one record.
 
     Attributes:
-        action: what is done.
+        action: the kind of change.
         record: the record as it is from now on; for a removal, as it was.
         rationale: why, in one line, for its history.
     """
@@ -58,7 +58,7 @@ class Signature:
 def follow(
     rules: CompetenceRules, signature: Signature, record: Competence | None, now: float
 ) -> Change | NoChange:
-    """What new episodes of a signature do to its record, or that there is none yet.
+    """Return the change that new episodes make to a record, or why it does not change.
 
     However many successes are new, salience rises once.
     """
@@ -84,9 +84,9 @@ def follow(
 def follow_rebuilt(
     rules: CompetenceRules, signature: Signature, record: Competence | None, now: float
 ) -> Change | NoChange:
-    """What a rebuild of a signature's sums does to its record: no success counts as a new one.
+    """Return the change that a rebuild makes to a record; no success counts as new.
 
-    A record that its episodes carry no longer is removed, unless it is retracted or superseded:
+    A record without enough episodes is removed, unless it is retracted or superseded:
     that decision outlives the evidence.
     """
     if record is None:
@@ -134,7 +134,7 @@ def _next_version(record: Competence, now: float) -> Competence:
 
 
 def _followed(rules: CompetenceRules, tally: Tally, record: Competence) -> Competence:
-    """The record with everything that follows from the tally."""
+    """Return the record with all fields that are derived from the tally."""
     recipe = _recipe(rules, tally) if tally.orders else record.recipe
     return replace(
         record,

@@ -20,13 +20,13 @@ _TASK_LIMIT = 160
 def memory_line(
     text: str, kind: MemoryType, *, confidence: float, language: Language = "en"
 ) -> str:
-    """The line of one memory.
+    """Return the line of one memory.
 
     Args:
-        text: what it says, as an agent wrote it.
+        text: its text, as an agent wrote it.
         kind: whether it is a known pitfall.
         confidence: as stored; the decayed one would change the text by the minute.
-        language: of what is ours in it.
+        language: the language of the words that are added.
     """
     if kind is MemoryType.ANTI_PATTERN:
         said = _PITFALL[language] + unlabelled(as_data(without_prefix(text), _MEMORY_LIMIT))
@@ -37,7 +37,7 @@ def memory_line(
 
 
 def past_task_line(instruction: str, *, success: bool, language: Language = "en") -> str:
-    """The line of one past task: its instruction, and how it ended."""
+    """Return the line of one past task: its instruction, and how it ended."""
     said = unlabelled(as_data(instruction, _TASK_LIMIT))
     if language == "zh":
         return f"- {said} [{'成功' if success else '失败'}]"

@@ -35,16 +35,27 @@ class AntiPatternRules:
         )
 
     def failures(self, evidence: Evidence) -> int:
-        """The failures among the observations."""
+        """Return the failures among the observations."""
         return evidence.harmful + (evidence.neutral if self.neutral_is_failure else 0)
 
     def observations(self, evidence: Evidence) -> int:
-        """The observations that count: successes and failures."""
+        """Return the observations that count: successes and failures."""
         return evidence.helpful + self.failures(evidence)
 
 
+def is_failing(rules: AntiPatternRules, evidence: Evidence) -> bool:
+    """Return whether tasks fail often enough for a warning, by their success alone.
+
+    Inversion also counts outcomes that scored neutral, and a success that was slow or had errors is
+    one of these: nobody is warned that it fails.
+    """
+    if evidence.observations < rules.min_observations:
+        return False
+    return ratio_at_least(evidence.failed / evidence.observations, rules.failure_share)
+
+
 def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
-    """Whether the evidence makes the pattern an anti-pattern."""
+    """Return whether the evidence makes the pattern an anti-pattern."""
     total = rules.observations(evidence)
     if total < rules.min_observations:
         return False

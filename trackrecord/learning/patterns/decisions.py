@@ -1,4 +1,4 @@
-"""Decisions by hand: a person says what a pattern is worth, and it stays so until reset."""
+"""Decisions by hand: a person sets a pattern's state, which holds until a reset."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from .maturity import Maturity
 
 
 class Action(StrEnum):
-    """What a person can do with a pattern."""
+    """The decisions that a person can take on a pattern."""
 
     PROMOTE = "promote"
     DEPRECATE = "deprecate"
@@ -22,8 +22,8 @@ class Decision:
 
     Attributes:
         action: "promote" or "deprecate".
-        actor: who decided.
-        reason: why; "" where none was given.
+        actor: the person or program that decided.
+        reason: the given reason; "" without one.
         at: when, seconds since the epoch.
     """
 
@@ -34,16 +34,16 @@ class Decision:
 
     @property
     def state(self) -> Maturity:
-        """The state that it holds the pattern in, whatever the evidence."""
+        """The state in which it holds the pattern, whatever the evidence."""
         return Maturity.PROVEN if self.action is Action.PROMOTE else Maturity.DEPRECATED
 
 
 def state_held(action: Action, state: Maturity, slug: str) -> Maturity | None:
-    """The state that a decision holds a pattern in, None when the evidence decides again.
+    """Return the state in which a decision holds a pattern; None if the evidence decides again.
 
     Args:
-        action: what was decided.
-        state: where the pattern stands, by hand or by its evidence.
+        action: the decision.
+        state: the pattern's current state, by hand or by its evidence.
         slug: the pattern, for the message.
 
     Raises:

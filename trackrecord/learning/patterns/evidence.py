@@ -7,12 +7,24 @@ from ..numbers.verdict_counts import VerdictCounts
 
 @dataclass(frozen=True)
 class Evidence(VerdictCounts):
-    """What is on record for one pattern, as of one moment: each outcome is a verdict on it."""
+    """The recorded verdicts on one pattern, as of one moment: one from each outcome.
+
+    Attributes:
+        succeeded: outcomes whose task reached its goal, a raw count. A verdict is another matter: a
+            success that was slow or had errors can score neutral.
+    """
+
+    succeeded: int = 0
 
     @property
     def observations(self) -> int:
         """All outcomes that touched the pattern, a raw count."""
         return self.helpful + self.neutral + self.harmful
+
+    @property
+    def failed(self) -> int:
+        """Outcomes whose task did not reach its goal, a raw count."""
+        return self.observations - self.succeeded
 
     @property
     def harmful_share(self) -> float:

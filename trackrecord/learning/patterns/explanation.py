@@ -1,4 +1,4 @@
-"""Explaining a pattern's standing: its numbers, the rule that decided, and what would change it."""
+"""Explaining a pattern's standing: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -84,13 +84,17 @@ def _why_score(standing: Standing) -> str:
 def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
     failures = standing.failure_count
     total = failures + standing.success_count
-    neutral = "neutral counts as failure" if rules.neutral_is_failure else "neutral is ignored"
-    seen = f"failed {failures} of {total} times, undecayed ({neutral})"
+    neutral = "neutral counts against it" if rules.neutral_is_failure else "neutral is ignored"
+    evidence = standing.evidence
+    seen = (
+        f"{failures} of {total} outcomes speak against it, undecayed ({neutral}); "
+        f"{evidence.failed} of {evidence.observations} tasks failed"
+    )
     threshold = f"{percent(rules.failure_share, 1.0)}% of at least {rules.min_observations}"
     return (
         f"anti-pattern: {seen}, which reaches {threshold}"
         if standing.is_inverted
-        else f"no anti-pattern: {seen}; inverted from {threshold}"
+        else f"not an anti-pattern: {seen}; inverted from {threshold}"
     )
 
 

@@ -1,9 +1,9 @@
-"""Where a pattern stands: everything that its evidence and the rules say about it."""
+"""A pattern's standing: everything that its evidence and the rules say about it."""
 
 from dataclasses import dataclass
 
 from ..strategies.identity import anti_id
-from .antipatterns import AntiPatternRules, is_inverted
+from .antipatterns import AntiPatternRules, is_failing, is_inverted
 from .decisions import Decision
 from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, base_score, maturity_of, pattern_score
@@ -11,12 +11,12 @@ from .maturity import Maturity, MaturityRules, base_score, maturity_of, pattern_
 
 @dataclass(frozen=True)
 class PatternFacts:
-    """What is recorded of a pattern besides its evidence.
+    """The stored facts about a pattern besides its evidence.
 
     Attributes:
         slug: its identity in the project.
         kind: "strategy" or "named".
-        content: how it is written.
+        content: its text.
         last_validated: when helpful or harmful evidence last came, seconds since the epoch.
     """
 
@@ -35,8 +35,9 @@ class Standing:
         evidence: its counts, raw and decayed.
         state: its maturity.
         multiplier: what its state multiplies its score by.
-        score: what recommendations are ranked by.
+        score: the score by which recommendations are ranked.
         is_inverted: whether it has become an anti-pattern.
+        is_failing: whether its tasks fail often enough for a warning.
         success_count: outcomes that scored helpful.
         failure_count: outcomes that count as failures for inversion.
         decision: the decision by hand that its state comes from, None where the evidence decides.
@@ -48,6 +49,7 @@ class Standing:
     multiplier: float
     score: float
     is_inverted: bool
+    is_failing: bool
     success_count: int
     failure_count: int
     decision: Decision | None = None
@@ -58,8 +60,13 @@ class Standing:
         return anti_id(self.facts.slug) if self.is_inverted else self.facts.slug
 
     @property
+    def is_warning(self) -> bool:
+        """Whether agents are warned: an anti-pattern whose tasks really fail."""
+        return self.is_inverted and self.is_failing
+
+    @property
     def failure_score(self) -> float:
-        """What warnings are ranked by: the cautious failure rate of the raw counts, 0..1."""
+        """The score of warnings: the cautious failure rate of the raw counts, 0..1."""
         counts = Evidence(
             decayed_helpful=float(self.failure_count), decayed_harmful=float(self.success_count)
         )
@@ -73,7 +80,7 @@ def standing_of(
     evidence: Evidence,
     decision: Decision | None = None,
 ) -> Standing:
-    """Derive a standing; nothing of it is ever stored but the decision, where there is one."""
+    """Derive a pattern's standing; only a decision by hand is ever stored."""
     state = decision.state if decision is not None else maturity_of(maturity, evidence)
     return Standing(
         facts=facts,
@@ -82,6 +89,7 @@ def standing_of(
         multiplier=maturity.multiplier(state),
         score=pattern_score(maturity, evidence, state),
         is_inverted=is_inverted(antipatterns, evidence),
+        is_failing=is_failing(antipatterns, evidence),
         success_count=evidence.helpful,
         failure_count=antipatterns.failures(evidence),
         decision=decision,

@@ -1,11 +1,11 @@
-"""The texts about patterns that stand in a prompt, in English and in Chinese.
+"""The texts about patterns in a prompt, in English and in Chinese.
 
 Contents come from agents and pass through `as_data`. A line stands for one pattern, so that
-whoever has a budget can choose lines and add the headings of the sections that remain.
+a caller with a budget can choose lines and add the headings of the sections that remain.
 
-The percentages of a pattern's line are shares of its decayed evidence, because those decided its
-state and a text must not contradict it. "From N observations" counts reports, undecayed: the
-helpful and the harmful ones, on which the percentages rest; neutral ones add nothing to either.
+The numbers of a line are tasks: how many there were, and how many of them succeeded or failed, by
+what the outcomes say of their success. The scores decide about the state; they also count time,
+errors and retries, and `explain` shows them.
 """
 
 import re
@@ -24,8 +24,8 @@ ANTI_PATTERNS_HEADING: Final[dict[Language, str]] = {
     "zh": "## 要避免的反模式",
 }
 ANTI_PATTERNS_INTRODUCTION: Final[dict[Language, str]] = {
-    "en": "Based on past failures, avoid these decomposition strategies:",
-    "zh": "基于过去失败,避免这些分解策略:",
+    "en": "Based on past failures, avoid these strategies:",
+    "zh": "基于过去失败,避免这些策略:",
 }
 PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
     "en": {
@@ -48,7 +48,7 @@ _PERIODS = " .。．｡"
 
 @dataclass(frozen=True)
 class TextRules:
-    """How patterns are worded.
+    """The rules for the wording of patterns.
 
     Attributes:
         limited_below: patterns with fewer reports than this, undecayed, are marked as limited data
@@ -69,12 +69,12 @@ PLAIN: Final = TextRules()
 
 @dataclass(frozen=True)
 class PatternWording:
-    """One pattern as a text words it: its content in one language, and where it stands.
+    """One pattern's content in one language, its state and its evidence.
 
     Attributes:
         content: what the pattern says, as an agent wrote it.
         state: its maturity, by the rules or by hand.
-        evidence: the sums that the texts' numbers come from.
+        evidence: the sums from which the numbers in the texts come.
     """
 
     content: str
@@ -88,27 +88,42 @@ class Inversion:
 
     Attributes:
         content: what the pattern says, as an agent wrote it.
-        failures: observations that count as failures, a raw count.
-        observations: observations that count at all, a raw count, at least 1.
+        evidence: how its tasks went; at least one.
+        is_failing: whether its tasks fail; otherwise they succeed slowly or with errors.
     """
 
     content: str
-    failures: int
-    observations: int
+    evidence: Evidence
+    is_failing: bool = True
 
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
-    """An anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
+    """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
     content = _without_warning(as_data(inversion.content, rules.max_chars)).rstrip(_PERIODS)
-    failures, total = inversion.failures, inversion.observations
-    rate = percent(failures, total)
+    evidence = inversion.evidence
+    failed, total = evidence.failed, evidence.observations
+    if not inversion.is_failing:
+        return _costly(content, evidence, language)
+    rate = percent(failed, total)
     if language == "zh":
-        return f"避免:{content}。失败{failures}/{total}次({rate}%失败率)"
-    return f"AVOID: {content}. Failed {failures}/{total} times ({rate}% failure rate)"
+        return f"避免:{content}。失败{failed}/{total}次({rate}%失败率)"
+    return f"AVOID: {content}. Failed {failed}/{total} times ({rate}% failure rate)"
+
+
+def _costly(content: str, evidence: Evidence, language: Language) -> str:
+    failed, succeeded, total = evidence.failed, evidence.succeeded, evidence.observations
+    # What succeeded without scoring helpful had time, errors or retries against it.
+    slowly = max(0, succeeded - evidence.helpful)
+    if language == "zh":
+        return f"代价高:{content}。{total}个任务中{failed}个失败,{slowly}个成功但缓慢或有错误"
+    return (
+        f"COSTLY: {content}. Of {total} tasks, {failed} failed and {slowly} succeeded only slowly, "
+        "with errors or with retries"
+    )
 
 
 def _without_warning(content: str) -> str:
-    """The content without any warning in front, unless it is nothing else."""
+    """Return the content without a warning in front, unless nothing else is left."""
     while (rest := as_data(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
         if not rest:
             return content
@@ -119,51 +134,51 @@ def _without_warning(content: str) -> str:
 def anti_pattern_line(
     inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The line of one anti-pattern."""
+    """Return the line of one anti-pattern."""
     return f"- {warning(inversion, language, rules=rules)}"
 
 
 def pattern_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The line of one pattern, with its standing in brackets at the end."""
+    """Return the line of one pattern, with its standing in brackets at the end."""
     content = unlabelled(as_data(wording.content, rules.max_chars))
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
 
 
 def _suffix_en(wording: PatternWording, limited_below: int) -> str:
-    helpful, harmful, count = _numbers(wording.evidence)
-    observations = "1 observation" if count == 1 else f"{count} observations"
-    if count < limited_below:
-        return f"LIMITED DATA - {observations}"
+    evidence = wording.evidence
+    total = evidence.observations
+    tasks = f"{total} task" if total == 1 else f"{total} tasks"
+    succeeded = f"{evidence.succeeded} of {tasks} succeeded"
+    if total < limited_below:
+        return f"LIMITED DATA - {succeeded}"
     match wording.state:
         case Maturity.PROVEN:
-            return f"PROVEN - {helpful}% helpful from {observations}"
+            return f"PROVEN - {succeeded}"
         case Maturity.ESTABLISHED:
-            return f"ESTABLISHED - {helpful}% helpful, {harmful}% harmful from {observations}"
+            return f"ESTABLISHED - {succeeded}"
         case Maturity.CANDIDATE:
-            return f"CANDIDATE - {observations}, needs more data"
+            return f"CANDIDATE - {succeeded}, needs more data"
         case Maturity.DEPRECATED:
-            return f"DEPRECATED - {harmful}% harmful, avoid using"
+            failed = f"{evidence.failed} of {tasks} failed" if evidence.failed else succeeded
+            return f"DEPRECATED - {failed}, avoid using"
 
 
 def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
-    helpful, harmful, count = _numbers(wording.evidence)
-    if count < limited_below:
-        return f"数据有限 - {count}次观察"
+    evidence = wording.evidence
+    total = evidence.observations
+    succeeded = f"{total}个任务中{evidence.succeeded}个成功"
+    if total < limited_below:
+        return f"数据有限 - {succeeded}"
     match wording.state:
         case Maturity.PROVEN:
-            return f"已验证 - {helpful}%有帮助,来自{count}次观察"
+            return f"已验证 - {succeeded}"
         case Maturity.ESTABLISHED:
-            return f"已确立 - {helpful}%有帮助,{harmful}%有害,来自{count}次观察"
+            return f"已确立 - {succeeded}"
         case Maturity.CANDIDATE:
-            return f"候选 - {count}次观察,需要更多数据"
+            return f"候选 - {succeeded},需要更多数据"
         case Maturity.DEPRECATED:
-            return f"已弃用 - {harmful}%有害,避免使用"
-
-
-def _numbers(evidence: Evidence) -> tuple[int, int, int]:
-    helpful = percent(evidence.decayed_helpful, evidence.decayed_total)
-    harmful = percent(evidence.decayed_harmful, evidence.decayed_total)
-    return helpful, harmful, evidence.helpful + evidence.harmful
+            failed = f"{total}个任务中{evidence.failed}个失败" if evidence.failed else succeeded
+            return f"已弃用 - {failed},避免使用"

@@ -1,4 +1,4 @@
-"""Full- and half-width forms are the same characters for whoever compares texts."""
+"""Full- and half-width forms, which count as the same characters when texts are compared."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, and_, column, exists, func, literal, 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.elements import ColumnElement
 
-from trackrecord.errors import NoVectors
+from trackrecord.errors import NoVectors, StoreUnfit
 
 from ..database.engine import dialect_of, reading, writing
 from ..database.row_locks import advisory_lock
@@ -48,7 +48,13 @@ def make_room(engine: Engine) -> None:
                 connection.exec_driver_sql(statement)
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()[0]
-        message = f"pgvector is not to be had ({reason})"
+        message = (
+            f"pgvector is not available ({reason}): install the extension, "
+            "or unset TRACKRECORD_EMBEDDINGS__URL"
+        )
+        raise NoVectors(message) from error
+    except StoreUnfit as error:
+        message = f"pgvector is not available: {error}"
         raise NoVectors(message) from error
 
 

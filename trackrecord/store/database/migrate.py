@@ -12,9 +12,18 @@ from .row_locks import advisory_lock
 # The newest migration; a test compares it with the folder.
 HEAD = "r0001"
 
-# What versions from before the first release wrote. The tables of the last one are those of r0001.
+# What versions from before the first release wrote. The tables of the last one are those of r0001
+# but for the successes of patterns, which are counted from the outcomes.
 _UNRELEASED = ("0001", "0002", "0003")
 _LAST_UNRELEASED = "0004"
+_SINCE_LAST_UNRELEASED = (
+    "ALTER TABLE patterns ADD COLUMN succeeded BIGINT DEFAULT 0 NOT NULL",
+    "ALTER TABLE observations ADD COLUMN success BOOLEAN DEFAULT FALSE NOT NULL",
+    """UPDATE observations SET success = TRUE
+    WHERE (SELECT success FROM outcomes WHERE outcomes.id = observations.outcome)""",
+    """UPDATE patterns SET succeeded = (SELECT count(*) FROM observations
+    WHERE observations.pattern_id = patterns.id AND observations.success)""",
+)
 
 _MIGRATIONS = Path(__file__).parents[1] / "migrations"
 # Any number that no one else uses for an advisory lock in the same database.
@@ -73,5 +82,7 @@ def _upgrade(connection: Connection, version: str | None) -> None:
         raise SchemaTooNew(message)
     config.attributes["connection"] = connection
     if version == _LAST_UNRELEASED:
+        for statement in _SINCE_LAST_UNRELEASED:
+            connection.execute(text(statement))
         command.stamp(config, "r0001", purge=True)
     command.upgrade(config, "head")

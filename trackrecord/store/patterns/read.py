@@ -172,6 +172,7 @@ def _past(
             func.count().label("total"),
             func.sum(case((helpful, 1), else_=0)).label("helpful"),
             func.sum(case((harmful, 1), else_=0)).label("harmful"),
+            func.sum(case((seen.success, 1), else_=0)).label("succeeded"),
             func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
             func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
             func.max(case((seen.verdict != Verdict.NEUTRAL.value, seen.ended_at))).label("last"),
@@ -197,6 +198,7 @@ def _past_evidence(row: Row[Any]) -> Evidence:
         helpful=int(row.helpful),
         neutral=int(row.total - row.helpful - row.harmful),
         harmful=int(row.harmful),
+        succeeded=int(row.succeeded),
         decayed_helpful=float(row.decayed_helpful),
         decayed_harmful=float(row.decayed_harmful),
     )

@@ -27,16 +27,18 @@ class PatternDelta(VerdictSums):
 
     kind: str = ""
     content: str = ""
+    succeeded: int = 0
 
-    def add_touch(self, touch: Touch, verdict: Verdict, weight: float, ended_at: float) -> None:
+    def add_touch(self, touch: Touch, outcome: Appraised, weight: float) -> None:
         """Count one outcome that touched the pattern; a neutral one validates nothing.
 
         Args:
             touch: how the outcome names the pattern.
-            verdict: what the outcome says.
+            outcome: the outcome.
             weight: forward-decayed, see DecayBasis.weight.
-            ended_at: when the task ended.
         """
+        verdict = outcome.verdict
+        self.succeeded += outcome.success
         # Which spelling is kept must not depend on the order of arrival: the smallest one.
         if not self.content or touch.content < self.content:
             self.content = touch.content
@@ -45,7 +47,11 @@ class PatternDelta(VerdictSums):
         if verdict is _NEUTRAL:
             self.neutral += 1
         else:
-            self.add(verdict, weight, ended_at)
+            self.add(verdict, weight, outcome.ended_at)
+
+
+# The pattern; when it was received, its row, when it ended, verdict and success of the outcome.
+Observation = tuple[PatternKey, float, int, float, str, bool]
 
 
 @dataclass
@@ -54,12 +60,11 @@ class Deltas:
 
     Attributes:
         patterns: sums by project and slug.
-        observations: (pattern, received_at, outcome row, ended_at, verdict), one for each pattern
-            that an outcome touched.
+        observations: one for each pattern that an outcome touched.
     """
 
     patterns: dict[PatternKey, PatternDelta] = field(default_factory=dict)
-    observations: list[tuple[PatternKey, float, int, float, str]] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)
 
     def add(self, project_id: int, row_id: int, outcome: Appraised, basis: DecayBasis) -> None:
         """Count one outcome that is recorded in that row."""
@@ -72,8 +77,10 @@ class Deltas:
             delta = self.patterns.get(key)
             if delta is None:
                 delta = self.patterns[key] = PatternDelta()
-            delta.add_touch(touch, outcome.verdict, weight, outcome.ended_at)
-            self.observations.append((key, outcome.received_at, row_id, outcome.ended_at, verdict))
+            delta.add_touch(touch, outcome, weight)
+            self.observations.append(
+                (key, outcome.received_at, row_id, outcome.ended_at, verdict, outcome.success)
+            )
 
 
 def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, PatternRow]:
@@ -89,7 +96,7 @@ def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, 
     return rows
 
 
-_COLUMNS = ("project_id", "slug", "kind", "content", "reported_inverted", *SUM_COLUMNS)
+_COLUMNS = ("project_id", "slug", "kind", "content", "reported_inverted", "succeeded", *SUM_COLUMNS)
 _STRATEGY: ColumnElement[str] = literal_column(f"'{STRATEGY}'")
 
 
@@ -99,7 +106,7 @@ def _add_sums(
     # Always in the order of the key: two workers that add to the same patterns at once must
     # not wait for each other in a circle.
     rows = [
-        (*key, delta.kind, delta.content, False, *delta.values())
+        (*key, delta.kind, delta.content, False, delta.succeeded, *delta.values())
         for key, delta in sorted(deltas.items(), key=lambda item: item[0])
     ]
     found = add_rows(
@@ -112,5 +119,6 @@ def _add_sums(
 def _added(table: Columns, new: Columns) -> dict[str, Any]:
     return added(table, new) | {
         "kind": case((new.kind == _STRATEGY, new.kind), else_=table.kind),
+        "succeeded": table.succeeded + new.succeeded,
         "content": case((new.content < table.content, new.content), else_=table.content),
     }

@@ -10,6 +10,8 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
+    text,
 )
 
 from ..database.metadata import CodePointText, Id, metadata
@@ -25,6 +27,8 @@ patterns = Table(
     Column("helpful", BigInteger, nullable=False),
     Column("neutral", BigInteger, nullable=False),
     Column("harmful", BigInteger, nullable=False),
+    # Outcomes whose task reached its goal, whatever they scored.
+    Column("succeeded", BigInteger, nullable=False, server_default=text("0")),
     # Forward-decayed sums, relative to the landmark of decay_bases.
     Column("helpful_sum", Double, nullable=False),
     Column("harmful_sum", Double, nullable=False),
@@ -48,6 +52,7 @@ observations = Table(
     Column("outcome", Id, primary_key=True, autoincrement=False),
     Column("ended_at", Double, nullable=False),
     Column("verdict", String(8), nullable=False),
+    Column("success", Boolean, nullable=False, server_default=false()),
     sqlite_with_rowid=False,
 )
 

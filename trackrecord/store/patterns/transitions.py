@@ -52,6 +52,7 @@ def evidence_of(row: Row[Any], basis: DecayBasis, at: float) -> Evidence:
         helpful=row.helpful,
         neutral=row.neutral,
         harmful=row.harmful,
+        succeeded=row.succeeded,
         decayed_helpful=basis.value(row.helpful_sum, at),
         decayed_harmful=basis.value(row.harmful_sum, at),
     )

@@ -4,15 +4,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Engine, Row, Select, Table
-from sqlalchemy.dialects.postgresql import Insert as PostgreSQLInsert
-from sqlalchemy.dialects.sqlite import Insert as SQLiteInsert
 from sqlalchemy.engine import URL
 
-# Both have the same methods; SQLAlchemy gives them no common name.
-Insert = SQLiteInsert | PostgreSQLInsert
+if TYPE_CHECKING:
+    # Each process uses one of the two, and PostgreSQL's takes 50 ms to import.
+    from sqlalchemy.dialects.postgresql import Insert as PostgreSQLInsert
+    from sqlalchemy.dialects.sqlite import Insert as SQLiteInsert
+
+    # Both have the same methods; SQLAlchemy gives them no common name.
+    Insert = SQLiteInsert | PostgreSQLInsert
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Dialect(ABC):
         return name.startswith(tuple(each for extra in extras for each in extra.names))
 
     @abstractmethod
-    def insert(self, table: Table) -> Insert:
+    def insert(self, table: Table) -> "Insert":
         """Return an INSERT that can say what to do on a conflict."""
 
     @abstractmethod

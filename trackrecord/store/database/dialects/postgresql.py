@@ -21,7 +21,6 @@ from sqlalchemy import (
     literal,
     text,
 )
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -31,6 +30,7 @@ from .base import Dialect, Extra
 
 if TYPE_CHECKING:
     import psycopg  # of the extra `postgres`
+    from sqlalchemy.dialects.postgresql import Insert
 
 # How much longer texts weigh less, as in BM25 with its usual constants; texts are short.
 _USUAL_LENGTH = 15.0
@@ -108,8 +108,11 @@ class PostgreSQL(Dialect):
         event.listen(engine, "connect", set_up)
         return engine
 
-    def insert(self, table: Table) -> postgresql.Insert:
+    def insert(self, table: Table) -> "Insert":
         """Return PostgreSQL's INSERT."""
+        # Only a process that uses this database pays for the import.
+        from sqlalchemy.dialects import postgresql
+
         return postgresql.insert(table)
 
     def bulk_insert(

@@ -36,32 +36,29 @@ def _make_outcomes() -> None:
     op.create_table(
         "projects",
         sa.Column("id", ID, nullable=False),
-        sa.Column("name", sa.String(length=128), nullable=False),
+        sa.Column("name", sa.String(128), nullable=False),
         sa.Column("revision", sa.BigInteger(), nullable=False),
         sa.Column("outcomes", sa.BigInteger(), nullable=False),
         sa.Column("successes", sa.BigInteger(), nullable=False),
-        sa.Column("last_learnt_at", sa.Double(), nullable=True),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
-        sa.UniqueConstraint("name", name=op.f("uq_projects_name")),
+        sa.Column("last_learnt_at", sa.Double()),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("name"),
     )
     op.create_table(
         "outcomes",
         sa.Column("id", ID, nullable=False),
-        sa.Column("project_id", ID, nullable=False),
-        sa.Column("outcome_id", sa.String(length=128), nullable=False),
-        sa.Column("task_id", sa.String(length=256), nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("outcome_id", sa.String(128), nullable=False),
+        sa.Column("task_id", sa.String(256), nullable=False),
         sa.Column("received_at", sa.Double(), nullable=False),
         sa.Column("ended_at", sa.Double(), nullable=False),
         sa.Column("success", sa.Boolean(), nullable=False),
         sa.Column("raw_score", sa.Double(), nullable=False),
-        sa.Column("verdict", sa.String(length=8), nullable=False),
+        sa.Column("verdict", sa.String(8), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.Column("names_criteria", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_outcomes_project_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_outcomes")),
-        sa.UniqueConstraint("project_id", "outcome_id", name=op.f("uq_outcomes_project_id")),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "outcome_id"),
     )
     op.create_index(
         "ix_outcomes_received",
@@ -73,30 +70,28 @@ def _make_outcomes() -> None:
     )  # fmt: skip
     op.create_table(
         "decay_bases",
-        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column(
+            "project_id", ID, sa.ForeignKey("projects.id"), autoincrement=False, nullable=False
+        ),
         sa.Column("half_life_days", sa.Double(), nullable=False),
         sa.Column("landmark", sa.Double(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_decay_bases_project_id")
-        ),
-        sa.PrimaryKeyConstraint("project_id", name=op.f("pk_decay_bases")),
+        sa.PrimaryKeyConstraint("project_id"),
     )
     op.create_table(
         "waiting_episodes",
         sa.Column("project_id", ID, autoincrement=False, nullable=False),
         sa.Column("outcome", ID, autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("project_id", "outcome", name=op.f("pk_waiting_episodes")),
+        sa.PrimaryKeyConstraint("project_id", "outcome"),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "recorded_rules",
-        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column(
+            "project_id", ID, sa.ForeignKey("projects.id"), autoincrement=False, nullable=False
+        ),
         sa.Column("rules", sa.Text(), nullable=False),
         sa.Column("mixed", sa.Boolean(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_recorded_rules_project_id")
-        ),
-        sa.PrimaryKeyConstraint("project_id", name=op.f("pk_recorded_rules")),
+        sa.PrimaryKeyConstraint("project_id"),
     )
 
 
@@ -104,26 +99,24 @@ def _make_patterns() -> None:
     op.create_table(
         "patterns",
         sa.Column("id", ID, nullable=False),
-        sa.Column("project_id", ID, nullable=False),
-        sa.Column("slug", sa.String(length=160), nullable=False),
-        sa.Column("kind", sa.String(length=16), nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("slug", sa.String(160), nullable=False),
+        sa.Column("kind", sa.String(16), nullable=False),
         sa.Column(
             "content", sa.Text().with_variant(sa.Text(collation="C"), "postgresql"), nullable=False
         ),
         sa.Column("helpful", sa.BigInteger(), nullable=False),
         sa.Column("neutral", sa.BigInteger(), nullable=False),
         sa.Column("harmful", sa.BigInteger(), nullable=False),
+        sa.Column("succeeded", sa.BigInteger(), nullable=False, server_default=sa.text("0")),
         sa.Column("helpful_sum", sa.Double(), nullable=False),
         sa.Column("harmful_sum", sa.Double(), nullable=False),
-        sa.Column("last_validated", sa.Double(), nullable=True),
-        sa.Column("reported_maturity", sa.String(length=16), nullable=True),
+        sa.Column("last_validated", sa.Double()),
+        sa.Column("reported_maturity", sa.String(16)),
         sa.Column("reported_inverted", sa.Boolean(), nullable=False),
-        sa.Column("decided_maturity", sa.String(length=16), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_patterns_project_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_patterns")),
-        sa.UniqueConstraint("project_id", "slug", name=op.f("uq_patterns_project_id")),
+        sa.Column("decided_maturity", sa.String(16)),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "slug"),
     )
     op.create_table(
         "observations",
@@ -131,30 +124,26 @@ def _make_patterns() -> None:
         sa.Column("received_at", sa.Double(), nullable=False),
         sa.Column("outcome", ID, autoincrement=False, nullable=False),
         sa.Column("ended_at", sa.Double(), nullable=False),
-        sa.Column("verdict", sa.String(length=8), nullable=False),
-        sa.PrimaryKeyConstraint(
-            "pattern_id", "received_at", "outcome", name=op.f("pk_observations")
-        ),
+        sa.Column("verdict", sa.String(8), nullable=False),
+        sa.Column("success", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.PrimaryKeyConstraint("pattern_id", "received_at", "outcome"),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "pattern_transitions",
         sa.Column("id", ID, nullable=False),
-        sa.Column("pattern_id", ID, nullable=False),
+        sa.Column("pattern_id", ID, sa.ForeignKey("patterns.id"), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
-        sa.Column("aspect", sa.String(length=16), nullable=False),
-        sa.Column("before", sa.String(length=16), nullable=True),
-        sa.Column("after", sa.String(length=16), nullable=False),
+        sa.Column("aspect", sa.String(16), nullable=False),
+        sa.Column("before", sa.String(16)),
+        sa.Column("after", sa.String(16), nullable=False),
         sa.Column("helpful", sa.BigInteger(), nullable=False),
         sa.Column("neutral", sa.BigInteger(), nullable=False),
         sa.Column("harmful", sa.BigInteger(), nullable=False),
         sa.Column("decayed_helpful", sa.Double(), nullable=False),
         sa.Column("decayed_harmful", sa.Double(), nullable=False),
-        sa.Column("decision_id", ID, nullable=True),
-        sa.ForeignKeyConstraint(
-            ["pattern_id"], ["patterns.id"], name=op.f("fk_pattern_transitions_pattern_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_pattern_transitions")),
+        sa.Column("decision_id", ID),
+        sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(
         op.f("ix_pattern_transitions_pattern_id"),
@@ -164,15 +153,12 @@ def _make_patterns() -> None:
     op.create_table(
         "pattern_decisions",
         sa.Column("id", ID, nullable=False),
-        sa.Column("pattern_id", ID, nullable=False),
+        sa.Column("pattern_id", ID, sa.ForeignKey("patterns.id"), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
-        sa.Column("action", sa.String(length=16), nullable=False),
+        sa.Column("action", sa.String(16), nullable=False),
         sa.Column("actor", sa.Text(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["pattern_id"], ["patterns.id"], name=op.f("fk_pattern_decisions_pattern_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_pattern_decisions")),
+        sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_pattern_decisions_pattern_id"), "pattern_decisions", ["pattern_id"])
 
@@ -181,19 +167,16 @@ def _make_criteria() -> None:
     op.create_table(
         "criteria",
         sa.Column("id", ID, nullable=False),
-        sa.Column("project_id", ID, nullable=False),
-        sa.Column("name", sa.String(length=128), nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("name", sa.String(128), nullable=False),
         sa.Column("helpful", sa.BigInteger(), nullable=False),
         sa.Column("neutral", sa.BigInteger(), nullable=False),
         sa.Column("harmful", sa.BigInteger(), nullable=False),
         sa.Column("helpful_sum", sa.Double(), nullable=False),
         sa.Column("harmful_sum", sa.Double(), nullable=False),
-        sa.Column("last_validated", sa.Double(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_criteria_project_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_criteria")),
-        sa.UniqueConstraint("project_id", "name", name=op.f("uq_criteria_project_id")),
+        sa.Column("last_validated", sa.Double()),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "name"),
     )
     op.create_table(
         "criterion_feedback",
@@ -201,11 +184,9 @@ def _make_criteria() -> None:
         sa.Column("received_at", sa.Double(), nullable=False),
         sa.Column("outcome", ID, autoincrement=False, nullable=False),
         sa.Column("ended_at", sa.Double(), nullable=False),
-        sa.Column("verdict", sa.String(length=8), nullable=False),
+        sa.Column("verdict", sa.String(8), nullable=False),
         sa.Column("value", sa.Double(), nullable=False),
-        sa.PrimaryKeyConstraint(
-            "criterion_id", "received_at", "outcome", name=op.f("pk_criterion_feedback")
-        ),
+        sa.PrimaryKeyConstraint("criterion_id", "received_at", "outcome"),
         sqlite_with_rowid=False,
     )
 
@@ -214,20 +195,17 @@ def _make_episodes() -> None:
     op.create_table(
         "signatures",
         sa.Column("id", ID, nullable=False),
-        sa.Column("project_id", ID, nullable=False),
-        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("digest", sa.LargeBinary(16), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("successes", sa.BigInteger(), nullable=False),
         sa.Column("failures", sa.BigInteger(), nullable=False),
         sa.Column("latency_sum_ms", sa.BigInteger(), nullable=False),
         sa.Column("latency_count", sa.BigInteger(), nullable=False),
-        sa.Column("last_used_at", sa.Double(), nullable=True),
+        sa.Column("last_used_at", sa.Double()),
         sa.Column("changed", sa.Boolean(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_signatures_project_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_signatures")),
-        sa.UniqueConstraint("project_id", "digest", name=op.f("uq_signatures_project_id")),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "digest"),
     )
     op.create_index(
         "ix_signatures_changed",
@@ -238,17 +216,14 @@ def _make_episodes() -> None:
     )
     op.create_table(
         "signature_facts",
-        sa.Column("signature_id", ID, nullable=False),
-        sa.Column("kind", sa.String(length=16), nullable=False),
-        sa.Column("digest", sa.LargeBinary(length=16), nullable=False),
+        sa.Column("signature_id", ID, sa.ForeignKey("signatures.id"), nullable=False),
+        sa.Column("kind", sa.String(16), nullable=False),
+        sa.Column("digest", sa.LargeBinary(16), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("successes", sa.BigInteger(), nullable=False),
         sa.Column("failures", sa.BigInteger(), nullable=False),
         sa.Column("uses", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["signature_id"], ["signatures.id"], name=op.f("fk_signature_facts_signature_id")
-        ),
-        sa.PrimaryKeyConstraint("signature_id", "kind", "digest", name=op.f("pk_signature_facts")),
+        sa.PrimaryKeyConstraint("signature_id", "kind", "digest"),
         sqlite_with_rowid=False,
     )
     op.create_index(
@@ -260,93 +235,84 @@ def _make_episodes() -> None:
         "episodes",
         sa.Column("project_id", ID, autoincrement=False, nullable=False),
         sa.Column("outcome", ID, autoincrement=False, nullable=False),
-        sa.Column("signature_id", ID, nullable=True),
+        sa.Column("signature_id", ID),
         sa.Column("success", sa.Boolean(), nullable=False),
         sa.Column("read_at", sa.Double(), nullable=False),
-        sa.PrimaryKeyConstraint("project_id", "outcome", name=op.f("pk_episodes")),
+        sa.PrimaryKeyConstraint("project_id", "outcome"),
         sqlite_with_rowid=False,
     )
     op.create_index("ix_episodes_signature", "episodes", ["signature_id", "success", "outcome"])
     op.create_table(
         "consolidation_runs",
         sa.Column("id", ID, nullable=False),
-        sa.Column("project_id", ID, nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
         sa.Column("actor", sa.Text(), nullable=False),
         sa.Column("started_at", sa.Double(), nullable=False),
-        sa.Column("finished_at", sa.Double(), nullable=True),
-        sa.Column("duration_ms", sa.Double(), nullable=True),
+        sa.Column("finished_at", sa.Double()),
+        sa.Column("duration_ms", sa.Double()),
         sa.Column("episodes_read", sa.BigInteger(), nullable=False),
         sa.Column("signatures_touched", sa.BigInteger(), nullable=False),
         sa.Column("records_created", sa.BigInteger(), nullable=False),
         sa.Column("records_reinforced", sa.BigInteger(), nullable=False),
         sa.Column("records_updated", sa.BigInteger(), nullable=False),
         sa.Column("skipped", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_consolidation_runs_project_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_consolidation_runs")),
+        sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_consolidation_runs_project_id"), "consolidation_runs", ["project_id"])
     op.create_table(
         "leases",
-        sa.Column("name", sa.String(length=160), nullable=False),
-        sa.Column("holder", sa.String(length=64), nullable=False),
+        sa.Column("name", sa.String(160), nullable=False),
+        sa.Column("holder", sa.String(64), nullable=False),
         sa.Column("until", sa.Double(), nullable=False),
-        sa.PrimaryKeyConstraint("name", name=op.f("pk_leases")),
+        sa.PrimaryKeyConstraint("name"),
     )
 
 
 def _make_competences() -> None:
     op.create_table(
         "competences",
-        sa.Column("id", sa.String(length=64), nullable=False),
-        sa.Column("project_id", ID, nullable=False),
-        sa.Column("signature_id", ID, nullable=True),
-        sa.Column("status", sa.String(length=16), nullable=False),
+        sa.Column("id", sa.String(64), nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("signature_id", ID, sa.ForeignKey("signatures.id")),
+        sa.Column("status", sa.String(16), nullable=False),
         sa.Column("updated_at", sa.Double(), nullable=False),
         sa.Column("record", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_competences_project_id")
-        ),
-        sa.ForeignKeyConstraint(
-            ["signature_id"], ["signatures.id"], name=op.f("fk_competences_signature_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_competences")),
+        sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_competences_project_id"), "competences", ["project_id"])
     op.create_index(op.f("ix_competences_signature_id"), "competences", ["signature_id"])
     op.create_table(
         "competence_numbers",
         sa.Column("project_id", ID, autoincrement=False, nullable=False),
-        sa.Column("competence_id", sa.String(length=64), nullable=False),
+        sa.Column("competence_id", sa.String(64), nullable=False),
         sa.Column("is_selectable", sa.Boolean(), nullable=False),
         sa.Column("confidence", sa.Double(), nullable=False),
         sa.Column("successes", sa.BigInteger(), nullable=False),
         sa.Column("failures", sa.BigInteger(), nullable=False),
-        sa.Column("last_reinforced_at", sa.Double(), nullable=True),
+        sa.Column("last_reinforced_at", sa.Double()),
         sa.Column("half_life_days", sa.Double(), nullable=False),
-        sa.Column("words_key", sa.BigInteger(), nullable=True),
-        sa.Column("text_digest", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("words_key", sa.BigInteger()),
+        sa.Column("text_digest", sa.LargeBinary(32), nullable=False),
         sa.Column("credited_successes", sa.BigInteger(), nullable=False),
         sa.Column("credited_failures", sa.BigInteger(), nullable=False),
         sa.Column("credited_latency_sum_ms", sa.BigInteger(), nullable=False),
         sa.Column("credited_latency_count", sa.BigInteger(), nullable=False),
-        sa.Column("credited_last_used_at", sa.Double(), nullable=True),
-        sa.PrimaryKeyConstraint("project_id", "competence_id", name=op.f("pk_competence_numbers")),
+        sa.Column("credited_last_used_at", sa.Double()),
+        sa.PrimaryKeyConstraint("project_id", "competence_id"),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "competence_credits",
-        sa.Column("competence_id", sa.String(length=64), nullable=False),
+        sa.Column("competence_id", sa.String(64), nullable=False),
         sa.Column("outcome", ID, autoincrement=False, nullable=False),
         sa.Column("project_id", ID, nullable=False),
         sa.Column("received_at", sa.Double(), nullable=False),
         sa.Column("ended_at", sa.Double(), nullable=False),
         sa.Column("success", sa.Boolean(), nullable=False),
-        sa.Column("duration_ms", sa.BigInteger(), nullable=True),
+        sa.Column("duration_ms", sa.BigInteger()),
         sa.Column("is_pending", sa.Boolean(), nullable=False),
-        sa.Column("counted_at", sa.Double(), nullable=True),
-        sa.PrimaryKeyConstraint("competence_id", "outcome", name=op.f("pk_competence_credits")),
+        sa.Column("counted_at", sa.Double()),
+        sa.PrimaryKeyConstraint("competence_id", "outcome"),
         sqlite_with_rowid=False,
     )
     op.create_index("ix_competence_credits_project", "competence_credits", ["project_id"])
@@ -363,23 +329,20 @@ def _make_competences() -> None:
         sa.Column("word", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("phrase", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("project_id", "word", "phrase", name=op.f("pk_competence_words")),
+        sa.PrimaryKeyConstraint("project_id", "word", "phrase"),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "competence_history",
         sa.Column("id", ID, nullable=False),
-        sa.Column("project_id", ID, nullable=False),
-        sa.Column("competence_id", sa.String(length=64), nullable=False),
-        sa.Column("action", sa.String(length=16), nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("competence_id", sa.String(64), nullable=False),
+        sa.Column("action", sa.String(16), nullable=False),
         sa.Column("actor", sa.Text(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.Column("rationale", sa.Text(), nullable=False),
-        sa.Column("snapshot", sa.Text(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_competence_history_project_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_competence_history")),
+        sa.Column("snapshot", sa.Text()),
+        sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_competence_history_at", "competence_history", ["project_id", "at"])
     op.create_index(
@@ -393,24 +356,21 @@ def _make_memories() -> None:
     op.create_table(
         "memories",
         sa.Column("id", ID, nullable=False),
-        sa.Column("project_id", ID, nullable=False),
-        sa.Column("memory_id", sa.String(length=128), nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("memory_id", sa.String(128), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
-        sa.Column("type", sa.String(length=16), nullable=False),
+        sa.Column("type", sa.String(16), nullable=False),
         sa.Column("confidence", sa.Double(), nullable=False),
         sa.Column("created_at", sa.Double(), nullable=False),
-        sa.Column("last_recalled_at", sa.Double(), nullable=True),
-        sa.Column("superseded_by", sa.String(length=128), nullable=True),
+        sa.Column("last_recalled_at", sa.Double()),
+        sa.Column("superseded_by", sa.String(128)),
         sa.Column("changes", sa.Integer(), nullable=False),
         sa.Column("changed_at", sa.Double(), nullable=False),
         sa.Column("standing", sa.Double(), nullable=False),
         sa.Column("size_class", sa.Integer(), nullable=False),
-        sa.Column("position", sa.Integer(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_memories_project_id")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_memories")),
-        sa.UniqueConstraint("project_id", "memory_id", name=op.f("uq_memories_project_id")),
+        sa.Column("position", sa.Integer()),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "memory_id"),
     )
     op.create_index(
         "ix_memories_position", "memories", ["project_id", "size_class", "position"], unique=True
@@ -427,44 +387,35 @@ def _make_memories() -> None:
     )
     op.create_table(
         "memory_sources",
-        sa.Column("memory", ID, nullable=False),
-        sa.Column("source", sa.String(length=256), nullable=False),
+        sa.Column("memory", ID, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False),
+        sa.Column("source", sa.String(256), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["memory"], ["memories.id"], name=op.f("fk_memory_sources_memory"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("memory", "source", name=op.f("pk_memory_sources")),
+        sa.PrimaryKeyConstraint("memory", "source"),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "memory_changes",
-        sa.Column("memory", ID, nullable=False),
+        sa.Column("memory", ID, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
-        sa.Column("action", sa.String(length=16), nullable=False),
-        sa.Column("because_of", sa.String(length=128), nullable=True),
-        sa.Column("type", sa.String(length=16), nullable=False),
+        sa.Column("action", sa.String(16), nullable=False),
+        sa.Column("because_of", sa.String(128)),
+        sa.Column("type", sa.String(16), nullable=False),
         sa.Column("confidence", sa.Double(), nullable=False),
-        sa.Column("last_recalled_at", sa.Double(), nullable=True),
-        sa.Column("superseded_by", sa.String(length=128), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["memory"], ["memories.id"], name=op.f("fk_memory_changes_memory"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("memory", "number", name=op.f("pk_memory_changes")),
+        sa.Column("last_recalled_at", sa.Double()),
+        sa.Column("superseded_by", sa.String(128)),
+        sa.PrimaryKeyConstraint("memory", "number"),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "memory_blocks",
-        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column(
+            "project_id", ID, sa.ForeignKey("projects.id"), autoincrement=False, nullable=False
+        ),
         sa.Column("size_class", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("planes", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_memory_blocks_project_id")
-        ),
-        sa.PrimaryKeyConstraint(
-            "project_id", "size_class", "number", name=op.f("pk_memory_blocks")
-        ),
+        sa.PrimaryKeyConstraint("project_id", "size_class", "number"),
     )
     op.create_table(
         "past_tasks",
@@ -472,7 +423,7 @@ def _make_memories() -> None:
         sa.Column("project_id", ID, nullable=False),
         sa.Column("instruction", sa.Text(), nullable=False),
         sa.Column("is_indexed", sa.Boolean(), nullable=False),
-        sa.PrimaryKeyConstraint("outcome", name=op.f("pk_past_tasks")),
+        sa.PrimaryKeyConstraint("outcome"),
     )
     op.create_index("ix_past_tasks_project", "past_tasks", ["project_id", "outcome"])
     op.create_index(

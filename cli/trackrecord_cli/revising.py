@@ -1,26 +1,26 @@
 """`competences reinforce` to `merge`: changes of competence records by hand."""
 
+from __future__ import annotations
+
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from trackrecord.learning.competences.document import Reading
-from trackrecord.learning.competences.record import Competence
-from trackrecord.learning.competences.revision import ForkChanges
-from trackrecord.store.competences.revise import Reviser, Signed
-from trackrecord.store.database.engine import writing
+from .access import open_store, settings_for
+from .by_hand import REASON, refresh_rankings, signed
+from .options import Command, Read
+from .screen import print_json
 
-from ..access import open_store, project_on_record, settings_for
-from ..by_hand import REASON, refresh_rankings, signed
-from ..options import Command, Read
-from ..screen import print_json
-from .competence_documents import as_document
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from trackrecord.learning.competences.record import Competence
+    from trackrecord.learning.competences.revision import ForkChanges
+    from trackrecord.store.competences.revise import Reviser, Signed
 
 _BY_HAND = "by hand"
 
@@ -41,33 +41,35 @@ _AMOUNT = Read("amount", _amount)
 
 def _signed(*, reason_required: bool) -> Callable[[Command], Command]:
     return signed(
-        by="Who does it.",
-        reason="Why; kept in the history, which outlives the record.",
+        by="Name the person who makes the change.",
+        reason="Give the reason; the history keeps it, and outlives the record.",
         reason_required=reason_required,
     )
 
 
 @click.command("reinforce")
 @click.argument("competence_id", metavar="ID")
-@click.option("--amount", type=_AMOUNT, help="What is added.  [default: the record's own gain]")
+@click.option(
+    "--amount", type=_AMOUNT, help="Add this much salience.  [default: the record's own gain]"
+)
 @_signed(reason_required=False)
 def reinforce(competence_id: str, amount: float | None, **given: Any) -> None:  # noqa: ANN401 - handed on by name
     """Raise a record's salience, at most to 1, and start its ageing anew.
 
     Its success rate stays what it is.
     """
-    with _revising(**given) as (reviser, say):
-        say("reinforced", reviser.reinforce(competence_id, amount))
+    with _revising(**given) as (reviser, whole, say):
+        say("reinforced", reviser.reinforce(whole(competence_id), amount))
 
 
 @click.command("penalize")
 @click.argument("competence_id", metavar="ID")
-@click.option("--amount", type=_AMOUNT, required=True, help="What is taken away.")
+@click.option("--amount", type=_AMOUNT, required=True, help="Take away this much salience.")
 @_signed(reason_required=False)
 def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: ANN401 - as above
     """Lower a record's salience, at most to its minimum. Its success rate stays what it is."""
-    with _revising(**given) as (reviser, say):
-        say("penalized", reviser.penalize(competence_id, amount))
+    with _revising(**given) as (reviser, whole, say):
+        say("penalized", reviser.penalize(whole(competence_id), amount))
 
 
 @click.command("supersede")
@@ -76,8 +78,8 @@ def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: 
 @_signed(reason_required=True)
 def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Put the record NEW in the place of the record OLD, which is selected no longer."""
-    with _revising(**given) as (reviser, say):
-        say("superseded", *reviser.supersede(old_id, new_id))
+    with _revising(**given) as (reviser, whole, say):
+        say("superseded", *reviser.supersede(whole(old_id), whole(new_id)))
 
 
 @click.command("fork")
@@ -86,7 +88,7 @@ def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 -
     "--changes",
     default="{}",
     metavar="JSON",
-    help="What is different: an object with any of skill_name, triggers, tools, tags, "
+    help="Set what differs: an object with any of skill_name, triggers, tools, tags, "
     "confidence, half_life_days, pinned.",
 )
 @_signed(reason_required=True)
@@ -96,14 +98,14 @@ def fork(competence_id: str, changes: str, **given: Any) -> None:  # noqa: ANN40
     Its performance starts at nothing: what it does differently has not been tried yet.
     """
     decoded = _changes(changes)
-    with _revising(**given) as (reviser, say):
-        say("forked", reviser.fork(competence_id, decoded))
+    with _revising(**given) as (reviser, whole, say):
+        say("forked", reviser.fork(whole(competence_id), decoded))
 
 
 @click.command("contest")
 @click.argument("competence_id", metavar="ID")
-@click.option("--record", "other_id", metavar="ID", help="The record that contests it.")
-@click.option("--evidence", type=REASON, help="What contests it, by name.")
+@click.option("--record", "other_id", metavar="ID", help="Name the record that contests it.")
+@click.option("--evidence", type=REASON, help="Name the evidence that contests it.")
 @_signed(reason_required=True)
 def contest(
     competence_id: str,
@@ -119,8 +121,11 @@ def contest(
     if by is None or (other_id is not None and evidence is not None):
         message = "name what contests it: either --record ID or --evidence TEXT"
         raise click.UsageError(message)
-    with _revising(**given) as (reviser, say):
-        say("contested", reviser.contest(competence_id, by, is_record=other_id is not None))
+    with _revising(**given) as (reviser, whole, say):
+        contested = whole(competence_id)
+        if other_id is not None:
+            by = whole(other_id)
+        say("contested", reviser.contest(contested, by, is_record=other_id is not None))
 
 
 @click.command("retract")
@@ -128,8 +133,8 @@ def contest(
 @_signed(reason_required=True)
 def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Take a record out of selection. It is kept, with its history."""
-    with _revising(**given) as (reviser, say):
-        say("retracted", reviser.retract(competence_id))
+    with _revising(**given) as (reviser, whole, say):
+        say("retracted", reviser.retract(whole(competence_id)))
 
 
 @click.command("merge")
@@ -137,14 +142,20 @@ def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as abov
 @_signed(reason_required=True)
 def merge(competence_ids: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - as above
     """Make one record of several: performance summed, provenance joined; they are retracted."""
-    with _revising(**given) as (reviser, say):
-        say("merged", reviser.merge(competence_ids))
+    with _revising(**given) as (reviser, whole, say):
+        say("merged", reviser.merge([whole(each) for each in competence_ids]))
 
 
 COMMANDS = (reinforce, penalize, supersede, fork, contest, retract, merge)
 
 
 def _changes(text: str) -> ForkChanges:
+    from dataclasses import fields
+
+    import msgspec
+
+    from trackrecord.learning.competences.revision import ForkChanges
+
     try:
         given = msgspec.json.decode(text, type=dict[str, Any])
         known = {each.name for each in fields(ForkChanges)}
@@ -158,13 +169,18 @@ def _changes(text: str) -> ForkChanges:
 
 
 _Say = Callable[..., None]
+_Whole = Callable[[str], str]
 
 
 @contextmanager
 def _revising(
     *, actor: str, reason: str | None, project: str | None, as_json: bool
-) -> Iterator[tuple[Reviser, _Say]]:
-    """One transaction; what was said of it is printed once it is committed."""
+) -> Iterator[tuple[Reviser, _Whole, _Say]]:
+    """Open one transaction; what was said of it is printed once it is committed."""
+    from trackrecord.queries.project_rows import project_row
+    from trackrecord.store.competences.revise import Reviser, Signed
+    from trackrecord.store.database.engine import writing
+
     settings, name = settings_for(project)
     said: list[tuple[str, tuple[Competence, ...]]] = []
     by = Signed(actor, reason or _BY_HAND, time.time())
@@ -174,23 +190,39 @@ def _revising(
 
     with open_store(settings) as engine:
         with writing(engine) as connection:
-            project_id = project_on_record(connection, name)
-            yield Reviser(connection, project_id, settings.competence, by), say
+            project_id = project_row(connection, name)
+            reviser = Reviser(connection, project_id, settings.competence, by)
+            yield reviser, _whole_ids(connection, name), say
         refresh_rankings(engine, settings, name)
     for action, records in said:
         _print(action, records, by, as_json=as_json)
 
 
-def _print(action: str, records: tuple[Competence, ...], by: Signed, *, as_json: bool) -> None:
+def _whole_ids(connection: Connection, project: str) -> _Whole:
+    """Return what finds the id that a beginning stands for."""
+    from trackrecord.queries.competences import whole_record_id
+
+    return lambda given: whole_record_id(connection, project, given)
+
+
+def _print(action: str, records: Sequence[Competence], by: Signed, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "action": action,
-                "by": by.actor,
-                "reason": by.rationale,
-                "records": [as_document(each, Reading(by.now)) for each in records],
-            }
-        )
+        _print_json(action, records, by)
         return
-    for each in records:
-        click.echo(f"{each.id}: {each.status}, salience {each.salience:.4g} ({action})")
+    for record in records:
+        click.echo(f"{record.id}: {record.status}, salience {record.salience:.4g} ({action})")
+
+
+def _print_json(action: str, records: Sequence[Competence], by: Signed) -> None:
+    from trackrecord.learning.competences.document import Reading
+    from trackrecord.queries.competences import CompetenceRecord
+
+    shown = [CompetenceRecord(record, Reading(by.now)) for record in records]
+    print_json(
+        {
+            "action": action,
+            "by": by.actor,
+            "reason": by.rationale,
+            "records": [record.to_document() for record in shown],
+        }
+    )

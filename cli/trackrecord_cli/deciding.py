@@ -1,27 +1,28 @@
 """`patterns promote`, `deprecate` and `reset`: decisions by hand."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.learning.patterns.decisions import Action
-from trackrecord.learning.strategies.identity import pattern_id_of
-from trackrecord.store.database.engine import writing
-from trackrecord.store.patterns.decide import decide
-from trackrecord.store.patterns.transitions import Transition
+from .access import open_store, settings_for
+from .by_hand import refresh_rankings, signed
+from .options import Command
+from .screen import print_json
 
-from ..access import open_store, project_on_record, settings_for
-from ..by_hand import refresh_rankings, signed
-from ..options import Command
-from ..screen import print_json
+if TYPE_CHECKING:
+    from trackrecord.store.patterns.transitions import Transition
 
 
 def _options(*, reason_required: bool) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         options = signed(
-            by="Who decides.", reason="Why; kept in the history.", reason_required=reason_required
+            by="Name the person who decides.",
+            reason="Give the reason; the history keeps it.",
+            reason_required=reason_required,
         )
         return click.argument("pattern_id", metavar="ID")(options(command))
 
@@ -35,28 +36,28 @@ def promote(**given: Any) -> None:  # noqa: ANN401 - handed on by name
 
     It stays so until reset. A deprecated pattern cannot be promoted, only reset.
     """
-    _decide(Action.PROMOTE, **given)
+    _decide("promote", **given)
 
 
 @click.command("deprecate")
 @_options(reason_required=True)
 def deprecate(**given: Any) -> None:  # noqa: ANN401 - as above
-    """Make a pattern deprecated: it is recommended no more until reset."""
-    _decide(Action.DEPRECATE, **given)
+    """Deprecate a pattern, so that it is not recommended again until reset."""
+    _decide("deprecate", **given)
 
 
 @click.command("reset")
 @_options(reason_required=False)
 def reset(**given: Any) -> None:  # noqa: ANN401 - as above
-    """Take a decision by hand back: the pattern stands again where its evidence puts it."""
-    _decide(Action.RESET, **given)
+    """Take back a decision by hand, so that the evidence decides about the pattern again."""
+    _decide("reset", **given)
 
 
 COMMANDS = (promote, deprecate, reset)
 
 
 def _decide(
-    action: Action,
+    action: str,
     *,
     pattern_id: str,
     reason: str | None,
@@ -64,15 +65,21 @@ def _decide(
     project: str | None,
     as_json: bool,
 ) -> None:
+    from trackrecord.learning.patterns.decisions import Action
+    from trackrecord.queries.patterns import pattern_slug
+    from trackrecord.queries.project_rows import project_row
+    from trackrecord.store.database.engine import writing
+    from trackrecord.store.patterns.decide import decide
+
     settings, project = settings_for(project)
-    slug = pattern_id_of(pattern_id)
     with open_store(settings) as engine:
         with writing(engine) as connection:
+            slug = pattern_slug(connection, project, pattern_id)
             change = decide(
                 connection,
-                project_on_record(connection, project),
+                project_row(connection, project),
                 slug,
-                action,
+                Action(action),
                 actor=actor,
                 reason=reason or "",
                 rules=settings.rules,
@@ -85,7 +92,7 @@ def _decide(
 
 def _say(
     slug: str,
-    action: Action,
+    action: str,
     change: Transition | None,
     *,
     actor: str,
@@ -96,7 +103,7 @@ def _say(
         print_json(
             {
                 "id": slug,
-                "action": action.value,
+                "action": action,
                 "changed": change is not None,
                 "before": change.before if change else None,
                 "after": change.after if change else None,

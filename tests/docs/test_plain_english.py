@@ -1,0 +1,126 @@
+"""Help texts, messages and pages are plain English; a help text is a whole sentence."""
+
+import ast
+import re
+
+import click
+import pytest
+from documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
+
+from trackrecord.settings import Settings
+from trackrecord_cli.main import COMMANDS, cli
+
+# Words of another language's grammar: what they stand for has a plain English form. "There is no
+# setting" and "the answer is no" are plain, "it is no setting" is not.
+_PHRASES = r"(?<!\bthere )(?<!\banswer )\bis no\b|\bis none\b|\bso many\b|\bto be had\b"
+_FORBIDDEN_IN_PAGES = re.compile(_PHRASES, re.IGNORECASE)
+_FORBIDDEN = re.compile(rf"{_PHRASES}|^(Only|Of|The signal of)\b", re.IGNORECASE)
+_FEWEST_WORDS = 4
+# Each help text begins with an imperative; these are all that are in use.
+_VERBS = frozenset({
+    "Add", "Answer", "Apply", "Ask", "Compute", "Confirm", "Contest", "Count", "Delete",
+    "Deprecate", "Describe", "Do", "Draw", "Erase", "Explain", "Find", "Give", "Import",
+    "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower", "Make", "Mark", "Measure",
+    "Name", "Note", "Print", "Publish", "Put", "Raise", "Rank", "Recall", "Record", "Replace",
+    "Retract", "Return", "Run", "Score", "Select", "Set", "Show", "Store", "Take", "Turn", "Use",
+    "Wait", "Write",
+})  # fmt: skip
+
+
+def _commands(command, path):
+    yield path, command
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            yield from _commands(command.get_command(ctx, name), f"{path} {name}")
+
+
+EVERY_COMMAND = list(_commands(cli, "trackrecord"))
+HELP_TEXTS = [
+    (f"{path} {option.opts[0]}", option.help)
+    for path, command in EVERY_COMMAND
+    for option in command.params
+    if isinstance(option, click.Option)
+] + [(path, command.help) for path, command in EVERY_COMMAND]
+
+
+@pytest.mark.parametrize(("place", "text"), HELP_TEXTS, ids=[place for place, _ in HELP_TEXTS])
+def test_a_help_text_is_a_plain_sentence(place, text):
+    """It begins with a verb, has at least four words, and none of the forbidden phrases."""
+    assert text, f"{place} has no help"
+    sentence = text.split("\n\n")[0].split("  [")[0]
+    words = sentence.split()
+    assert words[0].rstrip(",") in _VERBS, f"{place}: {words[0]!r} is not one of the verbs"
+    assert len(words) >= _FEWEST_WORDS, f"{place}: {sentence!r}"
+    assert sentence.rstrip().endswith("."), f"{place}: {sentence!r}"
+    assert not _FORBIDDEN.search(text), f"{place}: {text!r}"
+
+
+def _messages():
+    """Each text that is assigned to `message` or `reason`, which is what errors are raised with."""
+    for folder in PACKAGE_FOLDERS:
+        for path in sorted(folder.rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Assign) and _names_a_message(node.targets):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", _text(node.value)
+
+
+def _names_a_message(targets):
+    return any(isinstance(each, ast.Name) and each.id in ("message", "reason") for each in targets)
+
+
+def _text(node):
+    constants = (each for each in ast.walk(node) if isinstance(each, ast.Constant))
+    return " ".join(each.value for each in constants if isinstance(each.value, str))
+
+
+MESSAGES = [(place, text) for place, text in _messages() if text]
+
+
+def test_there_are_messages():
+    """The search above finds something to check."""
+    assert len(MESSAGES) >= 100
+
+
+@pytest.mark.parametrize(("place", "text"), MESSAGES, ids=[place for place, _ in MESSAGES])
+def test_a_message_is_plain(place, text):
+    """No message of an error has one of the forbidden phrases."""
+    assert not _FORBIDDEN.search(text), f"{place}: {text!r}"
+
+
+# Texts that people write by hand, besides the pages.
+FILES_WITH_COMMENTS = ["docker-compose.yml", "Dockerfile"]
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES + FILES_WITH_COMMENTS)
+def test_a_page_is_plain(name):
+    """No page has one of the forbidden phrases, not even across the end of a line."""
+    text = " ".join(prose_of(name).replace("#", "").split())
+    assert not [text[max(found.start() - 40, 0) :][:80] for found in _phrases_in(text)]
+
+
+def _phrases_in(text):
+    return _FORBIDDEN_IN_PAGES.finditer(text)
+
+
+def test_the_search_finds_forbidden_phrases():
+    """The search finds a forbidden phrase, and leaves plain sentences alone."""
+    assert list(_phrases_in("an outcome that is no valid one"))
+    assert not list(_phrases_in("There is no such command, so the answer is no."))
+
+
+DESCRIPTIONS = {name: field.description or "" for name, field in Settings.model_fields.items()}
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_a_settings_description_is_plain(name):
+    """No description of a setting has one of the forbidden phrases."""
+    assert not _FORBIDDEN.search(DESCRIPTIONS[name]), f"{name}: {DESCRIPTIONS[name]!r}"
+
+
+def test_the_overview_has_each_commands_own_help():
+    """`trackrecord --help` shows lines that it keeps itself; they are the commands' first ones."""
+    ctx = click.Context(cli)
+    own = {name: cli.get_command(ctx, name).help.split("\n\n")[0] for name in COMMANDS}
+    assert {name: " ".join(text.split()) for name, text in own.items()} == COMMANDS

@@ -1,0 +1,93 @@
+"""Questions to the store about projects, ids and outcomes, on both databases."""
+
+import time
+
+import pytest
+
+from trackrecord.errors import AmbiguousId, UnknownId, UnknownProject
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.queries.memories import list_memories, whole_memory_id
+from trackrecord.queries.outcomes import known_outcomes
+from trackrecord.queries.project_rows import project_row
+from trackrecord.queries.projects import list_projects
+from trackrecord.settings import load_settings
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.write import remember
+
+
+@pytest.fixture
+def remembered(store):
+    """Stores memories under given ids in a project."""
+
+    def call(project, *ids):
+        with writing(store) as connection:
+            row = ensure_projects(connection, [project])[project]
+            for memory_id in ids:
+                remember(
+                    connection, row, f"fact {memory_id}", memory_id=memory_id,
+                    rules=MemoryRules(), now=time.time(), force=True,
+                )  # fmt: skip
+
+    return call
+
+
+def test_an_unknown_project_names_the_nearest_one(store, remembered):
+    """Never a row that does not exist."""
+    remembered("shop-frontend", "m-1")
+    with reading(store) as connection:
+        assert project_row(connection, "shop-frontend") > 0
+        with pytest.raises(UnknownProject) as caught:
+            project_row(connection, "shop-fronted")
+        assert caught.value.nearest == "shop-frontend"
+        with pytest.raises(UnknownProject, match="`trackrecord projects` lists"):
+            project_row(connection, "zzz")
+
+
+def test_an_empty_store_says_that_nothing_is_on_record(store):
+    """And how to begin."""
+    with reading(store) as connection, pytest.raises(UnknownProject, match="trackrecord publish"):
+        project_row(connection, "default")
+
+
+def test_projects_are_listed_with_their_counts(store, remembered):
+    """By name, within a limit, and as of a moment."""
+    before = time.time() - 60
+    remembered("b", "m-1", "m-2")
+    remembered("a", "m-1")
+    with reading(store) as connection:
+        found, beyond = list_projects(connection)
+        assert [(each.name, each.memories) for each in found] == [("a", 1), ("b", 2)]
+        assert beyond == 0
+        assert len(list_projects(connection, limit=1)[0]) == list_projects(connection, limit=1)[1]
+        assert list_projects(connection, at=before) == ([], 0)
+
+
+def test_the_beginning_of_an_id_is_looked_up_in_its_project_only(store, remembered):
+    """Letter case counts, and so do the characters that LIKE would read as wildcards."""
+    remembered("a", "abcd-1", "abcd-2", "ABCDE", "per%cent")
+    remembered("b", "abcd-3")
+    with reading(store) as connection:
+        assert whole_memory_id(connection, "b", "abcd") == "abcd-3"
+        assert whole_memory_id(connection, "a", "ABCD") == "ABCDE"
+        assert whole_memory_id(connection, "a", "abcd-2") == "abcd-2"
+        assert whole_memory_id(connection, "a", "per%") == "per%cent"
+        with pytest.raises(AmbiguousId, match="abcd-1, abcd-2"):
+            whole_memory_id(connection, "a", "abcd")
+        for unknown in ("abc", "a_cd", "%%%%", "", "x\0yz"):
+            with pytest.raises(UnknownId):
+                whole_memory_id(connection, "a", unknown)
+
+
+def test_lists_of_unknown_projects_are_refused(store, home):
+    """A misspelt name never looks like an empty project."""
+    with pytest.raises(UnknownProject):
+        list_memories(store, load_settings(home=home), "nowhere")
+
+
+def test_no_outcome_is_known_before_it_is_learnt(store, remembered):
+    """Neither of a known project nor of an unknown one, however many are asked about."""
+    remembered("a", "m-1")
+    names = {(project, f"o-{n}") for project in ("a", "nowhere") for n in range(1_001)}
+    with reading(store) as connection:
+        assert known_outcomes(connection, names) == set()

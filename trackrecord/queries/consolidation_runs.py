@@ -1,0 +1,43 @@
+"""Consolidation runs as a reader is shown them."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from trackrecord.store.competences.runs import StoredRun, read_runs
+from trackrecord.times import iso
+
+from .project_rows import project_row
+
+
+@dataclass(frozen=True)
+class ConsolidationRuns:
+    """The last runs over a project's episodes.
+
+    Attributes:
+        project: whose episodes.
+        runs: as they are on record.
+    """
+
+    project: str
+    runs: tuple[StoredRun, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the runs as a JSON object."""
+        return {"project": self.project, "runs": [_run_document(run) for run in self.runs]}
+
+
+def _run_document(run: StoredRun) -> dict[str, Any]:
+    moments = {"started_at": iso(run.started_at), "finished_at": iso(run.finished_at)}
+    return {**asdict(run), **moments}
+
+
+def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
+    """Return the last runs over a project's episodes.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    runs = read_runs(connection, project_row(connection, project))
+    return ConsolidationRuns(project, tuple(runs))

@@ -1,0 +1,182 @@
+"""Criteria as a reader is shown them: their weights, and the feedback behind these."""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import UnknownId
+from trackrecord.learning.criteria.weights import CriterionStanding
+from trackrecord.store.criteria.feedback import Feedback, feedback_of_criterion, feedback_of_task
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.outcomes.decay_basis import read_basis
+from trackrecord.times import iso
+
+from .project_rows import project_row
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Where a criterion stands.
+
+    Attributes:
+        standing: its evidence, and the weight that follows from it.
+        half_life_days: the half-life that its evidence was weighed with; a changed setting takes
+            effect with a rebuild.
+    """
+
+    standing: CriterionStanding
+    half_life_days: float
+
+    @property
+    def note(self) -> str:
+        """Why its weight may be doubted; "" when there is no reason to."""
+        if self.standing.deprecated:
+            return "deprecated"
+        return "little evidence" if self.standing.has_little_evidence else ""
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the criterion as a JSON object."""
+        standing, evidence = self.standing, self.standing.evidence
+        return {
+            "criterion": standing.criterion,
+            "weight": standing.weight,
+            "formula_weight": standing.formula_weight,
+            "helpful_count": evidence.helpful,
+            "neutral_count": evidence.neutral,
+            "harmful_count": evidence.harmful,
+            "evidence": evidence.decayed_total,
+            "little_evidence": standing.has_little_evidence,
+            "last_validated": iso(evidence.last_validated),
+            "half_life_days": self.half_life_days,
+            "deprecated": standing.deprecated,
+        }
+
+
+@dataclass(frozen=True)
+class CriterionDetails:
+    """A criterion with its newest feedback.
+
+    Attributes:
+        criterion: where it stands.
+        feedback: newest first.
+    """
+
+    criterion: Criterion
+    feedback: tuple[Feedback, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the criterion with its feedback as a JSON object."""
+        return self.criterion.to_document() | {
+            "feedback": [feedback_document(each) for each in self.feedback]
+        }
+
+
+def feedback_document(feedback: Feedback) -> dict[str, Any]:
+    """Return a piece of feedback as a JSON object."""
+    moments = {"received_at": iso(feedback.received_at), "ended_at": iso(feedback.ended_at)}
+    return asdict(feedback) | moments
+
+
+def list_criteria(
+    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
+) -> list[Criterion]:
+    """Return the criteria of a project, by name.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    return _read(connection, settings, project, at=at)
+
+
+def find_criterion(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    name: str,
+    *,
+    at: float | None = None,
+) -> Criterion:
+    """Return where one criterion stands.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no feedback to such a criterion.
+    """
+    for criterion in _read(connection, settings, project, at=at, name=name):
+        return criterion
+    message = (
+        f"project {project!r} has no criterion {name!r}; "
+        "`trackrecord criteria list` shows its criteria"
+    )
+    raise UnknownId(message)
+
+
+def _read(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    *,
+    at: float | None,
+    name: str | None = None,
+) -> list[Criterion]:
+    project_id = project_row(connection, project)
+    basis = read_basis(connection, project_id)
+    half_life_days = settings.decay.half_life_days if basis is None else basis.half_life_days
+    found = read_criteria(
+        connection, project_id, settings.criteria, now=time.time(), at=at, name=name
+    )
+    return [Criterion(standing, half_life_days) for standing in found]
+
+
+def show_criterion(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    name: str,
+    *,
+    at: float | None = None,
+) -> CriterionDetails:
+    """Return one criterion with its newest feedback.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no feedback to such a criterion.
+    """
+    criterion = find_criterion(connection, settings, project, name, at=at)
+    rules = settings.criteria
+    newest = feedback_of_criterion(
+        connection,
+        project_row(connection, project),
+        name,
+        rules.defaults,
+        at=at,
+        limit=rules.feedback_shown,
+    )
+    return CriterionDetails(criterion, tuple(newest))
+
+
+def list_feedback(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    task_id: str,
+    *,
+    limit: int,
+    at: float | None = None,
+) -> list[Feedback]:
+    """Return what the outcomes of one task said about criteria, newest first.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: no outcome of the task is on record.
+    """
+    project_id = project_row(connection, project)
+    defaults = settings.criteria.defaults
+    found = feedback_of_task(connection, project_id, task_id, defaults, at=at, limit=limit)
+    if not found:
+        message = f"project {project!r} has no outcome of a task {task_id!r} on record"
+        raise UnknownId(message)
+    return found

@@ -1,0 +1,162 @@
+"""Dead letters: outcomes that could not be learnt, in Redis until someone decides about them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import redis
+
+from trackrecord.errors import UnknownId
+from trackrecord.redis_keys import Keys
+from trackrecord.times import iso
+
+from .short_ids import matching, whole_id
+
+# What the worker added when it set an entry aside.
+_OURS: Final = (b"reason", b"entry_id")
+_PAGE: Final = 500
+_MILLISECONDS_DIGITS: Final = 13
+
+Fields = dict[bytes, bytes]
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """An entry of the stream that was set aside.
+
+    Attributes:
+        id: its own id.
+        set_aside_at: when, seconds since the epoch.
+        reason: why it could not be learnt.
+        entry_id: the id that it had in the stream.
+        body: the outcome as it was published; bytes that are not UTF-8 are shown escaped.
+        fields: whatever else the entry holds.
+    """
+
+    id: str
+    set_aside_at: float
+    reason: str
+    entry_id: str
+    body: str
+    fields: dict[str, str]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the dead letter as a JSON object."""
+        return dict(vars(self)) | {"set_aside_at": iso(self.set_aside_at)}
+
+
+def list_letters(
+    client: redis.Redis, keys: Keys, *, limit: int, at: float | None = None
+) -> tuple[list[DeadLetter], bool]:
+    """Return the oldest dead letters, and whether there are more than these.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        limit: the maximum number of letters to return.
+        at: only those of the letters still there that had been set aside by this moment.
+    """
+    until = "+" if at is None else str(int(at * 1000))
+    answer: Any = client.xrange(keys.dead, max=until, count=limit + 1)
+    return [_letter(letter_id, fields) for letter_id, fields in answer[:limit]], len(answer) > limit
+
+
+def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
+    text = {name.decode(errors="replace"): _text(value) for name, value in fields.items()}
+    return DeadLetter(
+        id=letter_id.decode(),
+        set_aside_at=int(letter_id.split(b"-")[0]) / 1000,
+        reason=text.pop("reason", ""),
+        entry_id=text.pop("entry_id", ""),
+        body=text.pop("body", ""),
+        fields=text,
+    )
+
+
+def _text(value: bytes) -> str:
+    """Return bytes as text, with escapes for what is not UTF-8, so that nothing disappears."""
+    return value.decode(errors="backslashreplace")
+
+
+def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -> int:
+    """Put dead letters back into the stream; return their number.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        ids: of the letters, or their beginnings; None for all that are there now.
+
+    Raises:
+        UnknownId: one of them does not exist; none is put back.
+        AmbiguousId: several letters' ids begin so; none is put back.
+    """
+    count = 0
+    for letter_id, fields in _wanted(client, keys, ids):
+        original: dict[Any, Any] = {
+            name: value for name, value in fields.items() if name not in _OURS
+        }
+        # One step: in the stream or among the dead letters, never in both or in neither.
+        with client.pipeline(transaction=True) as pipe:
+            pipe.xadd(keys.outcomes, original or {b"v": b""})
+            pipe.xdel(keys.dead, letter_id)
+            pipe.execute()
+        count += 1
+    return count
+
+
+def discard_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -> int:
+    """Delete dead letters for good; return their number. See `replay_letters`.
+
+    Raises:
+        UnknownId: one of them does not exist; none is deleted.
+        AmbiguousId: several letters' ids begin so; none is deleted.
+    """
+    wanted = _wanted(client, keys, ids)
+    return sum(int(client.xdel(keys.dead, letter_id)) for letter_id, _ in wanted)
+
+
+def _wanted(
+    client: redis.Redis, keys: Keys, ids: Sequence[str] | None
+) -> Iterator[tuple[bytes, Fields]]:
+    if ids is None:
+        yield from _all(client, keys)
+        return
+    yield from [_found(client, keys, given) for given in ids]
+
+
+def _found(client: redis.Redis, keys: Keys, given: str) -> tuple[bytes, Fields]:
+    message = f"there is no dead letter {given!r}; `trackrecord dead list` shows them"
+    letter_id = whole_id(given, matching(given, _ids_near(client, keys, given)), message)
+    answer: Any = client.xrange(keys.dead, min=letter_id, max=letter_id)
+    if not answer:  # someone else was quicker
+        raise UnknownId(message)
+    found: tuple[bytes, Fields] = answer[0]
+    return found
+
+
+def _ids_near(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
+    """Return the ids that may begin with a text: an id begins with its milliseconds."""
+    digits = given.partition("-")[0]
+    if not digits.isascii() or not digits.isdecimal() or len(digits) > _MILLISECONDS_DIGITS:
+        return
+    low, high = digits.ljust(_MILLISECONDS_DIGITS, "0"), digits.ljust(_MILLISECONDS_DIGITS, "9")
+    if "-" in given:
+        low = high = digits
+    for letter_id, _ in _pages(client, keys, low, high):
+        yield letter_id.decode()
+
+
+def _all(client: redis.Redis, keys: Keys) -> Iterator[tuple[bytes, Fields]]:
+    """Return all that are there now; those that come back meanwhile are left for the next time."""
+    newest: Any = client.xrevrange(keys.dead, count=1)
+    if newest:
+        yield from _pages(client, keys, "-", newest[0][0].decode())
+
+
+def _pages(client: redis.Redis, keys: Keys, start: str, end: str) -> Iterator[tuple[bytes, Fields]]:
+    while True:
+        page: Any = client.xrange(keys.dead, min=start, max=end, count=_PAGE)
+        yield from page
+        if len(page) < _PAGE:
+            return
+        start = "(" + page[-1][0].decode()

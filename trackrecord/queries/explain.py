@@ -1,0 +1,184 @@
+"""Explanations: why a pattern, a criterion, a memory or a record stands where it stands."""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import UnknownId
+from trackrecord.learning.competences.explanation import explain_competence
+from trackrecord.learning.criteria.explanation import explain_criterion
+from trackrecord.learning.memories.explanation import explain_memory
+from trackrecord.learning.patterns.explanation import explain_pattern
+from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.learning.text.explanation import Explanation
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
+from trackrecord.times import iso
+
+from .competences import find_competence, record_ids
+from .criteria import find_criterion, list_criteria
+from .memories import memory_ids, show_memory
+from .patterns import find_pattern, pattern_slugs
+from .project_rows import project_row
+from .short_ids import only_match
+
+_CRITERION = "criterion:"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Why something stands where it stands.
+
+    Attributes:
+        id: its whole id, or the name of the criterion.
+        numbers: what it is judged by, as its own list shows it.
+        because: the rules that decided, in order.
+        to_change: what it would take to change it.
+        rebuild_due: why the numbers must be computed anew; empty when they need not be.
+    """
+
+    id: str
+    numbers: dict[str, Any]
+    because: tuple[str, ...]
+    to_change: tuple[str, ...]
+    rebuild_due: tuple[str, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the explanation as a JSON object."""
+        return {
+            "id": self.id,
+            "numbers": self.numbers,
+            "because": list(self.because),
+            "to_change": list(self.to_change),
+            "rebuild_due": list(self.rebuild_due),
+        }
+
+
+def explain(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    some_id: str,
+    *,
+    at: float | None = None,
+) -> Explained:
+    """Return why something stands where it stands.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose experience.
+        some_id: the id of a pattern, a memory or a record, the beginning of one, or the name of a
+            criterion. `criterion:NAME` is the criterion where a pattern has the same name.
+        at: a past moment to answer for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: nothing in the project had that id.
+        AmbiguousId: several ids begin so.
+    """
+    whole, numbers, explanation = _Subject(connection, settings, project, at).explain(some_id)
+    due = rebuilds_due(
+        connection,
+        settings.rules.recorded,
+        settings.decay.half_life_days,
+        project_id=project_row(connection, project),
+    )
+    return Explained(
+        id=whole,
+        numbers=numbers,
+        because=tuple(explanation.because),
+        to_change=tuple(explanation.to_change),
+        rebuild_due=tuple(due.get(project, ())),
+    )
+
+
+class _Subject:
+    """Whatever can be explained in one project, as of one moment."""
+
+    def __init__(
+        self, connection: Connection, settings: DaemonSettings, project: str, at: float | None
+    ) -> None:
+        self._connection = connection
+        self._settings = settings
+        self._project = project
+        self._project_id = project_row(connection, project)
+        self._at = at
+        self._explanations = {
+            "pattern": self._pattern,
+            "criterion": self._criterion,
+            "memory": self._memory,
+            "record": self._record,
+        }
+
+    def explain(self, some_id: str) -> tuple[str, dict[str, Any], Explanation]:
+        """Return the whole id of what an id stands for, its numbers, and why they are so.
+
+        An id that equals the text goes before ids that begin with it; of several that equal it,
+        the pattern goes first, then the criterion, the memory and the record.
+
+        Raises:
+            UnknownId: nothing had that id.
+            AmbiguousId: several ids begin so.
+        """
+        found = self._candidates(some_id)
+        names = {some_id, some_id.removeprefix(_CRITERION), pattern_id_of(some_id)}
+        if exact := [(kind, name) for kind, name in found if name in names]:
+            found = exact
+        else:
+            only_match(some_id, (name for _, name in found))
+        for kind, name in found:
+            # What is on record now may not have been there at the moment that is asked about.
+            with suppress(UnknownId):
+                return some_id if exact else name, *self._explanations[kind](name)
+        raise UnknownId(self._unknown(some_id))
+
+    def _candidates(self, some_id: str) -> list[tuple[str, str]]:
+        row, connection = self._project_id, self._connection
+        name = some_id.removeprefix(_CRITERION)
+        criteria = list_criteria(connection, self._settings, self._project, at=self._at)
+        named = [("criterion", name) for each in criteria if each.standing.criterion == name]
+        if some_id.startswith(_CRITERION):
+            return named
+        return [
+            *(("pattern", slug) for slug in pattern_slugs(connection, row, some_id)),
+            *named,
+            *(("memory", each) for each in memory_ids(connection, row, some_id)),
+            *(("record", each) for each in record_ids(connection, row, some_id)),
+        ]
+
+    def _pattern(self, slug: str) -> tuple[dict[str, Any], Explanation]:
+        settings = self._settings
+        pattern = find_pattern(self._connection, settings, self._project, slug, at=self._at)
+        return pattern.to_document(), explain_pattern(
+            settings.maturity, settings.antipatterns, pattern.standing
+        )
+
+    def _criterion(self, name: str) -> tuple[dict[str, Any], Explanation]:
+        settings = self._settings
+        criterion = find_criterion(self._connection, settings, self._project, name, at=self._at)
+        return criterion.to_document(), explain_criterion(settings.criteria, criterion.standing)
+
+    def _memory(self, memory_id: str) -> tuple[dict[str, Any], Explanation]:
+        settings = self._settings
+        details = show_memory(self._connection, settings, self._project, memory_id, at=self._at)
+        moment = time.time() if self._at is None else self._at
+        return details.to_document(), explain_memory(
+            settings.memories, details.known.memory.state, now=moment
+        )
+
+    def _record(self, competence_id: str) -> tuple[dict[str, Any], Explanation]:
+        found = find_competence(self._connection, self._project, competence_id, at=self._at)
+        return found.to_document(), explain_competence(
+            self._settings.competence, found.record, now=found.reading.now
+        )
+
+    def _unknown(self, some_id: str) -> str:
+        when = "" if self._at is None else f" at {iso(self._at)}"
+        return (
+            f"nothing in project {self._project!r} had the id {some_id!r}{when}; `patterns list`, "
+            "`criteria list`, `competences list` and `memories list` show what there is"
+        )

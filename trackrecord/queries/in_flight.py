@@ -1,0 +1,44 @@
+"""Errors of tasks in flight: whether a project has any, and which one a short id stands for."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+import redis
+
+from trackrecord.redis_keys import Keys
+
+from .short_ids import FEWEST_CHARS, matching, only_match
+
+_TASKS_AT_ONCE: Final = 500
+_ID_FIELD: Final = b"i:"
+
+
+def has_tasks_in_flight(client: redis.Redis, keys: Keys, project: str) -> bool:
+    """Return whether anything is on record of any task in flight of a project."""
+    return bool(client.exists(keys.tasks_in_flight(project)))
+
+
+def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) -> str:
+    """Return the id of the error that a beginning stands for; the text itself when there is none.
+
+    Raises:
+        AmbiguousId: several errors' ids begin so.
+    """
+    if len(given) < FEWEST_CHARS:
+        return given
+    return only_match(given, matching(given, _error_ids(client, keys, project))) or given
+
+
+def _error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
+    digests: Any = client.zrange(keys.tasks_in_flight(project), 0, -1)
+    remaining = iter(digests)
+    while some := list(islice(remaining, _TASKS_AT_ONCE)):
+        with client.pipeline(transaction=False) as pipe:
+            for digest in some:
+                pipe.hkeys(keys.task_in_flight(digest.decode(), project))
+            answers: Any = pipe.execute()
+        for fields in answers:
+            for name in fields:
+                if name.startswith(_ID_FIELD):
+                    yield name.removeprefix(_ID_FIELD).decode()

@@ -1,0 +1,253 @@
+"""Memories and past tasks as a reader is shown them: listed, recalled, or found by similarity."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.memories.rules import MemoryRules, effective_confidence
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.memories.past_tasks import PastTask, index_past_tasks, similar_tasks
+from trackrecord.store.memories.read import Memory, MemoryChange, changes_of, find_memory
+from trackrecord.store.memories.recall import recall, reset_clocks
+from trackrecord.store.memories.similar import mark_waiting
+from trackrecord.store.memories.tables import memories
+from trackrecord.store.memories.write import MemoryFilter
+from trackrecord.store.memories.write import list_memories as read_memories
+from trackrecord.times import iso
+
+from .project_rows import project_row
+from .short_ids import ids_beginning_with, whole_id
+
+EVERY = MemoryFilter()
+
+
+@dataclass(frozen=True)
+class KnownMemory:
+    """A memory, and how far it is trusted at a moment.
+
+    Attributes:
+        memory: as it is stored.
+        effective_confidence: its confidence, decayed to the moment.
+    """
+
+    memory: Memory
+    effective_confidence: float
+
+    @classmethod
+    def at(cls, rules: MemoryRules, memory: Memory, moment: float) -> "KnownMemory":
+        """Return a memory as it counts at a moment."""
+        return cls(memory, effective_confidence(rules, memory.state, moment))
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the memory as a JSON object."""
+        memory = self.memory
+        return {
+            "id": memory.id,
+            "text": memory.text,
+            "type": memory.state.type.value,
+            "source": memory.sources[0] if memory.sources else None,
+            "sources": list(memory.sources),
+            "confidence": memory.state.confidence,
+            "effective_confidence": self.effective_confidence,
+            "created_at": iso(memory.created_at),
+            "last_recalled_at": iso(memory.last_recalled_at),
+            "superseded_by": memory.superseded_by,
+            "supersedes": list(memory.supersedes),
+        }
+
+
+@dataclass(frozen=True)
+class RecalledMemory:
+    """A memory that was recalled, and what it was ranked by.
+
+    Attributes:
+        known: the memory.
+        relevance: how well it fits the question, 0..1.
+        score: what it is ranked by.
+    """
+
+    known: KnownMemory
+    relevance: float
+    score: float
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the memory, its relevance and its score as a JSON object."""
+        return self.known.to_document() | {"relevance": self.relevance, "score": self.score}
+
+
+@dataclass(frozen=True)
+class MemoryDetails:
+    """A memory with its history.
+
+    Attributes:
+        known: the memory.
+        changes: the first one first.
+    """
+
+    known: KnownMemory
+    changes: tuple[MemoryChange, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the memory with its history as a JSON object."""
+        history = [{**vars(change), "at": iso(change.at)} for change in self.changes]
+        return self.known.to_document() | {"history": history}
+
+
+def list_memories(
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    *,
+    wanted: MemoryFilter = EVERY,
+    at: float | None = None,
+    limit: int | None = None,
+) -> list[KnownMemory]:
+    """Return the memories of a project, newest first.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    with reading(engine) as connection:
+        project_id = project_row(connection, project)
+        found = read_memories(connection, project_id, wanted, at=at, limit=limit)
+    moment = time.time() if at is None else at
+    return [KnownMemory.at(settings.memories, memory, moment) for memory in found]
+
+
+def recall_memories(
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    text: str,
+    *,
+    limit: int,
+    min_confidence: float = 0.0,
+    at: float | None = None,
+    reset: bool = True,
+) -> list[RecalledMemory]:
+    """Return the memories that fit a text, best first.
+
+    Args:
+        engine: the store.
+        settings: the rules.
+        project: whose memories.
+        text: what they are to fit.
+        limit: the maximum number of memories to return.
+        min_confidence: the minimum effective confidence.
+        at: a past moment to answer for.
+        reset: whether the decay clock of the memories returned starts again; never with `at`.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    rules = settings.memories
+    now = time.time()
+    mark_waiting(engine, rules)
+    with reading(engine) as connection:
+        found = recall(
+            connection,
+            project_row(connection, project),
+            text,
+            rules=rules,
+            now=now,
+            limit=limit,
+            min_confidence=min_confidence,
+            at=at,
+        )
+    if found and reset and at is None:
+        with writing(engine) as connection:
+            rows = [recalled.memory.row for recalled in found]
+            reset_clocks(connection, rows, rules=rules, now=now)
+    moment = now if at is None else at
+    return [
+        RecalledMemory(
+            KnownMemory.at(rules, recalled.memory, moment), recalled.relevance, recalled.rank
+        )
+        for recalled in found
+    ]
+
+
+def list_similar_tasks(
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    text: str,
+    *,
+    limit: int,
+    at: float | None = None,
+) -> list[PastTask]:
+    """Return the past tasks whose instruction fits a text, best first.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    index_past_tasks(engine)
+    most = settings.memories.max_candidates
+    with reading(engine) as connection:
+        project_id = project_row(connection, project)
+        return similar_tasks(connection, project_id, text, most=most, limit=limit, at=at)
+
+
+def task_document(task: PastTask) -> dict[str, Any]:
+    """Return a past task as a JSON object."""
+    return dict(vars(task)) | {"ended_at": iso(task.ended_at)}
+
+
+def show_memory(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    memory_id: str,
+    *,
+    at: float | None = None,
+) -> MemoryDetails:
+    """Return one memory by its id, or the beginning of it, with its history.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such memory, or had none at that moment.
+        AmbiguousId: several memories' ids begin so.
+    """
+    project_id = project_row(connection, project)
+    whole = whole_memory_id(connection, project, memory_id)
+    memory = find_memory(connection, project_id, whole, at=at)
+    moment = time.time() if at is None else at
+    return MemoryDetails(
+        KnownMemory.at(settings.memories, memory, moment),
+        tuple(changes_of(connection, memory.row, at=at)),
+    )
+
+
+def whole_memory_id(connection: Connection, project: str, given: str) -> str:
+    """Return the id of the memory that an id, or the beginning of one, stands for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such memory.
+        AmbiguousId: several memories' ids begin so.
+    """
+    message = (
+        f"project {project!r} has no memory {given!r}; "
+        "`trackrecord memories list` shows its memories"
+    )
+    return whole_id(given, memory_ids(connection, project_row(connection, project), given), message)
+
+
+def memory_ids(connection: Connection, project_id: int, given: str) -> list[str]:
+    """Return the ids of the memories that begin with a text."""
+    where = memories.c.project_id == project_id
+    return ids_beginning_with(connection, memories.c.memory_id, where, given)
+
+
+def ids_for_tables(engine: Engine, project: str) -> list[str]:
+    """Return the ids of all memories of a project: a short id must stand for one of them only.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    with reading(engine) as connection:
+        where = memories.c.project_id == project_row(connection, project)
+        return list(connection.execute(select(memories.c.memory_id).where(where)).scalars())

@@ -1,0 +1,39 @@
+"""Outcomes: which ones are on record."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from sqlalchemy import Connection, select
+
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.tables import outcomes
+
+# Far below the number of parameters that a statement may have.
+_CHUNK: Final = 500
+
+
+def known_outcomes(
+    connection: Connection, names: Iterable[tuple[str, str]]
+) -> set[tuple[str, str]]:
+    """Return which of some outcomes, each a project and an outcome_id, are on record."""
+    by_project: dict[str, list[str]] = defaultdict(list)
+    for project, outcome_id in names:
+        by_project[project].append(outcome_id)
+    return {
+        (project, outcome_id)
+        for project, ids in by_project.items()
+        for outcome_id in _known(connection, project, ids)
+    }
+
+
+def _known(connection: Connection, project: str, ids: list[str]) -> Iterable[str]:
+    project_id = project_id_of(connection, project)
+    if project_id is None:
+        return
+    for start in range(0, len(ids), _CHUNK):
+        query = select(outcomes.c.outcome_id).where(
+            outcomes.c.project_id == project_id,
+            outcomes.c.outcome_id.in_(ids[start : start + _CHUNK]),
+        )
+        yield from connection.execute(query).scalars()

@@ -1,0 +1,205 @@
+"""Patterns as a reader is shown them: all of a project, and one with its examples and history."""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import UnknownId
+from trackrecord.factories import recogniser_of
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.prompt.document import RankedPattern
+from trackrecord.prompt.presentation import present_pattern
+from trackrecord.store.patterns.read import (
+    EVERY,
+    Example,
+    PatternChange,
+    PatternFilter,
+    read_changes,
+    read_examples,
+    read_standings,
+)
+from trackrecord.store.patterns.tables import patterns
+from trackrecord.times import iso
+
+from .project_rows import project_row
+from .short_ids import ids_beginning_with, whole_id
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Where a pattern stands.
+
+    Attributes:
+        standing: its evidence, and the state that follows from it.
+        shown: its names, numbers and reason as agents are shown them.
+    """
+
+    standing: Standing
+    shown: RankedPattern
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the pattern as a JSON object."""
+        document = msgspec.structs.asdict(self.shown)
+        del document["lines"]
+        document["last_validated"] = iso(self.shown.last_validated)
+        return document
+
+
+@dataclass(frozen=True)
+class PatternDetails:
+    """A pattern with what led to where it stands.
+
+    Attributes:
+        pattern: where it stands.
+        examples: its newest observations, newest first.
+        changes: its changes of state, oldest first.
+    """
+
+    pattern: Pattern
+    examples: tuple[Example, ...]
+    changes: tuple[PatternChange, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the pattern with its examples and its history as a JSON object."""
+        return self.pattern.to_document() | {
+            "examples": [
+                {**asdict(example), "ended_at": iso(example.ended_at)} for example in self.examples
+            ],
+            "history": [_change_document(change) for change in self.changes],
+        }
+
+
+def _change_document(change: PatternChange) -> dict[str, Any]:
+    return {
+        "at": iso(change.at),
+        "aspect": change.aspect,
+        "before": change.before,
+        "after": change.after,
+        **asdict(change.evidence),
+        "decision": change.decision,
+        "by": change.actor,
+        "reason": change.reason,
+    }
+
+
+def pattern_filter(
+    *, state: str | None, tag: str | None, content: str | None, only_anti: bool
+) -> PatternFilter:
+    """Return the filter for patterns in a state, with a tag, or whose content holds a text."""
+    return PatternFilter(Maturity(state) if state else None, tag, content, only_anti)
+
+
+def list_patterns(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    *,
+    at: float | None = None,
+    wanted: PatternFilter = EVERY,
+) -> list[Pattern]:
+    """Return the patterns of a project: best first, anti-patterns last.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    project_id = project_row(connection, project)
+    standings = read_standings(
+        connection, project_id, settings.rules, now=time.time(), at=at, wanted=wanted
+    )
+    found = [_pattern(settings, standing) for standing in standings]
+    found.sort(key=lambda each: (each.shown.is_negative, -each.shown.score, each.shown.id))
+    return found
+
+
+def _pattern(settings: DaemonSettings, standing: Standing) -> Pattern:
+    name_of = recogniser_of(settings.rules).name_of
+    return Pattern(standing, present_pattern(standing, name_of, settings.texts))
+
+
+def find_pattern(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    pattern_id: str,
+    *,
+    at: float | None = None,
+) -> Pattern:
+    """Return where one pattern stands.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose pattern.
+        pattern_id: its id, that of its anti-pattern, or the beginning of either.
+        at: a past moment to answer for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such pattern, or had none at that moment.
+        AmbiguousId: several patterns' ids begin so.
+    """
+    project_id = project_row(connection, project)
+    slug = pattern_slug(connection, project, pattern_id)
+    found = read_standings(
+        connection, project_id, settings.rules, now=time.time(), at=at, slug=slug
+    )
+    if not found:
+        raise UnknownId(_unknown(pattern_id, project))
+    return _pattern(settings, found[0])
+
+
+def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:
+    """Return the slug that a pattern's id, its anti-pattern's, or the beginning of one stands for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such pattern.
+        AmbiguousId: several patterns' ids begin so.
+    """
+    matches = pattern_slugs(connection, project_row(connection, project), pattern_id)
+    return whole_id(pattern_id_of(pattern_id), matches, _unknown(pattern_id, project))
+
+
+def pattern_slugs(connection: Connection, project_id: int, given: str) -> list[str]:
+    """Return the slugs of the patterns that an id, or the beginning of one, may stand for."""
+    where = patterns.c.project_id == project_id
+    return ids_beginning_with(connection, patterns.c.slug, where, pattern_id_of(given))
+
+
+def show_pattern(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    pattern_id: str,
+    *,
+    at: float | None = None,
+) -> PatternDetails:
+    """Return one pattern with its newest examples and its changes of state; see `find_pattern`.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such pattern, or had none at that moment.
+        AmbiguousId: several patterns' ids begin so.
+    """
+    pattern = find_pattern(connection, settings, project, pattern_id, at=at)
+    project_id = project_row(connection, project)
+    slug = pattern.standing.facts.slug
+    most = settings.antipatterns.examples_kept
+    return PatternDetails(
+        pattern,
+        tuple(read_examples(connection, project_id, slug, at=at, most=most)),
+        tuple(read_changes(connection, project_id, slug, at=at)),
+    )
+
+
+def _unknown(pattern_id: str, project: str) -> str:
+    return (
+        f"project {project!r} has no pattern {pattern_id!r}; "
+        "`trackrecord patterns list` shows its patterns"
+    )

@@ -1,0 +1,244 @@
+"""Status: whether the loop is alive, what it works with, and how much it has learnt."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import redis
+from sqlalchemy import Connection
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.prompt.cache import cached_ages
+from trackrecord.redis_keys import CONSUMER_GROUP
+from trackrecord.store.competences.read import count_competences
+from trackrecord.store.intake.status import read_store_status
+from trackrecord.store.memories.write import count_memories
+from trackrecord.store.outcomes.projects import project_names
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
+from trackrecord.times import iso
+
+from .patterns import list_patterns
+from .project_rows import project_row
+
+# A worker that waits for outcomes asks at least this often.
+_ALIVE_WITHIN_MS: Final = 15_000
+_SLOW_FROM_S: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is known of the loop at a moment. The fields are those of `trackrecord status --json`.
+
+    Attributes:
+        version: of trackrecord.
+        home: the folder that everything is kept in.
+        redis: the server, with its password masked.
+        database: the database, with its password masked.
+        waiting: entries in the stream that no worker has read.
+        oldest_waiting_s: age of the oldest entry in the stream; None when it is empty.
+        pending: entries that were read and are not learnt yet.
+        dead_letters: outcomes that could not be learnt.
+        workers: worker processes that asked for outcomes lately.
+        spooled: outcomes in the spool.
+        outcomes: outcomes on record.
+        successes: outcomes whose task reached its goal.
+        patterns: patterns that are not anti-patterns.
+        anti_patterns: patterns that have become warnings.
+        signatures: procedures that episodes were of.
+        competences: competence records.
+        memories: memories on record.
+        waiting_episodes: episodes that no consolidation has read.
+        rebuild_due: by project, why its numbers must be computed anew.
+        last_learnt: when the newest outcome was learnt, seconds since the epoch.
+        last_consolidation: when the last finished run ended.
+        cache_age_s: age of the project's cached rankings; None when there are none.
+        is_learning: whether an outcome published now would be learnt.
+        verdict: what all this comes to, in one sentence.
+    """
+
+    version: str
+    home: str
+    redis: str
+    database: str
+    waiting: int
+    oldest_waiting_s: float | None
+    pending: int
+    dead_letters: int
+    workers: int
+    spooled: int
+    outcomes: int
+    successes: int
+    patterns: int
+    anti_patterns: int
+    signatures: int
+    competences: int
+    memories: int
+    waiting_episodes: int
+    rebuild_due: dict[str, list[str]]
+    last_learnt: float | None
+    last_consolidation: float | None
+    cache_age_s: float | None
+    is_learning: bool
+    verdict: str
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the status as a JSON object."""
+        return dict(vars(self)) | {
+            "last_learnt": iso(self.last_learnt),
+            "last_consolidation": iso(self.last_consolidation),
+        }
+
+
+def read_status(
+    client: redis.Redis,
+    connection: Connection,
+    settings: DaemonSettings,
+    *,
+    project: str | None = None,
+    spooled: int = 0,
+    at: float | None = None,
+) -> Status:
+    """Return the status.
+
+    Args:
+        client: a Redis client.
+        connection: a reading transaction.
+        settings: of this process.
+        project: whose counts; None for those of all projects together.
+        spooled: the number of outcomes in this home's spool.
+        at: a past moment that the counts of the store are answered for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    flow = _flow(client, settings)
+    learnt = _learnt(connection, settings, project, at)
+    return Status(
+        version=version("trackrecord"),
+        home=str(settings.home),
+        redis=masked(settings.effective_redis_url),
+        database=masked(settings.effective_database_url),
+        **flow,
+        spooled=spooled,
+        **learnt,
+        cache_age_s=_cache_age(client, settings, project or settings.project),
+        is_learning=flow["workers"] > 0,
+        verdict=_verdict(**flow, rebuild_due=learnt["rebuild_due"], spooled=spooled),
+    )
+
+
+def masked(url: str) -> str:
+    """Return a server's URL without its password and its options, which may hold one."""
+    parts = urlsplit(url)
+    user, at, place = parts.netloc.rpartition("@")
+    name, colon, _ = user.partition(":")
+    server = f"{name}:***@{place}" if colon else f"{user}{at}{place}"
+    return f"{parts.scheme}://{server}{parts.path}"
+
+
+def _flow(client: redis.Redis, settings: DaemonSettings) -> dict[str, Any]:
+    """The stream: what waits, what is being learnt, what was set aside, who works on it."""
+    keys = settings.keys
+    total = int(client.xlen(keys.outcomes))
+    pending = workers = 0
+    if client.exists(keys.outcomes):
+        groups: Any = client.xinfo_groups(keys.outcomes)
+        pending = sum(int(group["pending"]) for group in groups)
+        if groups:
+            consumers: Any = client.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
+            workers = sum(int(each["idle"]) < _ALIVE_WITHIN_MS for each in consumers)
+    oldest: Any = client.xrange(keys.outcomes, count=1)
+    return {
+        "waiting": total - pending,
+        "oldest_waiting_s": _age_of_entry(oldest[0][0]) if oldest else None,
+        "pending": pending,
+        "dead_letters": int(client.xlen(keys.dead)),
+        "workers": workers,
+    }
+
+
+def _age_of_entry(entry_id: bytes) -> float:
+    return round(max(0.0, time.time() - int(entry_id.split(b"-")[0]) / 1000), 3)
+
+
+def _learnt(
+    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
+) -> dict[str, Any]:
+    """The store: what is on record of one project, or of all."""
+    project_id = None if project is None else project_row(connection, project)
+    status = read_store_status(connection, project_id, at=at)
+    inverted = list(_inverted(connection, settings, project, at))
+    due = rebuilds_due(
+        connection,
+        settings.rules.recorded,
+        settings.decay.half_life_days,
+        project_id=project_id,
+    )
+    return {
+        "outcomes": status.counts.outcomes,
+        "successes": status.counts.successes,
+        "patterns": inverted.count(False),
+        "anti_patterns": inverted.count(True),
+        "signatures": status.signatures,
+        "competences": count_competences(connection, project_id, at=at),
+        "memories": count_memories(connection, project_id, at=at),
+        "waiting_episodes": status.waiting_episodes,
+        "rebuild_due": {name: list(reasons) for name, reasons in due.items()},
+        "last_learnt": status.counts.last_learnt,
+        "last_consolidation": status.last_consolidation,
+    }
+
+
+def _inverted(
+    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
+) -> Iterable[bool]:
+    """Whether each pattern of one project, or of all, has become a warning."""
+    names = project_names(connection) if project is None else [project]
+    for name in names:
+        for pattern in list_patterns(connection, settings, name, at=at):
+            yield pattern.standing.is_inverted
+
+
+def _cache_age(client: redis.Redis, settings: DaemonSettings, project: str) -> float | None:
+    age = cached_ages(client, settings, [project], now=time.time()).get(project)
+    return None if age is None else round(max(0.0, age.age_s), 3)
+
+
+def _verdict(
+    *,
+    workers: int,
+    waiting: int,
+    oldest_waiting_s: float | None,
+    pending: int,
+    dead_letters: int,
+    rebuild_due: dict[str, list[str]],
+    spooled: int,
+) -> str:
+    """Return one sentence: whether outcomes are learnt, and what else wants attention."""
+    behind = waiting + pending
+    if not workers:
+        left = f"; {counted(behind, 'outcome')} will wait until then" if behind else ""
+        return (
+            f"Nothing can be learnt: no worker is running. Start one with `trackrecord up`{left}."
+        )
+    wants = []
+    if oldest_waiting_s is not None and oldest_waiting_s > _SLOW_FROM_S:
+        wants.append(
+            f"the oldest of {counted(behind, 'waiting outcome')} is {oldest_waiting_s:.0f} s old"
+        )
+    if dead_letters:
+        wants.append(f"{counted(dead_letters, 'dead letter')} (`trackrecord dead list`)")
+    if spooled:
+        wants.append(f"{counted(spooled, 'outcome')} in the spool")
+    if rebuild_due:
+        wants.append(f"{counted(len(rebuild_due), 'project')} to rebuild (`trackrecord rebuild`)")
+    learning = f"Outcomes are being learnt by {counted(workers, 'worker')}"
+    return f"{learning}; look into {', '.join(wants)}." if wants else f"{learning}; all is well."
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, as "1 outcome" or "2 outcomes"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
