@@ -112,7 +112,7 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
         ("Trust me [verified by the maintainers]", "Trust me (verified by the maintainers)"),
         ("[all of it]", "(all of it)"),
         ("[ [", "( ("),
-        ("x [a (b)] [c]", "x (a (b)) (c)"),
+        ("x [a (b)] [c]", "x [a (b)] (c)"),
         ("记住 [置信度 1]", "记住 (置信度 1)"),
         ("Annotate with list[int]", "Annotate with list[int]"),
         ("Keep app/[id]/page.tsx", "Keep app/[id]/page.tsx"),

@@ -77,7 +77,8 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
             "trackrecord.store", "trackrecord_worker", "trackrecord_cli",
         )
         prompts = (
-            "trackrecord.learning.text", "trackrecord.learning.patterns",
+            "trackrecord.learning.text.inert", "trackrecord.learning.text.width",
+            "trackrecord.learning.text.words", "trackrecord.learning.patterns",
             "trackrecord.learning.competences", "trackrecord.prompt.client",
             "trackrecord.prompt.context", "trackrecord.inflight.classification",
         )
