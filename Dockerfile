@@ -1,4 +1,4 @@
-# One image for the worker, beat and the command line. Redis and PostgreSQL are images of their own:
+# One image for the worker, beat and the command line. Redis and PostgreSQL have their own images:
 # see docker-compose.yml and docs/running.md.
 
 # The Python version that the tests run on.
@@ -16,14 +16,14 @@ COPY worker worker
 COPY consolidation consolidation
 COPY cli cli
 
-# A folder that can be copied as it is. Nothing of `dev` or `embedded`: Redis has its own container.
+# The virtual environment is copied below. It needs neither `dev` nor `embedded`: Redis has its own container.
 RUN python -m venv /opt/trackrecord \
     && /opt/trackrecord/bin/pip install ".[worker,postgres]"
 
 
 FROM python:3.11-slim
 
-# Nothing here needs root. Named volumes take over the folder's owner.
+# Nothing in this image needs root. Named volumes inherit the folder's owner.
 RUN useradd --uid 10001 --create-home --home-dir /var/lib/trackrecord trackrecord
 
 COPY --from=build /opt/trackrecord /opt/trackrecord
@@ -35,7 +35,7 @@ ENV PATH=/opt/trackrecord/bin:$PATH \
     TRACKRECORD_TRUSTED_FOLDERS='["/var/lib/trackrecord"]'
 
 USER trackrecord
-# A trackrecord.toml that is mounted here is read in full: the variable above names this folder.
+# A trackrecord.toml mounted here is read in full, because TRACKRECORD_TRUSTED_FOLDERS names this folder.
 WORKDIR /var/lib/trackrecord
 
 CMD ["trackrecord", "--help"]

@@ -27,28 +27,28 @@ BENCHMARKS = (
     "context",
     "freshness",
     "consolidation",
-    "appraising",
+    "scoring",
     "selection",
     "long_past",
     "memories",
     "artifacts",
-    "process",
+    "benchmark_rates",
     "first_publish",
     "startup",
-    "memory",
+    "worker_rss",
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the command line names; answers 1 when a figure is not to be had.
+    """Run the benchmarks named on the command line; return 1 if one could not be measured.
 
-    One that misses its floor is said to, and is no failure: machines differ, and so do hours.
+    A figure that misses its floor is reported but not a failure: machines differ, and so do hours.
     """
     parser = _parser()
     chosen = parser.parse_args(arguments)
     for name in chosen.names:
         if name not in BENCHMARKS:
-            parser.error(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+            parser.error(f"unknown benchmark {name!r}: choose from {', '.join(BENCHMARKS)}")
     scale = QUICK if chosen.quick else FULL
     configure_logs("warning")
     signal.signal(signal.SIGTERM, _interrupt)
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """An end that was asked for stops the servers on its way out, as Ctrl-C does."""
+    """Stop the servers on SIGTERM, as Ctrl-C does."""
     raise KeyboardInterrupt
 
 

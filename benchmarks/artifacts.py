@@ -18,7 +18,7 @@ _CALLS_PER_SLOW_CALL = 0.1
 
 
 def measure(scale: Scale) -> Measured:
-    """Store outputs of 1 MiB, each another one, and one of 10 MiB, in fresh processes."""
+    """Store different outputs of 1 MiB, and one of 10 MiB, in fresh processes."""
     count = max(10, int(scale.slow_calls * _CALLS_PER_SLOW_CALL))
     with bench_settings() as settings:
         answers = ask(settings, "artifact_calls", "time", str(count))

@@ -1,4 +1,4 @@
-"""Asking a program of ours for one JSON document, in a fresh process with these settings."""
+"""Get one JSON document from a child program, in a fresh process with these settings."""
 
 import json
 import os
@@ -14,7 +14,7 @@ _TIMEOUT_S = 300.0
 
 
 def ask(settings: Settings, program: str, *arguments: str) -> dict[str, Any]:
-    """Run a program of `children` to its end; answers what it printed."""
+    """Run a program of `children` to its end; return the document that it printed."""
     answer = subprocess.run(
         [sys.executable, "-m", f"benchmarks.children.{program}", *arguments],
         cwd=REPOSITORY,

@@ -25,7 +25,7 @@ class _Identity(msgspec.Struct):
 
 
 def drain_barely(settings: Settings, client: redis.Redis) -> float:
-    """Empty the stream the bare way, into a database of the same kind; answers the seconds."""
+    """Empty the stream the bare way, into a database of the same kind; return the seconds."""
     with _inserting(settings) as insert:
         return _loop(client, settings.keys.outcomes, insert)
 

@@ -1,4 +1,4 @@
-"""The nightly job: 100,000 new episodes, and nothing new with a million on record."""
+"""The nightly job: 100,000 new episodes, and no new ones after a million."""
 
 import time
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from itertools import islice
 
 from sqlalchemy import Engine, select
 
-from trackrecord.factories import appraiser_of
+from trackrecord.factories import scorer_of
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.tables import outcomes, waiting_episodes
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import Appraised
+from trackrecord.wire.scored_outcome import ScoredOutcome
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
 
@@ -29,7 +29,7 @@ _BATCH = 5_000
 
 
 def measure(scale: Scale) -> Measured:
-    """Consolidate what is new, with nothing on record and with very much."""
+    """Consolidate new episodes in an empty store and in a large one."""
     with bench_settings() as settings:
         store = _Store(settings)
         setting_up = store.record(scale.old_episodes, seed=7)
@@ -63,24 +63,24 @@ def measure(scale: Scale) -> Measured:
 
 
 class _Store:
-    """A store, and the episodes that are put into it as the worker does."""
+    """A store, filled with episodes in the worker's way."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._appraiser = appraiser_of(settings.rules)
+        self._scorer = scorer_of(settings.rules)
         self._engine: Engine = connect_store(settings.effective_database_url)
         migrate(self._engine)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._engine.dispose()
 
     def record(self, count: int, *, seed: int) -> float:
-        """Record that many new episodes; answers the seconds."""
+        """Record new episodes; return the seconds."""
         started = time.perf_counter()
-        appraised = self._appraised(count, seed)
+        scored = self._scored(count, seed)
         rules = self._settings.rules
-        while batch := list(islice(appraised, _BATCH)):
+        while batch := list(islice(scored, _BATCH)):
             with writing(self._engine) as connection:
                 learn(
                     connection,
@@ -91,7 +91,7 @@ class _Store:
         return time.perf_counter() - started
 
     def consolidate(self, *, expected: int) -> float:
-        """Run the nightly job; answers the seconds."""
+        """Run the nightly job; return the seconds."""
         started = time.perf_counter()
         reports: list[RunReport] = consolidate_all(
             self._engine, self._settings.competence, now=time.time(), actor="benchmark"
@@ -104,7 +104,7 @@ class _Store:
         return seconds
 
     def decode_waiting(self) -> float:
-        """Read and decode the bodies that wait, and learn nothing; answers the seconds."""
+        """Read and decode the waiting bodies, and learn nothing; return the seconds."""
         query = select(outcomes.c.body).join(
             waiting_episodes, waiting_episodes.c.outcome == outcomes.c.id
         )
@@ -114,9 +114,7 @@ class _Store:
                 decode_outcome(body)
         return time.perf_counter() - started
 
-    def _appraised(self, count: int, seed: int) -> Iterator[Appraised]:
+    def _scored(self, count: int, seed: int) -> Iterator[ScoredOutcome]:
         now = time.time()
         for body in episode_bodies(count, seed=seed):
-            yield self._appraiser.appraise(
-                decode_outcome(body), body, received_at=now, outcome_id=""
-            )
+            yield self._scorer.score(decode_outcome(body), body, received_at=now, outcome_id="")

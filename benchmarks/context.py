@@ -26,7 +26,7 @@ def measure(scale: Scale) -> Measured:
         learn_all(settings, client)
         found = RankingsReader(settings).read(project=PROJECT, budget=None)
         if found.problem or len(found.patterns) < _LEARNT:
-            message = f"the rankings are not as they should be: {found.problem}"
+            message = f"the rankings are incomplete: {found.problem}"
             raise RuntimeError(message)
         _, document = read_document(client, settings, PROJECT)
         answers = ask(settings, "context_calls", str(scale.reads), PROJECT, _TASK, str(_CANDIDATES))

@@ -39,10 +39,10 @@ class _Rates:
     """Outcomes a second.
 
     Attributes:
-        published: by one producer, while nothing else goes on.
+        published: by one producer, while nothing else runs.
         from_backlog: from the first wake-up until the stream is empty.
         at_once: from the first write until the stream is empty, with beat as in production.
-        bare: from a backlog, learning nothing.
+        bare: from a backlog, by a loop that learns nothing.
         cpu_us: processor time of the worker for each outcome of the backlog, in microseconds.
     """
 
@@ -54,7 +54,7 @@ class _Rates:
 
 
 def measure(scale: Scale) -> Measured:
-    """Both databases, one after the other."""
+    """Measure both databases, one after the other."""
     one_task_each = _one_task_each(scale)
     on_sqlite = _rates(scale, None)
     with postgres_server() as server:
@@ -105,7 +105,7 @@ def _rates(scale: Scale, database_url: str | None) -> _Rates:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Processor time that a process and its children have used."""
+    """Return the processor time that a process and its children have used."""
     worker = psutil.Process(pid)
     times = [each.cpu_times() for each in (worker, *worker.children(recursive=True))]
     return sum(each.user + each.system for each in times)
@@ -119,7 +119,7 @@ def _send(settings: Settings, count: int, *, seed: int) -> tuple[float, Planted]
 
 
 def _warm_up(settings: Settings, client: redis.Redis, planted: Planted) -> None:
-    """Wait for the worker, and let it do what it does only once."""
+    """Wait for the worker, and let it do its one-time work."""
     _, sent = _send(settings, _WARM_UP, seed=0)
     planted.add(sent)
     with waking(settings):

@@ -1,11 +1,11 @@
-"""Figures: what was measured, what was asked for, and what it is compared with."""
+"""Figures: measured numbers, their required bounds, and their baselines."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """Whether a figure is what was asked for."""
+    """The verdicts on a figure: whether it keeps to its bound."""
 
     MET = "met"
     NOT_MET = "NOT met"
@@ -14,7 +14,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Floor:
-    """What was asked for.
+    """The required bound of a figure.
 
     Attributes:
         value: the bound, in the figure's unit.
@@ -25,13 +25,13 @@ class Floor:
     is_minimum: bool = False
 
     def is_met_by(self, value: float) -> bool:
-        """Whether a value keeps to the bound."""
+        """Return whether a value keeps to the bound."""
         return value >= self.value if self.is_minimum else value <= self.value
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a figure is compared with, measured in the same run and in its unit."""
+    """A number that a figure is compared with, measured in the same run and unit."""
 
     name: str
     value: float
@@ -42,11 +42,11 @@ class Figure:
     """One measured number.
 
     Attributes:
-        name: what it is.
+        name: its description.
         value: the number.
         unit: its unit.
-        floor: what was asked for; None for a number that is only context.
-        baselines: what it is compared with.
+        floor: the required bound; None for a number that is only context.
+        baselines: the numbers that it is compared with.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Figure:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it is what was asked for."""
+        """Whether it keeps to its bound."""
         if self.floor is None:
             return Verdict.CONTEXT
         return Verdict.MET if self.floor.is_met_by(self.value) else Verdict.NOT_MET
@@ -65,10 +65,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one benchmark found.
+    """The figures of one benchmark.
 
     Attributes:
-        workload: what it measured, in one line.
+        workload: the measured work, in one line.
         figures: the numbers.
     """
 
@@ -77,10 +77,10 @@ class Measured:
 
 
 def at_least(value: float) -> Floor:
-    """A floor that a figure must not lie below."""
+    """Return a bound that a figure must not lie below."""
     return Floor(value, is_minimum=True)
 
 
 def at_most(value: float) -> Floor:
-    """A bound that a figure must not lie above."""
+    """Return a bound that a figure must not lie above."""
     return Floor(value)

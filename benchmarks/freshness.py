@@ -33,7 +33,7 @@ _numbers = count(1)
 
 
 def measure(scale: Scale) -> Measured:
-    """Watch new patterns appear, with nothing else going on and under a load."""
+    """Watch new patterns appear, idle and under load."""
     samples = scale.freshness_samples
     with bench_settings() as settings, _daemon(settings):
         with worker_client(settings) as client:
@@ -64,7 +64,7 @@ def _figures(state: str, took: list[float], bare: list[float]) -> Iterator[Figur
 
 
 class _Watch:
-    """Publishes patterns that nobody has seen, and waits until they are recommended."""
+    """Publish new patterns, and wait until they are recommended."""
 
     def __init__(self, settings: Settings) -> None:
         self._publisher = Publisher(lambda: settings)
@@ -72,7 +72,7 @@ class _Watch:
         self._chance = random.Random(5)
 
     def sample(self) -> float:
-        """Seconds from before publish() until the rankings show a new pattern."""
+        """Return the seconds from before publish() until the rankings show a new pattern."""
         time.sleep(self._chance.uniform(0, _PAUSE_S))
         number = next(_numbers)
         content = f"sample {number}"
@@ -103,7 +103,7 @@ def _daemon(settings: Settings) -> Iterator[None]:
 
 @contextmanager
 def _load(settings: Settings, samples: int) -> Iterator[None]:
-    """Outcomes from another process, for as long as the samples take at most."""
+    """Publish outcomes from another process for as long as the samples may take."""
     outcomes = int(samples * _MOST_S_PER_SAMPLE * _LOAD_PER_S)
     with producer(settings, outcomes, seed=6, per_second=_LOAD_PER_S) as ready:
         ready.go()

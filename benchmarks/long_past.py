@@ -34,14 +34,14 @@ _SLUG = "plan"
 _CRITERIA = CriteriaRules(defaults=("type_safe", "no_bugs", "patterns", "readable"))
 _PROJECT_ID = 1
 _PATTERN_ID = 1
-# As large as outcomes are that agents report.
+# As large as the outcomes that agents report.
 _BODY = b'{"task_id":"t","success":true,"patterns":["plan"]}' + b" " * 650
 _VERDICTS = ((Verdict.HELPFUL, 1.0), (Verdict.HELPFUL, 0.8), (Verdict.NEUTRAL, 0.5),
              (Verdict.HARMFUL, 0.1))  # fmt: skip
 
 
 def measure(scale: Scale) -> Measured:
-    """Both databases, one after the other."""
+    """Measure both databases, one after the other."""
     with bench_settings() as settings:
         figures = list(_figures("SQLite", settings, scale.observations))
     with postgres_server() as server, bench_settings(new_postgres_database(server)) as settings:
@@ -74,7 +74,7 @@ def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
 
 
 def _record(engine: Engine, count: int) -> None:
-    """Outcomes a second apart, the last one now, each with its observation."""
+    """Record outcomes a second apart, the last one now, each with its observation."""
     with writing(engine) as connection:
         connection.execute(
             insert(projects).values(
@@ -104,14 +104,14 @@ def _record(engine: Engine, count: int) -> None:
         with writing(engine) as connection:
             insert_rows(connection, outcomes, recorded, rows)
             insert_rows(connection, observations, tuple(observations.c), seen)
-    # What autovacuum does by itself, some time later.
+    # Autovacuum does this by itself, some time later.
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text("VACUUM ANALYZE"))
 
 
 def _explain_pattern(engine: Engine, settings: Settings, at: float | None) -> None:
-    """What `trackrecord explain` and `patterns show` do with the store."""
+    """Explain a pattern as `trackrecord explain` and `patterns show` do."""
     rules = settings.rules
     with reading(engine) as connection:
         (standing,) = read_standings(connection, _PROJECT_ID, rules, now=_NOW, at=at, slug=_SLUG)

@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine and the servers that the figures were measured on."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ from .servers import postgres_server
 
 
 def machine_facts() -> dict[str, str]:
-    """The machine and the servers, by name."""
+    """Return facts about the machine and the servers, by name."""
     return {
         "cores": str(len(os.sched_getaffinity(0))),
         "load before": " ".join(f"{each:.2f}" for each in os.getloadavg()),

@@ -35,7 +35,7 @@ _RULES = MemoryRules()
 
 
 def measure(scale: Scale) -> Measured:
-    """Both databases, one after the other."""
+    """Measure both databases, one after the other."""
     with bench_settings() as settings:
         figures = list(_figures("SQLite", settings, scale.memories))
     with postgres_server() as server, bench_settings(new_postgres_database(server)) as settings:
@@ -48,7 +48,7 @@ def measure(scale: Scale) -> Measured:
 
 
 class _Writer:
-    """Writes short facts in the words of the documentation, the frequent ones more often."""
+    """Write short facts in the words of the documentation, frequent words more often."""
 
     def __init__(self) -> None:
         pages = sorted((REPOSITORY / "docs").glob("*.md"))
@@ -60,7 +60,7 @@ class _Writer:
         self._random = random.Random(7)
 
     def fact(self, least: int = 7, most: int = 15) -> str:
-        """A text of some words."""
+        """Return a text of some words."""
         count = self._random.randint(least, most)
         return " ".join(self._random.choices(self._words, self._weights, k=count))
 
@@ -113,12 +113,12 @@ def _fill(engine: Engine, texts: list[str]) -> int:
             )
             mark_new(connection, project_id, _RULES)
     if engine.dialect.name == "postgresql":
-        # What autovacuum does by itself, some time later.
+        # Autovacuum does this by itself, some time later.
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text("VACUUM ANALYZE"))
     with reading(engine) as connection:
         if connection.execute(select(func.count()).select_from(memories)).scalar() != len(texts):
-            message = "not all memories are on record"
+            message = "not all memories were recorded"
             raise RuntimeError(message)
     return project_id
 

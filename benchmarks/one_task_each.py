@@ -18,7 +18,7 @@ _TIMEOUT_S = 120.0
 
 
 def tasks_per_second(settings: Settings, client: redis.Redis, count: int) -> float:
-    """How many outcomes a second one worker process gets through, from a backlog."""
+    """Return how many outcomes a second one worker process handles from a backlog."""
     broker, _ = broker_of(settings)
     app.conf.broker_url = broker
     with app.connection_for_write() as connection:

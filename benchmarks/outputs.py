@@ -1,4 +1,4 @@
-"""Outputs of tools, of each kind and of any size, always the same ones."""
+"""Reproducible outputs of tools, of each kind and of any size."""
 
 import json
 import random
@@ -21,7 +21,7 @@ def open_account_{n}(name: str) -> Account{n}:
 
 
 def output_of(kind: str, size: int, seed: int) -> str | bytes:
-    """That many bytes of JSON, log, code, text or binary; another seed gives others."""
+    """Return bytes of JSON, log, code, text or binary; another seed gives other bytes."""
     rng = random.Random(seed)
     if kind == "binary":
         return rng.randbytes(size)

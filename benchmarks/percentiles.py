@@ -1,11 +1,11 @@
-"""Percentiles of what was timed."""
+"""Percentiles of timings."""
 
 from collections.abc import Sequence
 from math import ceil
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least that share of all values does not exceed.
+    """Return the smallest value that at least this share of all values does not exceed.
 
     Args:
         values: in any order, at least one.

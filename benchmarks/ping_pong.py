@@ -1,4 +1,4 @@
-"""The bare way from one connection of Redis to another."""
+"""The bare path from one Redis connection to another."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ _HEAD_START_S = 0.002
 
 
 def ping_pong(client: redis.Redis) -> float:
-    """Seconds from before an XADD until a reader that was blocked in XREAD has the entry."""
+    """Return the seconds from before an XADD until a blocked XREAD has the entry."""
     arrived: list[float] = []
 
     def read() -> None:

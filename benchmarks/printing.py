@@ -1,4 +1,4 @@
-"""How figures are printed, and how they are written down."""
+"""Print figures, and convert them to JSON."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,14 +7,14 @@ from .figures import Baseline, Figure, Floor, Measured, Verdict
 
 
 def number(value: float) -> str:
-    """A number with three significant digits, or whole where it is large."""
+    """Return a number with three significant digits, or whole where it is large."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
 
 
 def lines_of(name: str, measured: Measured) -> list[str]:
-    """One benchmark's figures as lines of text."""
+    """Return one benchmark's figures as lines of text."""
     lines = [f"{name}: {measured.workload}"]
     for figure in measured.figures:
         lines.append(_figure_line(figure))
@@ -38,14 +38,14 @@ def _baseline(baseline: Baseline, unit: str) -> str:
 
 
 def summary(figures: Mapping[str, Measured]) -> str:
-    """How many of the figures that were asked for are met."""
+    """Return how many of the required figures are met."""
     asked = [each for measured in figures.values() for each in measured.figures if each.floor]
     met = sum(each.verdict is Verdict.MET for each in asked)
     return f"{met} of {len(asked)} figures met"
 
 
 def document(facts: Mapping[str, str], figures: Mapping[str, Measured]) -> dict[str, Any]:
-    """Everything as one JSON document."""
+    """Return everything as one JSON document."""
     return {
         "machine": dict(facts),
         "benchmarks": {name: _measured(measured) for name, measured in figures.items()},

@@ -1,4 +1,4 @@
-"""Producers in processes of their own, held back until they are told to go."""
+"""Producers in processes of their own, which wait for a start signal."""
 
 import json
 import os
@@ -17,11 +17,11 @@ from .workload import Planted
 
 @dataclass(frozen=True)
 class Sent:
-    """What a producer did.
+    """The result of one producer.
 
     Attributes:
         seconds: from its first write until Redis had acknowledged everything.
-        planted: what its outcomes add up to; nothing for small ones.
+        planted: the sums of its outcomes; empty for small ones.
     """
 
     seconds: float
@@ -42,7 +42,7 @@ class Producer:
         self._process.stdin.flush()
 
     def result(self) -> Sent:
-        """Wait until it is done."""
+        """Wait until it is done and return its result."""
         answer = json.loads(self._read_line())
         planted = answer["planted"]
         touches = Counter(planted.pop("touches"))
@@ -57,7 +57,7 @@ class Producer:
         assert self._process.stdout is not None  # noqa: S101 - it was opened with a pipe
         line = self._process.stdout.readline()
         if not line:
-            message = "the producer has died"
+            message = "the producer ended before it was done"
             raise RuntimeError(message)
         return line
 
@@ -66,12 +66,12 @@ class Producer:
 def producer(
     settings: Settings, count: int, *, seed: int, small: bool = False, per_second: int = 0
 ) -> Iterator[Producer]:
-    """A producer of that many outcomes, ready to go.
+    """Start a producer with its outcomes ready, and yield it.
 
     Args:
-        settings: where to.
-        count: how many.
-        seed: of their content.
+        settings: the settings of the target.
+        count: number of outcomes.
+        seed: the seed of their content.
         small: small outcomes, made on the way.
         per_second: how fast they are sent; 0 for as fast as it goes.
     """

@@ -1,4 +1,4 @@
-"""What publish() costs the agent, whatever state Redis is in."""
+"""The cost of publish() for the agent, in each state of Redis."""
 
 import socket
 from collections.abc import Iterator
@@ -23,12 +23,12 @@ _CHILD_P99 = 100.0
 
 
 class Lost(Exception):
-    """Raised when outcomes did not end up where they should: a figure would mean nothing."""
+    """Raised when outcomes did not arrive where they should, which makes the figure meaningless."""
 
 
 @dataclass(frozen=True)
 class _Call:
-    """How long a call took, in microseconds, and what became of the outcomes."""
+    """The durations of calls, in microseconds, and the fate of the outcomes."""
 
     p50: float
     p99: float
@@ -38,7 +38,7 @@ class _Call:
 
 
 def measure(scale: Scale) -> Measured:
-    """publish() with Redis up, refused and hung, each in a fresh process."""
+    """Measure publish() with Redis up, refused and hung, each in a fresh process."""
     calls = scale.publish_calls
     with bench_settings() as settings:
         put = _timed(settings, "put_nowait", calls)
@@ -99,6 +99,6 @@ def _with_redis(settings: Settings, url: str) -> Settings:
 
 @contextmanager
 def _hung_server() -> Iterator[str]:
-    """A server that takes connections and never answers."""
+    """Run a server that takes connections and never replies; yield its URL."""
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
         yield f"redis://127.0.0.1:{listener.getsockname()[1]}"

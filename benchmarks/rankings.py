@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import redis
 
-from trackrecord.factories import appraiser_of
+from trackrecord.factories import scorer_of
 from trackrecord.prompt.cache import read_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.settings import Settings
@@ -14,7 +14,7 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.write import remember
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.scored_outcome import Appraised, Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer, ScoredOutcome
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.refresh import RankingsRefresher
 
@@ -74,7 +74,7 @@ def _check(reader: RankingsReader) -> None:
         everything.problem,
     )
     if found != (_PATTERNS, _COMPETENCES, _MEMORIES, _PAST_TASKS, None):
-        message = f"the rankings are not as they should be: {found}"
+        message = f"the rankings are incomplete: {found}"
         raise RuntimeError(message)
 
 
@@ -86,7 +86,7 @@ def learn_all(settings: Settings, client: redis.Redis) -> None:
     with writing(engine) as connection:
         learn(
             connection,
-            list(_outcomes(appraiser_of(settings.rules), now)),
+            list(_outcomes(scorer_of(settings.rules), now)),
             settings.rules,
             now=now,
         )
@@ -101,7 +101,7 @@ def learn_all(settings: Settings, client: redis.Redis) -> None:
     engine.dispose()
 
 
-def _outcomes(appraiser: Appraiser, now: float) -> Iterator[Appraised]:
+def _outcomes(scorer: OutcomeScorer, now: float) -> Iterator[ScoredOutcome]:
     for number in range(_PATTERNS * _TIMES_EACH):
         pattern = number % _PATTERNS
         procedure = pattern % _COMPETENCES
@@ -120,6 +120,6 @@ def _outcomes(appraiser: Appraiser, now: float) -> Iterator[Appraised]:
                 ],
             }
         )
-        yield appraiser.appraise(
+        yield scorer.score(
             decode_outcome(body), body, received_at=now, outcome_id=f"outcome-{number}"
         )

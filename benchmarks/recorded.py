@@ -1,4 +1,4 @@
-"""Whether everything that was sent is on record, once, with its statistics right."""
+"""Check that everything sent was recorded once, with correct statistics."""
 
 from collections import Counter
 
@@ -13,11 +13,11 @@ from .workload import Planted
 
 
 class Mismatch(Exception):
-    """Raised when what is on record is not what was sent: a figure would mean nothing."""
+    """Raised when the recorded sums are not those sent, which makes the figure meaningless."""
 
 
 def check_recorded(settings: Settings, planted: Planted) -> None:
-    """Compare every sum in the store with what was planted.
+    """Compare every sum in the store with the planted one.
 
     Raises:
         Mismatch: they differ.

@@ -1,4 +1,4 @@
-"""How much each benchmark does: in full, and quickly."""
+"""The sizes of the benchmarks: full ones and quick ones."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ class Scale:
         outcomes: outcomes of one end-to-end measurement.
         celery_tasks: tasks of the one-task-per-outcome baseline.
         publish_calls: calls of publish() for each state of Redis.
-        slow_calls: calls of what takes a large part of a millisecond each.
+        slow_calls: number of calls of functions that take a large part of a millisecond.
         reads: reads of the rankings of each kind.
         freshness_samples: publications that are watched, idle and under load each.
         new_episodes: episodes that one consolidation finds new.

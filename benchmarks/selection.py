@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select, text
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.tally import Episode, Tally
-from trackrecord.learning.competences.update import Change, Signature, follow
+from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.settings import Settings
 from trackrecord.store.competences.select import select_competences
 from trackrecord.store.competences.tables import competence_numbers, competences
@@ -33,7 +33,7 @@ _CHUNK = 1_000
 _DAY = 86_400.0
 _NOW = 1_790_000_000.0
 _RULES = CompetenceRules()
-# Of such words triggers and tools are made: a few are everywhere, most are rare.
+# The words of triggers and tools: a few are everywhere, most are rare.
 _VERBS = ("read", "edit", "run", "search", "build", "deploy", "check", "write", "list", "apply")
 _THINGS = ("file", "test", "module", "service", "parser", "page", "report", "cache", "queue")
 _PLACES = ("登录页面", "构建", "service")
@@ -45,7 +45,7 @@ _CHINESE = "登录页面在午夜之后拒绝有效会话,请修复构建错误"
 
 
 def measure(scale: Scale) -> Measured:
-    """Both databases, one after the other."""
+    """Measure both databases, one after the other."""
     calls = max(20, _CALLS * scale.reads // 2_000)
     with bench_settings() as settings:
         figures = list(_figures("SQLite", settings, calls))
@@ -103,7 +103,7 @@ def _read_records(engine: Engine, project_id: int) -> None:
 
 
 def _fill(engine: Engine) -> int:
-    """Put the records there, as consolidation writes them."""
+    """Write the records as consolidation does; return the id of their project."""
     migrate(engine)
     chance = random.Random(11)
     with writing(engine) as connection:
@@ -114,14 +114,14 @@ def _fill(engine: Engine) -> int:
         ]
         with writing(engine) as connection:
             write_changes(connection, project_id, changes, actor="benchmark", now=time.time())
-    # What autovacuum does by itself, some time later.
+    # Autovacuum does this by itself, some time later.
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text("VACUUM ANALYZE"))
     return project_id
 
 
-def _made(number: int, chance: random.Random) -> Change:
+def _made(number: int, chance: random.Random) -> RecordUpdate:
     tools = (
         *(f"{chance.choice(_VERBS)}_{chance.choice(_THINGS)}" for _ in range(3)),
         f"tool_{number}",
@@ -135,7 +135,7 @@ def _made(number: int, chance: random.Random) -> Change:
         for success in (True, True, chance.random() < 0.7):
             tally.add(Episode(tuple(dict.fromkeys(tools)), success, _NOW, 70, signal=signal))
     change = follow(_RULES, Signature("default", "+".join(sorted(tools)), tally), None, _NOW)
-    if not isinstance(change, Change):
+    if not isinstance(change, RecordUpdate):
         message = "no record was made"
         raise TypeError(message)
     return replace(change, record=_aged(change.record, chance))

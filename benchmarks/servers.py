@@ -1,4 +1,4 @@
-"""Real servers and workers of a benchmark's own, in temporary folders, stopped when it ends."""
+"""Real servers and workers for one benchmark, in temporary folders, stopped when it ends."""
 
 import os
 import subprocess
@@ -26,14 +26,14 @@ _names = count(1)
 
 @contextmanager
 def temporary_home() -> Iterator[Path]:
-    """A folder with a path short enough for a Unix socket."""
+    """Make a folder with a path short enough for a Unix socket."""
     with tempfile.TemporaryDirectory(prefix="tr-bench-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
 @contextmanager
 def running_redis(settings: Settings) -> Iterator[redis.Redis]:
-    """An embedded Redis where the settings look for one, and a client of it."""
+    """Run an embedded Redis where the settings look for one; yield a client of it."""
     socket = settings.embedded_redis_socket
     with EmbeddedRedis(settings.home / "redis", socket) as server, server.client() as client:
         yield client
@@ -41,7 +41,7 @@ def running_redis(settings: Settings) -> Iterator[redis.Redis]:
 
 @contextmanager
 def postgres_server() -> Iterator[str]:
-    """URL of a PostgreSQL server, with the configuration it comes with."""
+    """Run a PostgreSQL server in its default configuration; yield its URL."""
     with temporary_home() as folder, warnings.catch_warnings():
         # platformdirs warns, when it is imported, of a machine without a login session.
         warnings.simplefilter("ignore")
@@ -55,7 +55,7 @@ def postgres_server() -> Iterator[str]:
 
 
 def new_postgres_database(server_url: str) -> str:
-    """Make an empty database; answers its URL."""
+    """Make an empty database; return its URL."""
     name = f"bench_{next(_names)}"
     with psycopg.connect(server_url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -65,7 +65,7 @@ def new_postgres_database(server_url: str) -> str:
 
 @contextmanager
 def bench_settings(database_url: str | None = None) -> Iterator[Settings]:
-    """Settings of a fresh home, with one worker process, and nothing from outside."""
+    """Yield settings of a fresh home, with one worker process, and nothing from outside."""
     with temporary_home() as home:
         yield load_settings(
             home=home, database_url=database_url, worker_concurrency=1, log_level="info"
@@ -76,9 +76,9 @@ def bench_settings(database_url: str | None = None) -> Iterator[Settings]:
 def child_process(
     command: Sequence[str], settings: Settings, *, log: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A program with these settings; its output goes to a file in the settings' home.
+    """Run a program with these settings; its output goes to a file in their home.
 
-    It is asked to end when the block is left, and made to if it does not.
+    It is terminated when the block is left, and killed if it does not end.
     """
     with (settings.home / log).open("ab") as output:
         process = subprocess.Popen(
@@ -97,12 +97,12 @@ def child_process(
 
 
 def running_worker(settings: Settings) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """A real worker, as people start it, without beat."""
+    """Run a real worker, as people start it, without beat."""
     return child_process(worker_command(settings), settings, log="worker.log")
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process of ours."""
+    """End a process that the benchmark started."""
     if process.poll() is None:
         process.terminate()
     try:
@@ -113,16 +113,16 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 class TookTooLong(Exception):
-    """Raised when what a benchmark waits for does not come to pass."""
+    """Raised when a condition that a benchmark waits for does not come true."""
 
 
 def wait_until(
     condition: Callable[[], bool], *, what: str, timeout_s: float, every_s: float = 0.01
 ) -> float:
-    """Wait for something; answers when it was so, by the performance counter.
+    """Wait for a condition; return the time when it held, by the performance counter.
 
     Raises:
-        TookTooLong: it did not come to pass in time.
+        TookTooLong: the condition did not come true in time.
     """
     deadline = time.monotonic() + timeout_s
     while not condition():

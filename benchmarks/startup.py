@@ -1,4 +1,4 @@
-"""What a command costs before it does anything: the processor time of starting it."""
+"""The startup cost of a command: its processor time before it does anything."""
 
 import os
 import resource

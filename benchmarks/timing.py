@@ -9,7 +9,7 @@ from .percentiles import percentile
 
 @dataclass(frozen=True)
 class Latency:
-    """How long calls took, in microseconds.
+    """The durations of calls, in microseconds.
 
     Attributes:
         p50: the median.
@@ -26,7 +26,7 @@ class Latency:
 
     @classmethod
     def of(cls, nanoseconds: list[int], burst: int) -> "Latency":
-        """What single calls add up to, made in bursts of that many."""
+        """Return the latency of single calls, made in bursts of this length."""
         return cls(
             percentile(nanoseconds, 0.50) / 1000,
             percentile(nanoseconds, 0.99) / 1000,
@@ -35,7 +35,7 @@ class Latency:
         )
 
     def as_dict(self) -> dict[str, float]:
-        """As it travels between processes."""
+        """Return the values as a dict, to send to another process."""
         return asdict(self)
 
 

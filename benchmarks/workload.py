@@ -1,4 +1,4 @@
-"""A fleet's outcomes as they look in practice, with what they must add up to known beforehand."""
+"""A fleet's outcomes as they look in practice, with their sums known beforehand."""
 
 import random
 import time
@@ -43,7 +43,7 @@ _PROCEDURES = (
 
 @dataclass
 class Planted:
-    """What outcomes must add up to, whoever learns from them.
+    """The sums that outcomes must lead to.
 
     Attributes:
         outcomes: how many there are.
@@ -58,7 +58,7 @@ class Planted:
     touches: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: "Planted") -> None:
-        """Add what other outcomes add up to."""
+        """Add the sums of other outcomes."""
         self.outcomes += other.outcomes
         self.successes += other.successes
         self.episodes += other.episodes
@@ -66,7 +66,7 @@ class Planted:
 
 
 def bodies(count: int, *, seed: int, planted: Planted) -> Iterator[bytes]:
-    """Outcomes of about 650 bytes; what they add up to is added to `planted` on the way.
+    """Yield outcomes of about 650 bytes; add their sums to `planted` on the way.
 
     Half of them mention one or two strategies in their description, a fifth names a strategy
     outright, half have four or five tool calls with arguments.
@@ -129,7 +129,7 @@ def _tool_graph(chance: random.Random, number: int) -> list[dict[str, Any]]:
 
 
 def small_bodies(count: int, *, seed: int) -> Iterator[bytes]:
-    """Outcomes of about 330 bytes, for what needs very many."""
+    """Yield outcomes of about 330 bytes, for benchmarks that need very many."""
     chance = random.Random(seed)
     for number in range(count):
         fields = {
@@ -145,7 +145,7 @@ def small_bodies(count: int, *, seed: int) -> Iterator[bytes]:
 
 
 def episode_bodies(count: int, *, seed: int) -> Iterator[bytes]:
-    """Outcomes of about 500 bytes whose tool calls have arguments, in some hundred procedures."""
+    """Yield outcomes of about 500 bytes whose tool calls have arguments, of some 100 procedures."""
     chance = random.Random(seed)
     for number in range(count):
         success = chance.random() < 0.8

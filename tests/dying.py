@@ -16,7 +16,7 @@ _processes.set_forkserver_preload(
         "sqlalchemy.dialects.sqlite",
         "trackrecord_consolidation.run",
         "trackrecord_worker.app",
-        "trackrecord_worker.stages",
+        "trackrecord_worker.services",
     ]
 )
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from trackrecord.errors import SettingsError
-from trackrecord.factories import appraiser_of, recogniser_of
+from trackrecord.factories import recogniser_of, scorer_of
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.settings import load_settings
@@ -17,10 +17,10 @@ SLUG = "split-by-tenant"
 
 def touched(settings, **fields):
     body = json.dumps({"task_id": "t", "success": True, **fields}).encode()
-    appraised = appraiser_of(settings.rules).appraise(
+    scored = scorer_of(settings.rules).score(
         decode_outcome(body), body, received_at=1.0, outcome_id="o"
     )
-    return [(each.slug, each.kind) for each in appraised.touches]
+    return [(each.slug, each.kind) for each in scored.touches]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A track record for a fleet of AI agents: what helps, what hurts, which procedures succeed.
 
-What an agent needs is here:
+Everything an agent needs is here:
 
     import trackrecord
 

@@ -7,7 +7,7 @@ extend these: see `daemon_settings` and `settings`.
 import logging
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from msgspec import Meta
@@ -164,10 +164,10 @@ def load_agent_settings(**given: Any) -> AgentSettings:  # noqa: ANN401 - each s
 
 
 def configured() -> dict[str, Any]:
-    """Return what the environment and the files give, and log once what was ignored.
+    """Return the settings from the environment and the files; log once what was ignored.
 
     Raises:
-        SettingsError: there is no such setting, or the user's own file cannot be read.
+        SettingsError: the setting is unknown, or the user's own file cannot be read.
     """
     sources = read_sources(is_setting)
     if sources.ignored and sources.ignored not in _said:
@@ -180,7 +180,7 @@ def ignored_configuration() -> str | None:
     """Return one line on what is ignored of a file in the working directory; None for nothing.
 
     Raises:
-        SettingsError: there is no such setting, or the user's own file cannot be read.
+        SettingsError: the setting is unknown, or the user's own file cannot be read.
     """
     return read_sources(is_setting).ignored
 
@@ -189,11 +189,36 @@ def is_setting(name: str, number: str = "") -> bool:
     """Return whether there is such a setting, of agents or of the daemon."""
     if is_known(AgentSettings, name):
         return is_known(AgentSettings, name, number)
-    # Only for settings of the daemon: an agent's environment rarely has one.
+    if not number and name in DAEMONS_OWN:
+        return True
     with not_while_forking():
         from .daemon_settings import DaemonSettings
 
     return is_known(DaemonSettings, name, number)
 
 
+# The daemon's settings by name, without its rules: an agent often shares the daemon's environment,
+# and need not import the declarations of what it does not use.
+DAEMONS_OWN: Final = frozenset(
+    {
+        "backoff_max_s",
+        "batch_bytes",
+        "batch_size",
+        "claim_idle_s",
+        "consolidation_crontab",
+        "database_timeout_s",
+        "database_url",
+        "description_max_chars",
+        "drain_block_s",
+        "drain_slice_s",
+        "log_level",
+        "rankings_max",
+        "rankings_max_age_s",
+        "rankings_ttl_s",
+        "refresh_every_s",
+        "strategies",
+        "timezone",
+        "worker_concurrency",
+    }
+)
 _said: set[str] = set()

@@ -41,8 +41,8 @@ class BenchmarkHistory:
 
     Args:
         home: TRACKRECORD_HOME.
-        project: the project's name, whatever it holds.
-        warn: is told, in one line, of a file that was set aside.
+        project: the project's name, with any characters.
+        warn: called with one line about a file that was set aside.
     """
 
     def __init__(self, home: Path, project: str, *, warn: Callable[[str], None]) -> None:
@@ -52,7 +52,7 @@ class BenchmarkHistory:
         self._warn = warn
 
     def snapshots(self) -> list[Snapshot]:
-        """The runs that are kept, the oldest first.
+        """Return the runs that are kept, the oldest first.
 
         Raises:
             AlreadyRunning: another process has been at the history for too long.
@@ -119,7 +119,7 @@ class BenchmarkHistory:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """One process at a time; the lock ends with its process, however that ends."""
+        """Hold the history's lock; it ends with its process, however that ends."""
         fd = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             self._wait_for(fd)
@@ -134,7 +134,7 @@ class BenchmarkHistory:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    message = "another process is at the benchmark's history; try again"
+                    message = "another process is using the benchmark's history: try again later"
                     raise AlreadyRunning(message) from None
                 time.sleep(_PAUSE_S)
             else:

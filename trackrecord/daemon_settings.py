@@ -30,7 +30,7 @@ def _checked_strategies(own: tuple[Strategy, ...]) -> tuple[Strategy, ...]:
     for strategy in own:
         names = strategies_by_slug((strategy,))
         if taken := sorted(names.keys() & known.keys()):
-            message = f"there is another strategy of the name {taken[0]!r}"
+            message = f"two strategies have the name {taken[0]!r}: rename one of them"
             raise ValueError(message)
         known |= names
     return own
@@ -40,7 +40,7 @@ def _checked_timezone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (ValueError, OSError, ZoneInfoNotFoundError):
-        message = f"there is no time zone {name!r}; name one as Europe/Berlin or UTC"
+        message = f"unknown time zone {name!r}: use a name such as Europe/Berlin or UTC"
         raise ValueError(message) from None
     return name
 

@@ -25,7 +25,7 @@ class InvalidMemory(TrackrecordError):
 
 
 class InvalidCandidate(TrackrecordError):
-    """Raised when a candidate for a prompt is not as it should be; the message names it."""
+    """Raised when a candidate for a prompt is invalid; the message names it."""
 
 
 class InvalidTime(TrackrecordError):
@@ -37,7 +37,7 @@ class ImportFormatError(TrackrecordError):
 
 
 class UnknownId(TrackrecordError):
-    """Raised when nothing is on record under the id that was asked for."""
+    """Raised when nothing is stored under the requested id."""
 
 
 class UnknownProject(UnknownId):
@@ -65,23 +65,23 @@ class AmbiguousId(TrackrecordError):
 
 
 class InvalidArtifactId(TrackrecordError):
-    """Raised when no artifact can have the id, or the part of one, that was asked for."""
+    """Raised when the requested artifact id or range is malformed."""
 
 
 class ArtifactDamaged(TrackrecordError):
-    """Raised when what lies in the place of an artifact is not what was stored."""
+    """Raised when an artifact's content on disk is not what was stored."""
 
 
 class DecisionRefused(TrackrecordError):
-    """Raised when a decision by hand does not fit where the pattern stands."""
+    """Raised when a pattern's state does not permit a decision by hand."""
 
 
 class RevisionRefused(DecisionRefused):
-    """Raised when a revision by hand does not fit where a competence record stands."""
+    """Raised when a competence record's status does not permit a revision by hand."""
 
 
 class InvalidRevision(TrackrecordError):
-    """Raised when a revision of competence records makes no sense as it is given."""
+    """Raised when a revision of competence records is invalid whatever the records are."""
 
 
 class WrongDimension(TrackrecordError):
@@ -89,7 +89,7 @@ class WrongDimension(TrackrecordError):
 
 
 class AlreadyRunning(TrackrecordError):
-    """Raised when what may run only once at a time is running already."""
+    """Raised when a process that may run only once at a time is running already."""
 
 
 class ServerUnavailable(TrackrecordError):
@@ -101,7 +101,7 @@ class RefusedByRedis(ServerUnavailable):
 
 
 class ServerUnfit(ServerUnavailable):
-    """Raised when a server answers, but cannot be worked with the way it is set up."""
+    """Raised when a server responds, but its configuration is not usable."""
 
 
 class KeepsEnding(ServerUnavailable):
@@ -113,7 +113,7 @@ class StoreUnavailable(ServerUnavailable):
 
 
 class StoreUnfit(StoreUnavailable, ServerUnfit):
-    """Raised when the database answers, but cannot be worked with the way it is set up."""
+    """Raised when the database responds, but its configuration is not usable."""
 
 
 class StoreBusy(StoreUnavailable):

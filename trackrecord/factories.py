@@ -1,11 +1,11 @@
-"""From rules to what applies them: one place builds each."""
+"""Build the objects that apply rules, each in one place."""
 
 from functools import lru_cache
 
 from .learning.strategies.catalogue import Strategy
 from .learning.strategies.recogniser import Recogniser
 from .rules import Rules
-from .wire.scored_outcome import Appraiser
+from .wire.scored_outcome import OutcomeScorer
 
 
 def recogniser_of(rules: Rules) -> Recogniser:
@@ -18,6 +18,6 @@ def _recogniser(own: tuple[Strategy, ...], max_chars: int) -> Recogniser:
     return Recogniser(own, max_chars=max_chars)
 
 
-def appraiser_of(rules: Rules) -> Appraiser:
-    """Return an appraiser, which says what an outcome means."""
-    return Appraiser(rules.scoring, recogniser_of(rules), rules.criteria)
+def scorer_of(rules: Rules) -> OutcomeScorer:
+    """Return an scorer, which scores outcomes and finds the patterns that they touch."""
+    return OutcomeScorer(rules.scoring, recogniser_of(rules), rules.criteria)

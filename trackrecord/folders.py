@@ -12,7 +12,7 @@ _DIGEST_CHARS = 32
 
 
 def folder_name(project: str) -> str:
-    """A name for what belongs to a project on disk: lower-case letters, digits and hyphens only.
+    """Return a folder name for a project, of lower-case letters, digits and hyphens.
 
     Project names come from outside: the digest keeps them apart, on file systems without letter
     case too, and no name can reach out of its folder. What stands before it is for people.

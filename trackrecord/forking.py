@@ -1,4 +1,4 @@
-"""What must not be going on while this process forks.
+"""Keep this process from forking at a bad moment.
 
 A child gets a copy of memory but only of the thread that forked. A lock that the other thread held
 stays held in the child for ever, and an import that it was in the middle of never ends there: an
@@ -43,7 +43,7 @@ _guard = _Guard()
 
 @contextmanager
 def not_while_forking() -> Iterator[None]:
-    """Keeps this process from forking while the block runs."""
+    """Keep this process from forking while the block runs."""
     with _guard.lock:
         yield
 

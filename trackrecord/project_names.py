@@ -7,7 +7,7 @@ from msgspec import Meta
 DEFAULT_PROJECT: Final = "default"
 MAX_CHARS: Final = 128
 
-# What the decoder of the wire format checks; it refuses NUL and lone surrogates anywhere.
+# The check of the wire format's decoder, which refuses NUL and lone surrogates anywhere.
 ProjectName = Annotated[str, Meta(min_length=1, max_length=MAX_CHARS)]
 
 

@@ -1,5 +1,11 @@
-"""Clients of Redis: one for agents, who must never wait for it, and one for workers, who may."""
+"""Clients of Redis: one for agents, who must never wait for it, and one for workers, who may.
 
+What redis-py imports only when it first connects is imported together with this module, which no
+fork interrupts: a module that is half imported when the process forks stays so in the child.
+"""
+
+import encodings.idna  # noqa: F401 - for host names
+import secrets  # noqa: F401 - for the names of connection pools
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
@@ -9,9 +15,8 @@ from redis.retry import Retry
 
 from .agent_settings import AgentSettings
 
-# redis-py asks for its own version when it first connects, and from Python 3.13 on that imports
-# more. It would be outside of this module's own import, which no fork interrupts, and a child would
-# be left with halves of it.
+# redis-py tells the server its version. What reading that imports differs from Python to Python,
+# so it is read.
 with suppress(PackageNotFoundError):
     version("redis")
 
@@ -22,7 +27,7 @@ _WORKER_RETRIES = 3
 
 
 def agent_client(settings: AgentSettings) -> redis.Redis:
-    """A client that gives up soon: for whoever must not be held up by an unreachable server.
+    """Return a client that gives up soon, for agents, which an unreachable server must not delay.
 
     It tries once: redis-py's own default would try four times with seconds in between.
     Connections are made on first use, so that this never fails for a server that is away.
@@ -36,16 +41,16 @@ def agent_client(settings: AgentSettings) -> redis.Redis:
 
 
 def worker_client(settings: AgentSettings) -> redis.Redis:
-    """A client that rides out a short interruption: for workers, which have time.
+    """Return a client that survives a short interruption, for workers, which have time.
 
-    A command whose connection breaks is sent again, so it may take effect twice; what workers
-    write bears that.
+    A command whose connection breaks is sent again, so it may take effect twice; the workers'
+    writes are idempotent.
     """
     return redis.Redis.from_url(
         settings.effective_redis_url,
         socket_connect_timeout=_WORKER_CONNECT_TIMEOUT_S,
         socket_timeout=_WORKER_TIMEOUT_S,
-        # RESP 3 answers are turned into the shapes of RESP 2 again, entry by entry.
+        # redis-py converts RESP 3 replies into the shapes of RESP 2, entry by entry.
         protocol=2,
         retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), _WORKER_RETRIES),
     )

@@ -27,11 +27,11 @@ class Keys:
 
     @property
     def database_outage(self) -> str:
-        """Set while the database is known to be away, so that the log says so once."""
+        """The flag of a database that is away, so that it is logged once."""
         return f"{self.prefix}:outage:database"
 
     def rankings(self, project: str) -> str:
-        """The cached rankings of a project."""
+        """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
 
     def task_in_flight(self, digest: str, project: str) -> str:
@@ -39,9 +39,9 @@ class Keys:
         return f"{self.prefix}:in-flight:task:{digest}:{project}"
 
     def tasks_in_flight(self, project: str) -> str:
-        """The tasks in flight of a project, by their last news."""
+        """Return the tasks in flight of a project, by their last news."""
         return f"{self.prefix}:in-flight:tasks:{project}"
 
     def task_sizes(self, project: str) -> str:
-        """What each task in flight counts for against its project's bound."""
+        """Return the number of each task's errors that count towards its project's bound."""
         return f"{self.prefix}:in-flight:sizes:{project}"

@@ -1,4 +1,4 @@
-"""What a person is told when Redis cannot be worked with: one line, and what to do."""
+"""Messages for a Redis that is not usable: one line each, with what to do."""
 
 import redis
 

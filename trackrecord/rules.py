@@ -48,7 +48,7 @@ class Rules:
 
     @property
     def recorded(self) -> RecordedRules:
-        """Those rules that recorded numbers depend on."""
+        """The rules that recorded numbers depend on."""
         return RecordedRules(
             scoring=self.scoring,
             criteria=self.criteria,

@@ -1,4 +1,4 @@
-"""What holds inside a block of code, whichever thread or task of an event loop runs it."""
+"""Values that hold inside a block of code, in whichever thread or task runs it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ class Scoped(Generic[T]):
     belong to it.
 
     Args:
-        name: of the context variable, for debugging.
+        name: the name of the context variable, for debugging.
     """
 
     def __init__(self, name: str) -> None:
@@ -34,7 +34,7 @@ class Scoped(Generic[T]):
 
     @contextmanager
     def within(self, value: T) -> Iterator[T]:
-        """Let the value hold in the block."""
+        """Set the value for the duration of the block."""
         outer = self._here.get()
         self._here.set(value)
         self._open.append(value)

@@ -1,4 +1,4 @@
-"""Checks the URLs of the servers, without connecting.
+"""Check the URLs of the servers, without connecting.
 
 redis-py notices most mistakes only when it connects, where an agent would take them for a server
 that is away. No message repeats a URL, which may hold a password.

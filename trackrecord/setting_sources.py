@@ -1,4 +1,4 @@
-"""Where settings come from: the environment, then files; what is given is not checked here.
+"""The sources of settings: the environment, then files; values are not checked here.
 
 A `trackrecord.toml` in the working directory may belong to whoever wrote the repository that an
 agent has entered. Unless the user trusts its folder by name, only harmless settings are taken from
@@ -25,7 +25,7 @@ CONFIG_FILE: Final = "trackrecord.toml"
 # Names the user's file; it is not a setting, as no file can name itself.
 CONFIG_VARIABLE: Final = ENV_PREFIX + "CONFIG"
 TRUSTED: Final = "trusted_folders"
-# What a file in the working directory may set although nobody trusts it, each with its check.
+# The settings that an untrusted file in the working directory may set, each with its check.
 HARMLESS: Final[Mapping[str, Callable[[Any], Any]]] = {"project": checked_project}
 
 _MAX_BYTES = 1024 * 1024
@@ -35,7 +35,7 @@ _MAX_UNTRUSTED_BYTES = 4096
 
 @dataclass(frozen=True)
 class Sources:
-    """What the environment and the files give.
+    """The settings from the environment and the files.
 
     Attributes:
         values: by setting; those of a section of rules are a mapping themselves.
@@ -47,17 +47,17 @@ class Sources:
 
 
 class _Unreadable(Exception):
-    """A file cannot be read; the message says why, and repeats nothing of the file."""
+    """Raised when a file cannot be read; the message repeats nothing of the file."""
 
 
 def read_sources(is_known: Callable[[str, str], bool]) -> Sources:
-    """Return what is set in the environment and in the files, the nearest first.
+    """Return the settings in the environment and in the files; the nearest wins.
 
     Args:
-        is_known: whether there is a setting of a name and, in its section, of a number.
+        is_known: whether a setting of this name, and in its section a number, exists.
 
     Raises:
-        SettingsError: there is no such setting, or the user's own file cannot be read.
+        SettingsError: the setting is unknown, or the user's own file cannot be read.
     """
     environment = _environment(is_known)
     users = _users_file(is_known)

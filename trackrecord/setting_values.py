@@ -1,4 +1,4 @@
-"""Reads the values of settings by their declarations: one reader for agents and for the daemon.
+"""Read the values of settings by their declarations, for agents and for the daemon.
 
 A declaration is a frozen dataclass. A field's annotation says everything about a setting: its type,
 its bounds and its description (`msgspec.Meta`), and a check of its own (`Check`). Values come from
@@ -18,7 +18,7 @@ import msgspec
 from .errors import SettingsError
 
 _UNBOUNDED: Final = msgspec.Meta()
-# What was a setting once, and is a constant of `learning.numbers.tolerance` now.
+# Former settings that are constants of `learning.numbers.tolerance` now.
 _CONSTANTS: Final = frozenset(
     {
         "antipatterns.share_tolerance",
@@ -174,7 +174,7 @@ def _path(name: str, raw: object) -> Path:
 
 
 def decoded(raw: object) -> object:
-    """Return what a text holds as JSON; anything else, and a text that is not JSON, as it is."""
+    """Return a text decoded from JSON; anything else, and text that is not JSON, as it is."""
     if not isinstance(raw, str):
         return raw
     try:
@@ -186,10 +186,10 @@ def decoded(raw: object) -> object:
 def unknown(name: str) -> SettingsError:
     """Return the error for a setting that does not exist."""
     if _plain_name(name) in _CONSTANTS:
-        message = f"{name} is not a setting any more: rounding is always tolerated; remove it"
+        message = f"{name} was removed from the settings: rounding is always tolerated; delete it"
         return SettingsError(message)
     shown = name if name.isascii() and name.isprintable() and len(name) <= 100 else ascii(name)[:99]
-    message = f"there is no setting {shown}; docs/settings.md lists them all"
+    message = f"unknown setting {shown}; docs/settings.md lists them all"
     return SettingsError(message)
 
 
@@ -202,7 +202,7 @@ def _wrong(name: str, reason: str) -> SettingsError:
 
 
 def wanted(annotation: Annotation) -> str:
-    """Return what a value must be, as it stands in a message: "a number above 0"."""
+    """Return the description of a valid value for a message: "a number above 0"."""
     return " ".join(part for part in (_kind(annotation.kind), bounds_of(annotation)) if part)
 
 

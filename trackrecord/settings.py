@@ -22,7 +22,7 @@ _SECRET = frozenset({"redis_url", "database_url"})
 
 
 class _Configured(PydanticBaseSettingsSource):
-    """What the environment and the files give, read as agents read it."""
+    """The settings from the environment and the files, read as agents read them."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - the signature is pydantic's
         return None, field_name, False
@@ -48,7 +48,7 @@ class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc]
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Use what is given outright, then the environment, then the files."""
+        """Use explicit arguments first, then the environment, then the files."""
         return init_settings, _Configured(settings_cls)
 
     @model_validator(mode="before")

@@ -1,4 +1,4 @@
-"""For the tests of an agent: what it reports is captured, and what it is told is given.
+"""Test doubles for agents: capture their reports, and give them rankings.
 
     from trackrecord.testing import captured, rankings_of
 
@@ -24,10 +24,10 @@ __all__ = ["Captured", "captured", "rankings_of"]
 def captured() -> Iterator[Captured]:
     """Capture all that is reported in the block: outcomes, memories, and errors of tasks.
 
-    What is captured was checked as it would be on its way to Redis, and went no further.
-    `error_context()` and `error_stats()` answer from it. Blocks nest, and the innermost captures;
-    tasks of an event loop have their own. Threads that the agent starts report to the block that
-    was opened last.
+    Reports are checked as on their way to Redis, and go no further.
+    `error_context()` and `error_stats()` read the captured reports. Blocks nest, and the innermost
+    captures; tasks of an event loop have their own. Threads that the agent starts report to the
+    block that was opened last.
     """
     published = Captured()
     with diversions.within(published):

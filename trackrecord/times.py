@@ -9,10 +9,10 @@ _LATEST = 253_402_300_799.0
 
 
 def parse_moment(text: str) -> float:
-    """Seconds since the epoch from ISO 8601 or a number of seconds; without an offset, UTC.
+    """Parse ISO 8601 or a number of seconds into seconds since the epoch; the default is UTC.
 
     Raises:
-        InvalidTime: there is no such moment, or it lies before 1970 or after 9999.
+        InvalidTime: the text is not a time, or it lies before 1970 or after 9999.
     """
     try:
         moment = float(text)
@@ -36,7 +36,7 @@ def _from_iso(text: str) -> float:
 
 
 def iso(moment: float | None) -> str | None:
-    """The moment as ISO 8601 in UTC, to the millisecond."""
+    """Return the moment as ISO 8601 in UTC, to the millisecond."""
     if moment is None:
         return None
     text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")

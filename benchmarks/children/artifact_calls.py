@@ -1,7 +1,7 @@
 """Oversized outputs handed to trackrecord.summarise() in a fresh process; prints JSON.
 
-`time COUNT`: how long each takes, by kind, and the bare work beside it. `memory FILE KIND`: what
-the process's memory grows by, at its peak, while the output in a file is stored; it counts, too.
+`time COUNT`: how long each takes, by kind, and the bare work beside it. `memory FILE KIND`: the
+growth of the process's peak memory while the output in a file is stored; the output counts, too.
 """
 
 import json
@@ -22,7 +22,7 @@ _STATUS = Path("/proc/self/status")
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the measurement that the arguments name."""
     if sys.argv[1] == "time":
         print(json.dumps(_times(int(sys.argv[2]))))
     else:
@@ -52,7 +52,7 @@ def _summarise(output: str | bytes) -> None:
 
 
 def _bare(output: str | bytes) -> None:
-    """What nobody can do without: the digest, a write, and the disk's word for it."""
+    """Do the indispensable work: the digest, a write, and an fsync."""
     assert isinstance(output, bytes)  # noqa: S101 - the kind says so
     name = sha256(output).hexdigest()
     fd = os.open(Path(os.environ["TRACKRECORD_HOME"]) / name, os.O_WRONLY | os.O_CREAT, 0o600)
@@ -62,7 +62,7 @@ def _bare(output: str | bytes) -> None:
 
 
 def _memory(file: Path, kind: str) -> dict[str, int]:
-    # All imports and settings first: they are no part of storing an output.
+    # All imports and settings first: they are not part of storing an output.
     _summarise(output_of(kind, 20_000, 1))
     before = _field("VmRSS")
     output: str | bytes = file.read_bytes() if kind == "binary" else file.read_text()
@@ -74,15 +74,15 @@ def _memory(file: Path, kind: str) -> dict[str, int]:
 
 
 def _reset_peak() -> None:
-    """Have the kernel note the peak anew."""
+    """Reset the kernel's record of peak memory."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def _field(name: str) -> int:
-    """A size of this process, in bytes."""
+    """Return a size of this process, in bytes."""
     found = re.search(rf"^{name}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
     if found is None:
-        message = f"the kernel tells no {name}"
+        message = f"the kernel does not report {name}"
         raise RuntimeError(message)
     return int(found[1]) * 1024
 

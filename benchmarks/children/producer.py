@@ -22,7 +22,7 @@ _EVERY_S = 0.05
 
 
 def main() -> None:
-    """Send as many outcomes as the command line says."""
+    """Send the number of outcomes given on the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("count", type=int)
     parser.add_argument("seed", type=int)

@@ -48,7 +48,7 @@ def _publish(count: int) -> dict[str, object]:
 
 
 def _publish_in_child(count: int) -> dict[str, object]:
-    """As `_publish`, in a forked child, which writes each outcome down before the call returns."""
+    """Run `_publish` in a forked child, which writes each outcome to disk before it returns."""
     import trackrecord  # noqa: F401 - what is imported after a fork does not know of it
 
     reading, writing = os.pipe()

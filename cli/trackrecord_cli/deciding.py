@@ -65,7 +65,7 @@ def _decide(
     project: str | None,
     as_json: bool,
 ) -> None:
-    from trackrecord.learning.patterns.decisions import Action
+    from trackrecord.learning.patterns.decisions import DecisionAction
     from trackrecord.queries.patterns import pattern_slug
     from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import writing
@@ -79,7 +79,7 @@ def _decide(
                 connection,
                 project_row(connection, project),
                 slug,
-                Action(action),
+                DecisionAction(action),
                 actor=actor,
                 reason=reason or "",
                 rules=settings.rules,

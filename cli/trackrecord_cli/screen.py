@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.inert import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -155,7 +155,7 @@ def _flat(value: object, most: int) -> str:
             f"{_flat(name, most)}: {_flat(each, most)}" for name, each in value.items()
         )
     # What agents wrote must not steer a terminal or break a row.
-    return as_data(str(value), most)
+    return one_line(str(value), most)
 
 
 def say_more(beyond: int, things: str) -> None:

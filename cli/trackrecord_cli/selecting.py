@@ -12,7 +12,7 @@ from .options import at_option, json_option, limit_option, project_option
 from .screen import print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
-    from trackrecord.queries.select_competences import Selection
+    from trackrecord.queries.select_competences import SelectionResult
 
 
 @click.command("select")
@@ -44,7 +44,7 @@ def select_competences(
         _print(selection)
 
 
-def _print(selection: Selection) -> None:
+def _print(selection: SelectionResult) -> None:
     from trackrecord.queries.status import counted
 
     answer = selection.answer

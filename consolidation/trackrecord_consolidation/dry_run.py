@@ -1,4 +1,4 @@
-"""Dry run: what a run would change, from the same folding and the same rules, only reading."""
+"""Dry run: compute the changes of a run by the same folding and rules, only reading."""
 
 from collections.abc import Iterator
 
@@ -12,31 +12,31 @@ from trackrecord.store.competences.signatures import (
     stored_signatures,
 )
 from trackrecord.store.database.engine import reading
-from trackrecord.store.database.row_locks import as_of_one_moment
+from trackrecord.store.database.row_locks import repeatable_read
 
 from .folding import fold
 from .report import Progress
-from .update_records import Follower
+from .update_records import RecordUpdater
 
-# Signatures that are decided on at once.
+# The number of signatures that are decided on at once.
 _AT_ONCE = 500
-# A signature that is not on record yet has no row.
+# A signature that is not stored yet has no row.
 _NO_ROW = 0
 
 
 def rehearse(
-    engine: Engine, follower: Follower, progress: Progress, *, episodes_at_once: int
+    engine: Engine, follower: RecordUpdater, progress: Progress, *, episodes_at_once: int
 ) -> None:
-    """Count what a run would change now; nothing is written and nobody is kept waiting."""
+    """Count the changes that a run would make now; nothing is written and no lock is held."""
     with reading(engine) as connection:
-        as_of_one_moment(connection)
+        repeatable_read(connection)
         tallies = _fold_all(connection, follower, progress, episodes_at_once)
         for signatures in _touched(connection, follower.project_id, tallies):
             follower.decide(connection, signatures, progress)
 
 
 def _fold_all(
-    connection: Connection, follower: Follower, progress: Progress, episodes_at_once: int
+    connection: Connection, follower: RecordUpdater, progress: Progress, episodes_at_once: int
 ) -> dict[str, Tally]:
     tallies: dict[str, Tally] = {}
     last = last_waiting(connection, follower.project_id)
@@ -56,7 +56,7 @@ def _fold_all(
 def _touched(
     connection: Connection, project_id: int, tallies: dict[str, Tally]
 ) -> Iterator[list[StoredSignature]]:
-    """Signatures as a run would leave them: those with new episodes, and those left over."""
+    """Yield signatures as a run would leave them: those with new episodes, and those left over."""
     names = sorted(tallies)
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]

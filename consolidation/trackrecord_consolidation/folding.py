@@ -1,4 +1,4 @@
-"""Folding: from recorded outcomes to what the episodes of each signature add up to."""
+"""Folding: add up the episodes of each signature from recorded outcomes."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,12 +18,12 @@ UNREADABLE = "unreadable outcome"
 
 @dataclass
 class Folded:
-    """What a chunk of episodes adds up to.
+    """The sums over a chunk of episodes.
 
     Attributes:
         tallies: the sums, by signature.
-        read: what each episode was made of.
-        skipped: episodes that are no procedure, by reason.
+        read: the rows of the episodes that were read.
+        skipped: the number of episodes without a procedure, by reason.
     """
 
     tallies: dict[str, Tally] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def fold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
 
 
 def _episode(rules: CompetenceRules, row: EpisodeRow) -> Episode | str:
-    """The episode, or why the outcome is none."""
+    """Return the episode, or why the outcome is not one."""
     try:
         # It was small enough when it was recorded, whatever the limit is now.
         outcome = decode_outcome(row.body, max_bytes=len(row.body))

@@ -1,4 +1,4 @@
-"""Refolding: every sum of a project is computed anew from the episodes that were read."""
+"""Refolding: compute every sum of a project anew from the episodes that were read."""
 
 from sqlalchemy import Connection
 
@@ -9,15 +9,15 @@ from trackrecord.store.competences.signatures import add_tallies, clear_sums, dr
 
 from .folding import fold
 from .report import Progress
-from .run_lease import Turn
-from .update_records import Follower
+from .run_lease import RunLease
+from .update_records import RecordUpdater
 
 EPISODES = 10_000
 SIGNATURES = 500
 TURN_S = 60.0
 
 
-def refold(
+def rebuild_competences(
     connection: Connection, rules: CompetenceRules, project: str, project_id: int, *, now: float
 ) -> Progress:
     """Add up a project's episodes again, under rules that may have changed.
@@ -25,16 +25,16 @@ def refold(
     Records follow; no success counts as a new one. Episodes that still wait go on waiting.
 
     Args:
-        connection: within a writing transaction: it all happens, or nothing.
-        rules: the numbers.
+        connection: a connection within a writing transaction, so that all of it happens or nothing.
+        rules: the rules of competence records.
         project: the project's name.
-        project_id: its row.
+        project_id: the id of the project's row.
         now: the time of the rebuild, seconds since the epoch.
 
     Raises:
         AlreadyRunning: the project is being consolidated.
     """
-    turn = Turn(project, TURN_S)
+    turn = RunLease(project, TURN_S)
     turn.take(connection)
     progress = Progress()
     clear_sums(connection, project_id)
@@ -47,7 +47,7 @@ def refold(
         reassign(connection, project_id, folded.read, ids)
         progress.add_folded(folded)
         done = folded.read[-1].outcome
-    follower = Follower(
+    follower = RecordUpdater(
         rules=rules,
         project=project,
         project_id=project_id,
@@ -55,7 +55,7 @@ def refold(
         now=now,
         rule=follow_rebuilt,
     )
-    while follower.follow_changed(connection, progress, limit=SIGNATURES):
+    while follower.update_records(connection, progress, limit=SIGNATURES):
         pass
     drop_unused(connection, project_id)
     turn.give_back(connection)

@@ -1,19 +1,19 @@
-"""The report of a run: what it read and what it changed."""
+"""The report of a run: the episodes that it read and the records that it changed."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from trackrecord.learning.competences.update import Action, Change
+from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 
 from .folding import Folded
 
 
 @dataclass(frozen=True)
-class RecordChange:
-    """One line of a report: what became of a record, and why."""
+class ReportedChange:
+    """One line of a report: the change of a record, and its reason."""
 
-    action: Action
+    action: RecordAction
     competence_id: str
     skill_name: str
     rationale: str
@@ -21,21 +21,21 @@ class RecordChange:
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """What one run did; of a dry run: what it would have done.
+    """The results of one run, or of a dry run, which writes nothing.
 
     Attributes:
-        project: whose episodes were read.
-        actor: who started it.
+        project: the project that was consolidated.
+        actor: the person or program that started it.
         dry_run: whether nothing was written.
-        started_at: when, seconds since the epoch.
-        finished_at: when it was done.
+        started_at: when it started, seconds since the epoch.
+        finished_at: when it finished.
         duration_ms: how long it took.
         episodes_read: episodes that were new.
-        signatures_touched: procedures that they belong to.
+        signatures_touched: procedures that these episodes belong to.
         created: records that are new.
         reinforced: records with new successes.
         updated: records that changed in another way.
-        skipped: what changed no record, or no active one, by reason.
+        skipped: signatures and episodes that changed no active record, by reason.
         changes: every change of a record.
     """
 
@@ -51,7 +51,7 @@ class RunReport:
     reinforced: int
     updated: int
     skipped: dict[str, int]
-    changes: tuple[RecordChange, ...]
+    changes: tuple[ReportedChange, ...]
 
 
 @dataclass
@@ -60,9 +60,9 @@ class Progress:
 
     episodes_read: int = 0
     signatures: set[str] = field(default_factory=set)
-    actions: Counter[Action] = field(default_factory=Counter)
+    actions: Counter[RecordAction] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    changes: list[RecordChange] = field(default_factory=list)
+    changes: list[ReportedChange] = field(default_factory=list)
 
     def add_folded(self, folded: Folded) -> None:
         """Count episodes that were read."""
@@ -70,40 +70,40 @@ class Progress:
         self.signatures.update(folded.tallies)
         self.skipped.update(folded.skipped)
 
-    def add_changes(self, changes: Iterable[Change]) -> None:
+    def add_changes(self, changes: Iterable[RecordUpdate]) -> None:
         """Count changes of records."""
         for change in changes:
             record = change.record
             self.actions[change.action] += 1
             self.changes.append(
-                RecordChange(change.action, record.id, record.skill_name, change.rationale)
+                ReportedChange(change.action, record.id, record.skill_name, change.rationale)
             )
-            if change.action is Action.COUNTED:
+            if change.action is RecordAction.COUNTED:
                 self.skipped[f"{record.status}, evidence counted"] += 1
 
     @property
     def updated(self) -> int:
-        """Records that changed otherwise than by creation or reinforcement."""
+        """The number of records that changed other than by creation or reinforcement."""
         return (
-            self.actions[Action.UPDATED]
-            + self.actions[Action.COUNTED]
-            + self.actions[Action.REMOVED]
+            self.actions[RecordAction.UPDATED]
+            + self.actions[RecordAction.COUNTED]
+            + self.actions[RecordAction.REMOVED]
         )
 
     def columns(self) -> dict[str, float | None]:
-        """The counts as the columns of the stored report."""
+        """Return the counts as the columns of the stored report."""
         return {
             "episodes_read": self.episodes_read,
             "signatures_touched": len(self.signatures),
-            "records_created": self.actions[Action.CREATED],
-            "records_reinforced": self.actions[Action.REINFORCED],
+            "records_created": self.actions[RecordAction.CREATED],
+            "records_reinforced": self.actions[RecordAction.REINFORCED],
             "records_updated": self.updated,
         }
 
     def report(
         self, *, project: str, actor: str, dry_run: bool, started_at: float, duration_s: float
     ) -> RunReport:
-        """The report of the run, which is over now."""
+        """Return the report of the run, which has just finished."""
         return RunReport(
             project=project,
             actor=actor,
@@ -113,8 +113,8 @@ class Progress:
             duration_ms=duration_s * 1000,
             episodes_read=self.episodes_read,
             signatures_touched=len(self.signatures),
-            created=self.actions[Action.CREATED],
-            reinforced=self.actions[Action.REINFORCED],
+            created=self.actions[RecordAction.CREATED],
+            reinforced=self.actions[RecordAction.REINFORCED],
             updated=self.updated,
             skipped=dict(sorted(self.skipped.items())),
             changes=tuple(self.changes),

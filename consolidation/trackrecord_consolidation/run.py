@@ -1,4 +1,4 @@
-"""The nightly job: what agents reported since the last run becomes competence records."""
+"""The nightly job: turn episodes since the last run into competence records."""
 
 import time
 from contextlib import suppress
@@ -17,15 +17,15 @@ from trackrecord.store.outcomes.projects import project_id_of, project_names
 from .dry_run import rehearse
 from .folding import fold
 from .report import Progress, RunReport
-from .run_lease import Turn
-from .update_records import Follower
+from .run_lease import RunLease
+from .update_records import RecordUpdater
 
 log = structlog.get_logger()
 
 # Episodes, and signatures, per transaction.
 EPISODES = 20_000
 SIGNATURES = 500
-# Many times what one transaction takes.
+# Many times the duration of one transaction.
 TURN_S = 60.0
 
 
@@ -40,18 +40,18 @@ def consolidate(
     episodes_at_once: int = EPISODES,
     turn_s: float = TURN_S,
 ) -> RunReport:
-    """Read the episodes of a project that are new, and bring its records up to date.
+    """Read a project's new episodes, and bring its records up to date.
 
     The work is cut into transactions. Each leaves nothing half done: a run that dies anywhere is
     finished by the next one.
 
     Args:
-        engine: of the store.
-        rules: the numbers.
-        project: the project's name; one of which nothing is on record has nothing new.
+        engine: the engine of the store.
+        rules: the rules of competence records.
+        project: the project's name; an unknown project has nothing new.
         now: the time of the run, seconds since the epoch.
-        actor: who started it, for the history.
-        dry_run: say what would change, and write nothing.
+        actor: the person or program that started it, for the history.
+        dry_run: report the changes without writing anything.
         episodes_at_once: how many episodes are read in one transaction.
         turn_s: after how long without a sign of life a run counts as dead.
 
@@ -64,13 +64,13 @@ def consolidate(
     with reading(engine) as connection:
         project_id = project_id_of(connection, project)
     if project_id is not None:
-        follower = Follower(
+        follower = RecordUpdater(
             rules=rules, project=project, project_id=project_id, actor=actor, now=now
         )
         if dry_run:
             rehearse(engine, follower, progress, episodes_at_once=episodes_at_once)
         else:
-            run = _Run(engine, follower, Turn(project, turn_s), progress, episodes_at_once)
+            run = _Run(engine, follower, RunLease(project, turn_s), progress, episodes_at_once)
             run.work(started)
     report = progress.report(
         project=project,
@@ -86,7 +86,7 @@ def consolidate(
 def consolidate_all(
     engine: Engine, rules: CompetenceRules, *, now: float, actor: str, dry_run: bool = False
 ) -> list[RunReport]:
-    """Consolidate every project, one after the other; what is being consolidated is left out.
+    """Consolidate every project in turn, except those that another run is consolidating.
 
     Raises:
         ServerUnavailable: the database cannot be reached; the next run does the rest.
@@ -103,13 +103,13 @@ def consolidate_all(
 
 
 class _Run:
-    """One run under way."""
+    """A run in progress."""
 
     def __init__(
         self,
         engine: Engine,
-        follower: Follower,
-        turn: Turn,
+        follower: RecordUpdater,
+        turn: RunLease,
         progress: Progress,
         episodes_at_once: int,
     ) -> None:
@@ -121,7 +121,7 @@ class _Run:
         self._episodes_at_once = episodes_at_once
 
     def work(self, started: float) -> None:
-        """Do everything there is to do.
+        """Do all the work of the run.
 
         Args:
             started: when the run started, by the performance counter.
@@ -137,7 +137,7 @@ class _Run:
                 pass
             self._finish(run_id, started)
         except BaseException:
-            # As well as it goes: the turn ends by itself, too.
+            # If this fails, the turn still ends by itself.
             with suppress(ServerUnavailable), writing(self._engine) as connection:
                 self._turn.give_back(connection)
             raise
@@ -146,7 +146,7 @@ class _Run:
         with reading(self._engine) as connection:
             last = last_waiting(connection, self._project_id)
         done = 0
-        # What arrives during the run is left to the next one, else a run may never end.
+        # Episodes that arrive during the run are left to the next one, else a run may never end.
         while last is not None and done < last:
             with writing(self._engine) as connection:
                 self._turn.keep(connection)
@@ -154,7 +154,7 @@ class _Run:
                 self._note(connection, run_id)
 
     def _fold_some(self, connection: Connection, *, after: int, upto: int) -> int:
-        """Fold some episodes; answers the row up to which none is left for this run."""
+        """Fold some episodes; return the row up to which no episode is left for this run."""
         rules = self._follower.rules
         rows = waiting(
             connection, self._project_id, after=after, upto=upto, limit=self._episodes_at_once
@@ -170,7 +170,7 @@ class _Run:
     def _follow_some(self, run_id: int) -> bool:
         with writing(self._engine) as connection:
             self._turn.keep(connection)
-            found = self._follower.follow_changed(connection, self._progress, limit=SIGNATURES)
+            found = self._follower.update_records(connection, self._progress, limit=SIGNATURES)
             self._note(connection, run_id)
         return found
 

@@ -1,4 +1,4 @@
-"""Turns: one run at a time per project, without a server of its own for that."""
+"""Run leases: one run at a time per project, without a lock server."""
 
 import time
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from trackrecord.store.database.leases import drop_lease, renew_lease, take_leas
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One run's turn at a project.
+class RunLease:
+    """One run's lease on a project.
 
     Attributes:
         project: the project's name.
         seconds: after how long without a sign of life another run may take over.
-        holder: a name of this run's own.
+        holder: a unique name of this run.
     """
 
     project: str
@@ -29,10 +29,10 @@ class Turn:
         return f"consolidate:{self.project}"
 
     def take(self, connection: Connection) -> None:
-        """Take the turn.
+        """Take the lease.
 
         Raises:
-            AlreadyRunning: another run has it.
+            AlreadyRunning: another run holds it.
         """
         now = time.time()
         if not take_lease(connection, self._name, self.holder, now=now, seconds=self.seconds):
@@ -43,10 +43,10 @@ class Turn:
             raise AlreadyRunning(message)
 
     def keep(self, connection: Connection) -> None:
-        """Make sure, until the transaction ends, that the turn is still this run's.
+        """Renew the lease; until the transaction ends no other run can take it.
 
         Raises:
-            AlreadyRunning: it took so long that another run took over.
+            AlreadyRunning: the lease expired and another run took over.
         """
         now = time.time()
         if not renew_lease(connection, self._name, self.holder, now=now, seconds=self.seconds):
@@ -54,5 +54,5 @@ class Turn:
             raise AlreadyRunning(message)
 
     def give_back(self, connection: Connection) -> None:
-        """End the turn."""
+        """End the lease."""
         drop_lease(connection, self._name, self.holder)

@@ -1,4 +1,4 @@
-"""Following: the records of changed signatures are brought up to date."""
+"""Update: bring the records of changed signatures up to date."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.update import Change, NoChange, Signature, follow
+from trackrecord.learning.competences.update import NoChange, RecordUpdate, Signature, follow
 from trackrecord.store.competences.credit import settle_credits
 from trackrecord.store.competences.read import records_of
 from trackrecord.store.competences.signature_counts import FactLimits, read_facts
@@ -20,21 +20,21 @@ from trackrecord.store.competences.write import SignedChange, write_changes
 
 from .report import Progress
 
-# What a signature and its record, if there is one, lead to.
-Rule = Callable[[CompetenceRules, Signature, Competence | None, float], Change | NoChange]
+# From a signature and its record, if it has one, to a change.
+Rule = Callable[[CompetenceRules, Signature, Competence | None, float], RecordUpdate | NoChange]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Follower:
-    """Brings records of one project up to date.
+class RecordUpdater:
+    """Bring records of one project up to date.
 
     Attributes:
-        rules: the numbers.
+        rules: the rules of competence records.
         project: the project's name.
-        project_id: its row.
-        actor: who does it.
+        project_id: the id of the project's row.
+        actor: the person or program behind the run.
         now: the time of the run.
-        rule: what new evidence does to a record.
+        rule: the function that applies new evidence to a record.
     """
 
     rules: CompetenceRules
@@ -44,8 +44,8 @@ class Follower:
     now: float
     rule: Rule = follow
 
-    def follow_changed(self, connection: Connection, progress: Progress, *, limit: int) -> bool:
-        """Bring the records of some changed signatures up to date; whether there were any."""
+    def update_records(self, connection: Connection, progress: Progress, *, limit: int) -> bool:
+        """Bring the records of some changed signatures up to date; return whether any were."""
         stored = changed_signatures(connection, self.project_id, limit=limit)
         if not stored:
             return False
@@ -58,9 +58,9 @@ class Follower:
     def decide(
         self, connection: Connection, stored: Sequence[StoredSignature], progress: Progress
     ) -> list[SignedChange]:
-        """What becomes of the records of signatures; nothing is written."""
+        """Return the changes of the signatures' records; nothing is written."""
         records = records_of(connection, [each.id for each in stored])
-        # Most signatures are those of a single success: their facts need not be read.
+        # Most signatures have a single success: their facts need not be read.
         relevant = [
             each
             for each in stored

@@ -1,4 +1,4 @@
-"""The account of one attempt: what it has been told so far, and what that adds up to."""
+"""The account of one attempt: its recorded events so far, and the resulting outcome."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_PARTICULARS_BYTES: Final = 512 * 1024
 
 
 class Account:
-    """Everything told of an attempt, from its start on; safe to use from several threads.
+    """Everything recorded of an attempt since its start; safe to use from several threads.
 
     Args:
         failed_before: attempts at the task that failed before this one.
@@ -66,7 +66,7 @@ class Account:
             self._tools.append(call)
 
     def fail(self, mode: str, details: str | None) -> None:
-        """The task did not reach its goal; what was said last holds."""
+        """Note that the task did not reach its goal; the last call wins."""
         with self._lock:
             self.failure = mode, details
 
@@ -76,7 +76,7 @@ class Account:
             self.noted |= fields
 
     def outcome(self, task_id: str | None, fields: dict[str, Any]) -> dict[str, Any]:
-        """The outcome as of now.
+        """Return the outcome as of now.
 
         Args:
             task_id: the task.
@@ -99,10 +99,10 @@ class Account:
             return outcome
 
     def success(self, fields: dict[str, Any]) -> object:
-        """Return whether the task reached its goal: what the wire takes, or refuses.
+        """Return whether the task reached its goal, as a value that the wire takes or refuses.
 
         An explicit `success` wins over a body that ended without an exception, never over a
-        failure; what was noted last wins over what was given first.
+        failure; the last noted value wins over the first given one.
         """
         if self.failure is not None:
             return False
@@ -110,12 +110,12 @@ class Account:
         return True if told is None else as_flag(told)
 
     def is_contradicted(self, fields: dict[str, Any]) -> bool:
-        """Return whether success was told of an attempt that failed."""
+        """Return whether success was reported for an attempt that failed."""
         return self.failure is not None and as_flag(self._told(fields)) is True
 
     def _told(self, fields: dict[str, Any]) -> object:
         return (fields | self.noted).get("success")
 
     def close(self) -> None:
-        """Let the last exception go: it holds on to the frames that it came through."""
+        """Release the last exception, which keeps the frames that it came through."""
         self._counted = None

@@ -1,6 +1,6 @@
-"""Errors that others recorded enter what an attempt reports, on its outcome's way to Redis.
+"""Add errors that others recorded to an attempt's outcome, on its way to Redis.
 
-Done by the thread that brings outcomes out, so that no attempt waits for it: Redis is asked once
+The writing thread does this, so that no attempt waits for it: Redis is asked once
 for a batch. While Redis is away, outcomes go to the spool with what their attempts counted
 themselves.
 """
@@ -18,7 +18,7 @@ from .cargo import Waiting
 
 
 class _Attempted(msgspec.Struct):
-    """What of an attempt's outcome says which errors are its own."""
+    """The fields of an attempt's outcome that decide which errors are its own."""
 
     task_id: str
     outcome_id: str
@@ -32,7 +32,7 @@ _take_apart = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 def with_adopted_errors(
     client: redis.Redis, settings: AgentSettings, items: Sequence[Waiting]
 ) -> list[Waiting]:
-    """The same outcomes; those of attempts count what others recorded meanwhile as well.
+    """Return the same outcomes; those of attempts also count errors that others recorded.
 
     Raises:
         ServerUnavailable: Redis cannot be reached.

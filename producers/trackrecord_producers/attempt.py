@@ -51,7 +51,7 @@ def attempt(task_id: str | None = None, **fields: Unpack[AttemptFields]) -> Atte
 
 
 class Attempt:
-    """One attempt; what is told to it ends up in the outcome. None of its methods raises.
+    """One attempt, which collects the fields of its outcome. None of its methods raises.
 
     Attributes:
         task_id: the task; None until the attempt begins when none was given.
@@ -64,7 +64,7 @@ class Attempt:
         self._named = named
         self._depth = 0
         self._outer: Attempt | None = None
-        # What an attempt inside this one, at the same task, has recorded already.
+        # The errors that an attempt inside this one, at the same task, has recorded already.
         self._recorded: BaseException | None = None
         self._account = Account()
 
@@ -76,7 +76,7 @@ class Attempt:
         tool_name: str | None = None,
         context: str | None = None,
     ) -> None:
-        """Count an error that the attempt met, and record it for whoever tries next.
+        """Count an error that the attempt met, and record it for the next attempt.
 
         An exception that ends the attempt is counted and recorded by itself.
 
@@ -84,7 +84,7 @@ class Attempt:
             error: what happened: an exception or a text.
             type: what kind of error it is; by default it is classified.
             tool_name: the tool that was used.
-            context: what was being done.
+            context: the activity at that time.
         """
         if self._account.count_error(error) and (error is None or error is not self._recorded):
             report_error(
@@ -98,10 +98,10 @@ class Attempt:
             )
 
     def count_for(self, task_id: str, error: object) -> bool:
-        """Count an error in the innermost attempt at that task, this one or one around it.
+        """Count an error in the innermost attempt at this task, this one or one around it.
 
         Returns:
-            Whether there is one.
+            Whether such an attempt exists.
         """
         ongoing = self._at(task_id)
         if ongoing is not None:
@@ -119,9 +119,9 @@ class Attempt:
         include_resolved: bool = False,
         lang: Language = "en",
     ) -> str:
-        """What a retry's prompt should say of the errors met so far, by whoever tried.
+        """Return the text on all errors met so far at the task, for the prompt of a retry.
 
-        As `trackrecord.error_context` for this attempt's task.
+        Works as `trackrecord.error_context` for this attempt's task.
         """
         if self.task_id is None:
             return ""
@@ -132,7 +132,7 @@ class Attempt:
         include_resolved: bool = False,
         lang: Language = "en",
     ) -> str:
-        """As `error_context`, without holding up the event loop."""
+        """Return the text of `error_context` without blocking the event loop."""
         if self.task_id is None:
             return ""
         # Imports asyncio, which is there already where this is awaited.
@@ -161,7 +161,7 @@ class Attempt:
         error: object = None,
         duration_ms: float | None = None,
     ) -> None:
-        """Record a call of a tool; calls stay in the order in which they are told.
+        """Record a call of a tool; calls stay in the order in which they are recorded.
 
         Args:
             name: the tool.
@@ -182,7 +182,7 @@ class Attempt:
         self._account.add_call(call, call_details(args, error))
 
     def fail(self, mode: str, details: object = None) -> None:
-        """Say that the task did not reach its goal, though nothing is raised.
+        """Mark the task as failed, though nothing is raised.
 
         Args:
             mode: the kind of failure, a short label.
@@ -192,7 +192,7 @@ class Attempt:
         self._account.fail(describe(mode, _MAX_LABEL), described)
 
     def note(self, **fields: Unpack[AttemptFields]) -> None:
-        """Add fields of the wire format to the outcome; what is noted last holds.
+        """Add fields of the wire format to the outcome; later values win.
 
         `success=False` says that the task did not reach its goal, though nothing is raised.
         `success=True` does not make up for an exception or for `fail`: the attempt failed, and the
@@ -202,7 +202,7 @@ class Attempt:
         self._account.note(given)
 
     def start(self) -> None:
-        """Begin anew; `with` and the decorator do it."""
+        """Begin anew; `with` and the decorator call this."""
         if self.task_id is None:
             self.task_id = f"attempt-{new_id()}"
         self._outer, self._recorded = current_attempt(), None
@@ -215,7 +215,7 @@ class Attempt:
         return self._project, str(self.task_id)
 
     def finish(self, error: BaseException | None = None) -> None:
-        """Publish how it went; `with` and the decorator do it.
+        """Publish how the attempt went; `with` and the decorator call this.
 
         Args:
             error: what ended the attempt, if it was an exception.
@@ -228,7 +228,7 @@ class Attempt:
         counts = "error_count" not in self._fields | account.noted
         publish_fields(
             account.outcome(self.task_id, self._fields),
-            # What an attempt around this one, at the same task, will report is its own.
+            # An attempt around this one, at the same task, reports the errors of its own.
             adopts_since=account.started if counts and around is None else None,
         )
         if around is None:
@@ -243,7 +243,7 @@ class Attempt:
         if self._account.is_contradicted(self._fields):
             remark(
                 "success of a failed attempt",
-                "an attempt was told success=True and failed all the same, by an exception or by "
+                "an attempt got success=True but failed, by an exception or by "
                 "fail(): it is published as failed",
             )
         if "task_id" in self._account.noted:
@@ -258,7 +258,7 @@ class Attempt:
             self.fail(mode_of(error), describe_error(error, MAX_DETAILS))
 
     def _tell_end(self) -> None:
-        """Count failures in a row, those that were cancelled left out."""
+        """Count failures in a row, except cancelled attempts."""
         failure = self._account.failure
         success = self._account.success(self._fields)
         # Neither true nor false is nothing to count; the outcome itself is dropped, and that said.

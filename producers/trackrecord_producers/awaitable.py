@@ -1,7 +1,8 @@
 """The calls that may wait, for agents on an event loop: each has a form that is awaited.
 
 It does the same in a thread beside the loop, with all that it imports, so that the loop is never
-held up. Who stops awaiting goes on at once; the thread ends when its own time limits are over.
+held up. A caller that stops awaiting goes on at once; the thread ends when its own time limits are
+over.
 
 There are few such threads, and they are apart from the loop's own: while Redis hangs, neither do
 these calls keep the agent's other work waiting, nor the other way round.
@@ -45,7 +46,7 @@ async def arankings(
     limit: int | None = None,
     lang: Language = "en",
 ) -> Rankings:
-    """As `trackrecord.prompt`, without holding up the event loop."""
+    """Call `trackrecord.rankings` without blocking the event loop."""
     answer: Rankings = await _beside(
         "rankings", project=project, task=task, budget=budget, limit=limit, lang=lang
     )
@@ -62,7 +63,7 @@ async def acontext(
     tokenizer: Tokenizer | None = None,
     config: partial_rules.Given = None,
 ) -> Context:
-    """As `trackrecord.context`, without holding up the event loop; so is the tokenizer called."""
+    """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
     composed: Context = await _beside(
         "context", project, task, candidates, budget, lang=lang, tokenizer=tokenizer, config=config
     )
@@ -76,13 +77,13 @@ async def aerror_context(
     *,
     project: str | None = None,
 ) -> str:
-    """As `trackrecord.error_context`, without holding up the event loop."""
+    """Call `trackrecord.error_context` without blocking the event loop."""
     text: str = await _beside("error_context", task_id, include_resolved, lang, project=project)
     return text
 
 
 async def aerror_stats(task_id: str, *, project: str | None = None) -> ErrorStats:
-    """As `trackrecord.error_stats`, without holding up the event loop."""
+    """Call `trackrecord.error_stats` without blocking the event loop."""
     counts: ErrorStats = await _beside("error_stats", task_id, project=project)
     return counts
 
@@ -98,7 +99,7 @@ async def arecord_error(
     project: str | None = None,
     wait: float = 0.5,
 ) -> str | None:
-    """As `trackrecord.record_error`, without holding up the event loop."""
+    """Call `trackrecord.record_error` without blocking the event loop."""
     error_id: str | None = await _beside(
         "record_error",
         task_id,
@@ -114,24 +115,24 @@ async def arecord_error(
 
 
 async def aresolve_error(error_id: str, *, project: str | None = None) -> None:
-    """As `trackrecord.resolve_error`, without holding up the event loop."""
+    """Call `trackrecord.resolve_error` without blocking the event loop."""
     await _beside("resolve_error", error_id, project=project)
 
 
 async def aflush(timeout: float = 2.0) -> bool:
-    """As `trackrecord.flush`, without holding up the event loop."""
+    """Call `trackrecord.flush` without blocking the event loop."""
     is_done: bool = await _beside("flush", timeout)
     return is_done
 
 
 async def aspool(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> str | None:
-    """As `trackrecord.spool`, without holding up the event loop."""
+    """Call `trackrecord.spool` without blocking the event loop."""
     outcome_id: str | None = await _beside("spool", task_id=task_id, success=success, **fields)
     return outcome_id
 
 
 async def asummarise(output: Output, *, project: str | None = None) -> Output:
-    """As `trackrecord.summarise`, without holding up the event loop."""
+    """Call `trackrecord.summarise` without blocking the event loop."""
     replaced: Output = await _beside("summarise", output, project=project)
     return replaced
 
@@ -144,7 +145,7 @@ async def aartifact(
     limit: int | None = -1,
     project: str | None = None,
 ) -> Page:
-    """As `trackrecord.artifact`, without holding up the event loop."""
+    """Call `trackrecord.artifact` without blocking the event loop."""
     page: Page = await _beside(
         "artifact", id, lines=lines, bytes=bytes, limit=limit, project=project
     )
@@ -152,7 +153,7 @@ async def aartifact(
 
 
 async def _beside(name: str, *given: object, **named: object) -> Any:  # noqa: ANN401 - of any call
-    """Return what a call of `trackrecord` returns, made in a thread with this task's context."""
+    """Call a function of `trackrecord` in a thread with this task's context; return its result."""
     call = partial(copy_context().run, _call, name, *given, **named)
     try:
         waiting = asyncio.get_running_loop().run_in_executor(_threads(os.getpid()), call)

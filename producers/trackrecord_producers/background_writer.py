@@ -1,9 +1,10 @@
 """A bounded queue and the one daemon thread that empties it, for one process at a time.
 
 Nothing here raises into the agent, and putting something into the queue never waits for the
-thread. What a writer does with its items, and with those that are left when the process ends, is
-its owner's policy. Only the standard library and msgspec are imported before the first item is
-accepted: settings and the Redis client are the thread's business.
+thread. The owner's policy decides what happens to items, also to those that are left
+when the process ends. Only the standard library and msgspec are imported before the first item is
+accepted: the thread imports settings and the
+Redis client.
 """
 
 from __future__ import annotations
@@ -40,26 +41,26 @@ START_WAIT_S: Final = 5.0
 
 
 class Delivery(Protocol):
-    """Where items go; made and used by the writing thread only."""
+    """The destination of items; made and used by the writing thread only."""
 
     def deliver(self, items: Sequence[Waiting]) -> None:
-        """Bring items out of this process, or count them as dropped."""
+        """Deliver items out of this process, or count them as dropped."""
 
     def forward(self) -> bool:
         """Take one step of other work; return whether there is more to do at once."""
 
     def close(self) -> None:
-        """Give up connections and files."""
+        """Close connections and files."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What tells one background writer from another.
+    """The settings in which background writers differ.
 
     Attributes:
         thread_name: the name of its thread.
-        queue_max: how many items may wait.
-        queue_max_bytes: how large they may be together.
+        queue_max: maximum number of items that wait.
+        queue_max_bytes: maximum total size of the items that wait.
         batch: how many items are delivered at once, at most.
         batch_bytes: how large they may be together.
         linger_s: how long to wait after the first item for others that follow it closely.
@@ -79,7 +80,7 @@ class BackgroundWriter:
     """Accepts items in any thread and delivers them in a thread of its own.
 
     Attributes:
-        queue: what waits, and what the thread has in its hand.
+        queue: the items that wait or are being delivered.
         batch: how many items are delivered at once, at most.
         has_begun: whether the thread was started.
         is_leaving: whether nothing is delivered any more.
@@ -88,8 +89,8 @@ class BackgroundWriter:
         policy: sizes and names.
         open_delivery: called once, in the thread; imports what it needs.
         drops: counts what is lost.
-        notices: says what is wrong.
-        take_rest: called with what is left when the process ends, and with what comes later.
+        notices: logs problems.
+        take_rest: called with the items left when the process ends, and with later ones.
         close: called when the process ends; `leave` is a part of it.
         on_done: called in the thread after each batch.
     """
@@ -127,11 +128,11 @@ class BackgroundWriter:
         return threading.get_ident() == self._thread_ident
 
     def accept(self, item: Waiting, put: Callable[[Waiting], bool] | None = None) -> bool:
-        """Put an item into the queue and see to it that somebody delivers it.
+        """Put an item into the queue and make sure that it is delivered.
 
         Args:
-            item: what is to be delivered.
-            put: how it is put into the queue, if not by the queue's own `put`.
+            item: the item to deliver.
+            put: the function that puts it into the queue, if not the queue's own `put`.
 
         Returns:
             False when it was dropped.
@@ -148,7 +149,7 @@ class BackgroundWriter:
         return True
 
     def _see_to_delivery(self) -> None:
-        """Start the thread; when the process is about to end, take the rest in this one."""
+        """Start the thread; if the process is about to end, take the rest in this thread."""
         if self.is_leaving:
             self._take_what_is_left()
             return
@@ -187,7 +188,7 @@ class BackgroundWriter:
         delivery.close()
 
     def _turn(self, delivery: Delivery) -> None:
-        """One round of the thread: a batch, a step of the delivery's other work, or a rest."""
+        """Do one round of the thread: a batch, a step of the delivery's other work, or a rest."""
         batch = self.queue.take(self.batch, self._policy.batch_bytes)
         if batch:
             try:
@@ -203,7 +204,7 @@ class BackgroundWriter:
                 self.queue.wait(self._policy.linger_s)
 
     def _refuse(self, error: Exception) -> None:
-        """Without settings there is nowhere to go: drop what waits and all that comes."""
+        """Drop all waiting and later items: without settings there is nowhere to deliver."""
         self._refusal = reason, detail = reason_of(error)
         self._drops.count(reason, len(self.queue.seize()), detail=detail)
         self._on_done()
@@ -214,13 +215,13 @@ class BackgroundWriter:
         self._is_ready.wait(timeout_s)
 
     def leave(self) -> None:
-        """From now on nothing is delivered: what waits, and what comes, is the rest."""
+        """Stop delivering: all waiting and later items are the rest."""
         self.is_leaving = True
         self._take_what_is_left()
         self.queue.hurry()
 
     def _take_what_is_left(self) -> None:
-        """What the thread has in its hand goes too: sent twice is harmless, lost is not."""
+        """Take all items, also those being delivered: a duplicate is harmless, a loss is not."""
         rest = self.queue.seize()
         if rest:
             self._take_rest(rest)
@@ -238,7 +239,7 @@ def load_settings() -> AgentSettings:
 
 
 def reason_of(error: Exception) -> tuple[WriterReason, str]:
-    """Return why nothing can be delivered, and what of it may be said."""
+    """Return why nothing can be delivered, and the part of the error that may be logged."""
     if isinstance(error, SettingsError):
         return "bad_settings", str(error)
     return "internal_error", type(error).__name__

@@ -1,4 +1,4 @@
-"""From what the agent says to the bytes that travel: completed, written as JSON, checked."""
+"""Build the encoded body of an outcome: complete the fields, write JSON, check it."""
 
 import time
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def build_body(
     max_bytes: int = MAX_BODY_BYTES,
     say: Say = remark,
 ) -> tuple[str, bytes]:
-    """Complete an outcome as Python code gives it and write it; the worker learns from the result.
+    """Complete an outcome that Python code gives, and encode it for the worker.
 
     Values of another type are coerced where only one reading is possible.
 
@@ -102,7 +102,7 @@ def write_body(fields: dict[str, Any], *, max_bytes: int = MAX_BODY_BYTES) -> by
     """Write an outcome as one line of JSON, and check it as the worker will.
 
     Raises:
-        InvalidOutcome: it is no outcome; the message repeats nothing of its content.
+        InvalidOutcome: it is not an outcome; the message repeats nothing of its content.
     """
     return _written(fields, max_bytes)[1]
 

@@ -1,4 +1,4 @@
-"""What waits in memory between the agent's threads and the one that writes.
+"""The queue in memory between the agent's threads and the writing thread.
 
 Putting never waits for the writer, and may happen inside a signal handler or a finaliser: the one
 lock that it takes is reentrant and is held for a few instructions only.
@@ -14,7 +14,7 @@ from .cargo import Waiting
 class BoundedQueue:
     """A queue for one reader, bounded in number and in bytes.
 
-    What the reader has taken stays the queue's concern until it is done with it.
+    Items that the reader has taken still count until it is done with them.
 
     Args:
         max_items: how many outcomes may wait.
@@ -35,26 +35,26 @@ class BoundedQueue:
         self._progress = threading.Condition()
 
     def __len__(self) -> int:
-        """How many wait, those in the reader's hand among them."""
+        """Return how many items wait, including those that the reader has taken."""
         return self._put - self._done
 
     @property
     def accepted(self) -> int:
-        """How many were ever put."""
+        """The number of items ever put."""
         return self._put
 
     @property
     def finished(self) -> int:
-        """How many of all that were ever put the reader is done with, oldest first."""
+        """The number of items that the reader is done with, oldest first."""
         return self._done
 
     def limit(self, max_items: int, max_bytes: int) -> None:
-        """Change the bounds; what waits already stays."""
+        """Change the bounds; items that wait already stay."""
         with self._lock:
             self._max_items, self._max_bytes = max_items, max_bytes
 
     def put(self, item: Waiting) -> bool:
-        """Add an outcome; False when there is no room for it."""
+        """Add an item; return False if the queue is full."""
         size = len(item.body)
         with self._lock:
             if len(self._items) >= self._max_items or self._bytes + size > self._max_bytes:
@@ -68,7 +68,7 @@ class BoundedQueue:
         return True
 
     def take(self, max_items: int, max_bytes: int) -> list[Waiting]:
-        """The oldest outcomes, into the reader's hand; at least one when any waits."""
+        """Hand the oldest items to the reader; at least one if any waits."""
         with self._lock:
             taken = self._in_hand = self._pop(max_items, max_bytes)
             self._reader_sleeps = not taken
@@ -87,14 +87,14 @@ class BoundedQueue:
         return taken
 
     def done(self) -> None:
-        """What the reader had in its hand is safe, or counted as dropped."""
+        """Note that the items taken by the reader are safe, or counted as dropped."""
         with self._lock:
             self._done += len(self._in_hand)
             self._in_hand = []
         self._tell()
 
     def seize(self) -> list[Waiting]:
-        """Everything that waits, what is in the reader's hand too, taken away for good."""
+        """Remove and return all items, also those that the reader has taken."""
         with self._lock:
             seized = [*self._in_hand, *self._items]
             self._in_hand = []
@@ -109,15 +109,15 @@ class BoundedQueue:
             self._progress.notify_all()
 
     def wait(self, timeout_s: float | None) -> None:
-        """The reader waits until something is put, it is hurried, or the time is over."""
+        """Let the reader wait until an item is put, it is hurried, or the time is over."""
         self._bell.wait(timeout_s)
 
     def hurry(self) -> None:
-        """Let the reader wait no longer."""
+        """Wake the reader if it waits."""
         self._bell.ring()
 
     def wait_until_done(self, timeout_s: float) -> bool:
-        """Wait until all that was put before this call is done; False when it takes too long."""
+        """Wait until all items put before this call are done; return False if it takes too long."""
         deadline = time.monotonic() + timeout_s
         target = self._put
         self.hurry()
@@ -131,7 +131,7 @@ class BoundedQueue:
 
 
 class _Bell:
-    """Wakes one waiter; safe to ring anywhere, a signal handler included.
+    """A bell that wakes one waiter; safe to ring anywhere, a signal handler included.
 
     An Event would not be: the lock inside it is not reentrant.
     """
@@ -143,7 +143,7 @@ class _Bell:
     def ring(self) -> None:
         try:
             self._lock.release()
-        except RuntimeError:  # it rings already
+        except RuntimeError:  # it is ringing already
             return
 
     def wait(self, timeout_s: float | None) -> None:

@@ -1,4 +1,4 @@
-"""What an attempt keeps of one call of a tool: its arguments and what went wrong."""
+"""The details that an attempt keeps of one call of a tool: its arguments and its error."""
 
 from contextlib import suppress
 
@@ -13,7 +13,7 @@ _MAX_PARTICULAR_BYTES = 16 * 1024
 
 
 def call_details(args: object, error: object) -> dict[str, msgspec.Raw]:
-    """Arguments and error as they are now: the agent may change them before the attempt ends."""
+    """Return arguments and error as they are now: the agent may change them later."""
     given: dict[str, object] = {}
     if args is not None:
         given["args"] = args
@@ -21,7 +21,7 @@ def call_details(args: object, error: object) -> dict[str, msgspec.Raw]:
         given["error"] = describe(error, MAX_DETAILS)
     particulars: dict[str, msgspec.Raw] = {}
     for name, value in given.items():
-        # What cannot be written, or is too long, is left out: the call itself counts.
+        # Values that cannot be written, or are too long, are left out: the call itself counts.
         with suppress(Exception):
             written = encode_body({name: value})[len(name) + 4 : -1]
             if len(written) <= _MAX_PARTICULAR_BYTES:

@@ -1,4 +1,4 @@
-"""What a test has captured of an agent: checked as on the way to Redis, and kept in memory."""
+"""The reports that a test captures: checked as on the way to Redis, and kept in memory."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Captured:
     Attributes:
         outcomes: as the worker reads them.
         bodies: the same outcomes as plain dicts, with the fields that were sent.
-        memories: what was stored with `remember()`.
-        errors: what was recorded of tasks in flight, by attempts and with `record_error()`.
+        memories: the memories stored with `remember()`.
+        errors: the errors of tasks in flight, from attempts and from `record_error()`.
         dropped: one line for each report that would have been lost, with the reason.
         remarks: what the log would have said of fields that are not quite right: misspelt ones, and
             values whose coercion loses something.
@@ -52,7 +52,7 @@ class Captured:
         return self._failed_before
 
     def publish(self, fields: dict[str, Any]) -> str | None:
-        """Keep an outcome; None when it is not one."""
+        """Keep an outcome; return None if it is not a valid one."""
         try:
             outcome_id, body = build_body(fields)
             outcome = decode_outcome(body)
@@ -69,7 +69,7 @@ class Captured:
         return True
 
     def count_fault(self, error: Exception) -> None:
-        """Take note of a memory that could not be written."""
+        """Note a memory that could not be written."""
         self._drop_outcome(error)
 
     def _drop_outcome(self, error: Exception) -> None:
@@ -79,7 +79,7 @@ class Captured:
         self.dropped.append(f"{reason}: {error if is_invalid else type(error).__name__}")
 
     def remark(self, message: str) -> None:
-        """Keep a remark, each once."""
+        """Keep a remark, unless it was made before."""
         if message not in self.remarks:
             self.remarks.append(message)
 
@@ -92,7 +92,7 @@ class Captured:
         return True
 
     def drop_report(self, reason: str, detail: str) -> None:
-        """Take note of a report that could not be made."""
+        """Note a report that could not be made."""
         self._dropped_reports[reason] += 1
         self.dropped.append(f"{reason}: {detail}")
 
@@ -104,7 +104,7 @@ class Captured:
         """Mark an error as dealt with.
 
         Raises:
-            UnknownId: no error of the project was recorded under that id.
+            UnknownId: the project has no error with this id.
         """
         owner = project or DEFAULT_PROJECT
         for (name, task_id), task in self._tasks.items():
@@ -119,7 +119,7 @@ class Captured:
         raise UnknownId(message)
 
     def stats(self) -> Stats:
-        """Return how publishing goes: all that was accepted counts as sent."""
+        """Return the counts of publishing: all accepted items count as sent."""
         accepted = len(self.outcomes) + len(self.memories)
         return Stats(
             published=accepted, waiting=0, sent=accepted, spooled=0, forwarded=0,

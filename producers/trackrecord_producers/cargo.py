@@ -1,4 +1,4 @@
-"""What waits in memory and travels: a body and what kind of thing it describes."""
+"""The items that wait in memory and travel: a body and the kind of report in it."""
 
 from typing import Literal
 
@@ -23,14 +23,14 @@ LINE_OVERHEAD = max(map(len, _BEGINNINGS.values())) + len(_END)
 
 
 class Waiting(msgspec.Struct, frozen=True, gc=False):
-    """Something that waits to be written.
+    """An item that waits to be written.
 
     Attributes:
-        body: as it will travel.
+        body: the encoded body.
         names_project: whether the body says which project it belongs to.
         adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock: what
             others recorded since is added to its errors.
-        kind: what the body describes.
+        kind: the kind of report in the body.
     """
 
     body: bytes
@@ -39,7 +39,7 @@ class Waiting(msgspec.Struct, frozen=True, gc=False):
     kind: Kind = "outcome"
 
     def of_project(self, project: str) -> "Waiting":
-        """The same, with a body that names its project."""
+        """Return the same item with a body that names its project."""
         if self.names_project:
             return self
         body = b'{"project":' + msgspec.json.encode(project) + b"," + self.body[1:]
@@ -57,7 +57,7 @@ def spool_line(kind: Kind, body: bytes) -> bytes:
 
 
 def read_spool_line(line: bytes) -> tuple[Kind, bytes]:
-    """Return what a line of the spool holds, without checking the body; also of old lines."""
+    """Return the kind and the body in a line of the spool, also in the old form, unchecked."""
     for kind, beginning in _BEGINNINGS.items():
         if line.startswith(beginning) and line.endswith(_END):
             return kind, line[len(beginning) : -len(_END)]

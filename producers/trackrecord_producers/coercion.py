@@ -1,4 +1,4 @@
-"""What an agent gave as a field, as the wire has it: where there is only one way to read it.
+"""Coerce an agent's values to the wire's types where only one reading is possible.
 
 Python knows more of a value than its JSON would say, so this belongs to the producer; the wire
 itself stays strict for every language. See docs/wire.md.
@@ -27,13 +27,13 @@ _WITHOUT_PARTS: Final = _KNOWN - {*_KNOWN_INSIDE, "tool_graph"}
 
 
 def with_known_names(fields: dict[str, Any], say: Say) -> None:
-    """Say which fields are not those of the wire format; give tool calls its names, in place.
+    """Report fields that the wire format lacks; give tool calls its field names, in place.
 
     Args:
-        fields: what the agent gave.
+        fields: the agent's fields.
         say: takes the kind of a remark and its text.
     """
-    # One look is enough for most outcomes: this is on every outcome's way.
+    # One check is enough for most outcomes: this runs for every outcome.
     if _WITHOUT_PARTS.issuperset(fields):
         return
     if not _KNOWN.issuperset(fields):
@@ -51,7 +51,7 @@ def coerce(fields: dict[str, Any], say: Say) -> bool:
     """Give fields the wire's types where only one reading is possible, in place.
 
     Args:
-        fields: what the agent gave.
+        fields: the agent's fields.
         say: takes the kind of a remark and its text; called where information changes.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Which attempt is going on here: in this thread, or in this task of an event loop."""
+"""Track the current attempt of this thread, or of this task of an event loop."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _current: ContextVar[Attempt | None] = ContextVar("trackrecord_attempt", default
 
 
 def current_attempt() -> Attempt | None:
-    """The innermost attempt that is going on here, in this thread or task; None outside of any."""
+    """Return the innermost attempt in this thread or task; None outside of any."""
     return _current.get()
 
 
 def make_current(attempt: Attempt | None) -> None:
-    """From now on that attempt is the innermost one here."""
+    """Make an attempt the innermost one in this thread or task."""
     _current.set(attempt)
 
 
 @contextmanager
 def as_current(attempt: Attempt) -> Iterator[None]:
-    """Make it the current attempt while the block runs."""
+    """Make an attempt the current one while the block runs."""
     outer = _current.get()
     _current.set(attempt)
     try:
@@ -35,10 +35,10 @@ def as_current(attempt: Attempt) -> Iterator[None]:
 
 
 def count_in_attempt(task_id: str, error: object) -> bool:
-    """Count an error in the innermost attempt at that task, if one is going on here.
+    """Count an error in the innermost attempt at this task, if one is running here.
 
     Returns:
-        Whether there is one.
+        Whether such an attempt exists.
     """
     ongoing = _current.get()
     return ongoing is not None and ongoing.count_for(task_id, error)

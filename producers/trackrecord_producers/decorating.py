@@ -1,4 +1,4 @@
-"""Surrounding a function's calls, of whichever kind it is, without changing what they do."""
+"""Wrap functions of any kind without changing their behaviour."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def observed(function: F, begin: Callable[[], Attempt]) -> F:
-    """The function, each call of which is an attempt of its own.
+    """Return the function, wrapped so that each call is an attempt of its own.
 
     Args:
         function: a function, a coroutine function, a generator or an asynchronous generator.
@@ -59,7 +59,7 @@ def _generator(function: Callable[..., Any], begin: Callable[[], Attempt]) -> Ca
 
 
 def _steps(generator: Generator[Any, Any, Any], attempt: Attempt) -> Generator[Any, Any, Any]:
-    """`yield from`, but the attempt is the current one only while the generator runs."""
+    """Do a `yield from` in which the attempt is current only while the generator runs."""
 
     def step(advance: Callable[..., Any], *given: object) -> object:
         with as_current(attempt):

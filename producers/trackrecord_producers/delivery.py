@@ -1,6 +1,6 @@
-"""Where outcomes go from memory: to Redis, or to the spool while Redis is away.
+"""Deliver outcomes from memory to Redis, or to the spool while Redis is away.
 
-Imported by the writing thread only: what it needs takes a quarter of a second to import.
+Imported by the writing thread only: its imports take a quarter of a second.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,6 @@ from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - what redis-py imports when it connects
 from .adopt_errors import with_adopted_errors
 from .cargo import Waiting, stream_entry
 from .notices import Notices
@@ -21,14 +20,14 @@ from .stream_writer import append
 
 
 class OutcomeDelivery:
-    """Brings outcomes out of this process; used by one thread.
+    """Deliver outcomes out of this process; used by one thread.
 
     Args:
         settings: validated settings.
-        spooling: where they go while Redis is away.
-        notices: says what is wrong.
-        counts: counts what went where.
-        wake: called from another thread when there is something to do in `forward`.
+        spooling: writes them to the spool while Redis is away.
+        notices: logs problems.
+        counts: counts sent, spooled and forwarded outcomes.
+        wake: called from another thread when `forward` has work to do.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class OutcomeDelivery:
             return items
 
     def forward(self) -> bool:
-        """Bring what is in the spool forward, by one pipelined write.
+        """Forward outcomes from the spool, by one pipelined write.
 
         Returns:
             Whether there is more to do at once.
@@ -97,7 +96,7 @@ class OutcomeDelivery:
         try:
             entries = [stream_entry(item.kind, item.body) for item in items]
             append(self._client, self._settings.keys.outcomes, entries)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the spool is better than a loss
+        except Exception as error:  # noqa: BLE001 - whatever the error is, the spool is better than a loss
             self._redis_is_away(error)
             return False
         self._counts.sent += len(items)
@@ -119,7 +118,7 @@ class OutcomeDelivery:
             return False
 
     def close(self) -> None:
-        """Give up the connection and the spool's file."""
+        """Close the connection and the spool's file."""
         self._outage.give_up()
         self._forwarding = None
         self._spooling.close()

@@ -1,4 +1,4 @@
-"""Where a test takes in what an agent hands over, before any thread or server is involved."""
+"""Divert an agent's reports to a test, before any thread or server is involved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Diversion(Protocol):
-    """What takes the place of the background threads and of Redis."""
+    """The interface that replaces the background threads and Redis."""
 
     @property
     def failed_before(self) -> RetryCounts:
@@ -29,16 +29,16 @@ class Diversion(Protocol):
         """Take in a memory."""
 
     def count_fault(self, error: Exception) -> None:
-        """Take note of a memory that could not be written."""
+        """Note a memory that could not be written."""
 
     def remark(self, message: str) -> None:
-        """Take note of what was made of a call that is not quite right."""
+        """Note a remark on a call that is not quite right."""
 
     def report(self, project: str | None, report: ErrorReport | AttemptEnd) -> bool:
         """Take in a report on a task in flight."""
 
     def drop_report(self, reason: str, detail: str) -> None:
-        """Take note of a report that could not be made."""
+        """Note a report that could not be made."""
 
     def task(self, project: str | None, task_id: str) -> TaskInFlight:
         """Return what was reported of a task in flight."""
@@ -47,7 +47,7 @@ class Diversion(Protocol):
         """Mark an error as dealt with."""
 
     def stats(self) -> Stats:
-        """Return how publishing goes."""
+        """Return the counts of publishing."""
 
     def dropped_reports(self) -> dict[str, int]:
         """Return how many reports on tasks in flight were lost, by reason."""
@@ -55,5 +55,5 @@ class Diversion(Protocol):
 
 diversions: Final = Scoped[Diversion]("trackrecord_diversion")
 
-# What takes in what is handed over here; None when it goes its usual way.
+# The diversion that takes reports here; None if they go their usual way.
 diversion_here: Final = diversions.get

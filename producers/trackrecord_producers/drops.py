@@ -1,4 +1,4 @@
-"""What was lost on the way, counted by reason."""
+"""Dropped items, counted by reason."""
 
 import re
 import threading
@@ -13,41 +13,41 @@ Reason = Literal[
 ReportReason = Literal[
     "invalid", "queue_full", "refused", "unsent", "bad_settings", "internal_error"
 ]
-# What any background writer may have to count.
+# The reasons that any background writer may count.
 WriterReason = Literal["queue_full", "bad_settings", "internal_error"]
 
 _R = TypeVar("_R", bound=str, contravariant=True)
 
 OUTCOME_ADVICE: dict[Reason, str] = {
-    "invalid": "they are not as the wire format describes them; correct the call",
+    "invalid": "they do not match the wire format; correct the call",
     "queue_full": "they come faster than they can be written, or the writer hangs; "
     "publish less at once or raise TRACKRECORD_QUEUE_MAX and TRACKRECORD_QUEUE_MAX_BYTES",
     "spool_full": "Redis is away and the spool is full; "
     "start Redis or raise TRACKRECORD_SPOOL_MAX_BYTES",
     "spool_error": "Redis is away and the spool cannot be written; "
-    "make room, or let TRACKRECORD_HOME be a folder that can be written to",
+    "free disk space, or set TRACKRECORD_HOME to a writable folder",
     "bad_settings": "trackrecord's settings are wrong; correct them and start again",
-    "internal_error": "something unforeseen happened in trackrecord; please report it",
+    "internal_error": "an unexpected error happened in trackrecord; please report it",
 }
 REPORT_ADVICE: dict[ReportReason, str] = {
-    "invalid": "they are not as record_error describes them; correct the call",
+    "invalid": "they do not match the arguments of record_error; correct the call",
     "queue_full": "they come faster than Redis takes them, or Redis is away; start Redis",
-    "refused": "Redis does not take them; look at its log",
+    "refused": "Redis refuses them; look at its log",
     "unsent": "the process ended before Redis took them; start Redis",
     "bad_settings": OUTCOME_ADVICE["bad_settings"],
     "internal_error": OUTCOME_ADVICE["internal_error"],
 }
-# Sizes and places are told, and make no kind of their own.
+# Sizes and places are logged, but do not make a kind of their own.
 _NUMBER: Final = re.compile(r"\d+")
 _MOST_KINDS: Final = 50
 
 
 class Drops(Generic[_R]):
-    """Counts of what was dropped; each kind of drop is also logged, now and then.
+    """Counts of dropped items; each kind of drop is also logged, now and then.
 
     Args:
         notices: where the log lines go.
-        what: what is counted, in the plural.
+        what: the name of the items, in the plural.
         advice: for each reason, its cause and what to do about it.
     """
 
@@ -60,12 +60,12 @@ class Drops(Generic[_R]):
         self._kinds: set[str] = set()
 
     def count(self, reason: _R, number: int = 1, *, detail: str = "") -> None:
-        """Note that something was dropped.
+        """Count dropped items.
 
         Args:
-            reason: why.
+            reason: the reason for the drop.
             number: how many.
-            detail: what exactly was wrong; nothing of what was dropped.
+            detail: the exact error, without any content of the items.
         """
         if number <= 0:
             return
@@ -78,7 +78,7 @@ class Drops(Generic[_R]):
         self._notices.say(kind, message)
 
     def _kind(self, reason: str, detail: str) -> str:
-        """Return what is said once: each mistake has a line of its own, up to a number of them."""
+        """Return the kind of a log line: each mistake has its own, up to a maximum number."""
         kind = f"{reason} {_NUMBER.sub('#', detail)}"
         if kind not in self._kinds and len(self._kinds) >= _MOST_KINDS:
             return reason

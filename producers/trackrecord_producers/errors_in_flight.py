@@ -1,6 +1,6 @@
-"""What an agent calls about the errors of a task in flight.
+"""The functions for agents on the errors of a task in flight.
 
-Recording never raises and hardly waits; asking waits no longer than the settings allow.
+Recording never raises and hardly waits; reading waits no longer than the settings allow.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .inflight_reader import InFlightReader
 
 _MAX_TOOL: Final = 256
-# What this process has told is asked for together with the rest, if it gets through at once.
+# This process's own reports are read together with the rest, if they get through at once.
 _READ_WAIT_S: Final = 0.5
 
 _writer = InFlightWriter()
@@ -57,7 +57,7 @@ def record_error(
     project: str | None = None,
     wait: float = 0.5,
 ) -> str | None:
-    """Record an error that an attempt at a task met, for whoever tries next; never raises.
+    """Record an error that an attempt at a task met, for the next attempt; never raises.
 
     Inside an attempt at the same task it also counts as one of the attempt's errors. Recorded by
     another process or thread meanwhile, it is counted by the attempt that is going on.
@@ -68,8 +68,8 @@ def record_error(
         message: what happened: a text, or an exception, which says where by itself.
         stack_trace: where it happened.
         tool_name: the tool that was used.
-        context: what was being done.
-        project: whose task it is; the settings' project when not given.
+        context: the activity at that time.
+        project: the task's project; the settings' project when not given.
         wait: how many seconds to wait at most until Redis has it. Once Redis does not answer in
             time nothing is waited for until it answers again; the error waits in memory.
 
@@ -103,7 +103,7 @@ def report_error(
     wait_s: float = 0.0,
     is_counted: bool = False,
 ) -> str | None:
-    """As `record_error`, but no attempt here counts it; `is_counted` says whether one has."""
+    """Record an error that no attempt here counts; `is_counted` says whether one has."""
     try:
         if isinstance(error, BaseException) and stack_trace is None:
             stack_trace = where(error)
@@ -137,7 +137,7 @@ def _optional(value: object, longest: int) -> str:
 
 
 def report_end(task_id: object, *, success: bool, project: str | None) -> None:
-    """Tell that an attempt at a task has ended; never raises."""
+    """Report that an attempt at a task has ended; never raises."""
     try:
         report = AttemptEnd(new_id(), checked_task_id(task_id), success)
     except InvalidErrorReport as refusal:
@@ -150,7 +150,7 @@ def resolve_error(error_id: str, *, project: str | None = None) -> None:
     """Mark an error as dealt with; resolving it again changes nothing.
 
     Raises:
-        UnknownId: no error of the project is kept under that id.
+        UnknownId: the project keeps no error with this id.
         ServerUnavailable: Redis cannot be reached.
         SettingsError: a setting is wrong.
     """
@@ -162,14 +162,14 @@ def resolve_error(error_id: str, *, project: str | None = None) -> None:
 
 
 def error_stats(task_id: str, *, project: str | None = None) -> ErrorStats:
-    """The errors of a task, counted; `total` is what an outcome reports as error_count.
+    """Return the counts of a task's errors; `total` is an outcome's error_count.
 
     Stands in an agent's way to its next prompt, so it never raises: when the errors cannot be
     asked for, all counts are 0 and `problem` says why.
 
     Args:
         task_id: the task.
-        project: whose task it is; the settings' project when not given.
+        project: the task's project; the settings' project when not given.
     """
     known = _known(task_id, project)
     return known.task.stats if known.problem is None else ErrorStats(0, 0, {}, known.problem)
@@ -182,7 +182,7 @@ def error_context(
     *,
     project: str | None = None,
 ) -> str:
-    """What a retry's prompt should say of the attempts before; "" when that is nothing.
+    """Return the text on earlier attempts for the prompt of a retry; "" without any.
 
     Stands in an agent's way to its next prompt, so it never raises: while Redis is away the text
     is empty, and the log says why.
@@ -191,7 +191,7 @@ def error_context(
         task_id: the task.
         include_resolved: also list errors that have been dealt with.
         lang: language of the text, "en" or "zh".
-        project: whose task it is; the settings' project when not given.
+        project: the task's project; the settings' project when not given.
     """
     known = _known(task_id, project)
     if known.problem is not None:
@@ -206,7 +206,7 @@ def error_context(
 
 
 class _Known(NamedTuple):
-    """What is on record of a task, or nothing and why."""
+    """The record of a task in flight, or the reason why it is unknown."""
 
     task: TaskInFlight = TaskInFlight()
     rules: ErrorRules = ErrorRules()
@@ -228,15 +228,15 @@ def _known(task_id: object, project: object) -> _Known:
 
 
 def _reader() -> InFlightReader:
-    # Imports the Redis client: only who asks pays for it.
+    # Imports the Redis client: only a process that reads pays for it.
     with not_while_forking():
-        from .inflight_reader import process_reader
+        from .inflight_reader import process_errors_reader
     _writer.flush(_READ_WAIT_S)
-    return process_reader()
+    return process_errors_reader()
 
 
 def dropped_errors() -> dict[str, int]:
-    """How many reports on tasks in flight this process lost, for each reason that occurred."""
+    """Return how many reports on tasks in flight this process lost, by reason."""
     diversion = diversion_here()
     return _writer.drops.by_reason() if diversion is None else diversion.dropped_reports()
 

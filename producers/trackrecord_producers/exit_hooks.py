@@ -1,4 +1,4 @@
-"""The ways in which a Python process ends, and how to be called on each of them.
+"""Hooks for each way in which a Python process ends.
 
 An interpreter that ends runs atexit. The children of multiprocessing, and of billiard under it,
 leave by os._exit after they ran their own finalisers, which they forgot when they were forked.
@@ -18,7 +18,7 @@ from typing import Final
 
 from trackrecord.forking import is_forked
 
-from .fork_hooks import Step, call_in_child
+from .fork_hooks import HookStep, call_in_child
 
 # Before multiprocessing waits for this process's own children.
 _FINALIZER_PRIORITY: Final = 10
@@ -54,7 +54,7 @@ def register(callback: Callable[[], None], *, last: bool = False) -> None:
 
 
 def heed_signals() -> bool:
-    """Call back also when a signal ends this process, unless the program handles it by itself.
+    """Run the hooks also when a signal ends this process, unless the program handles it.
 
     Only the main thread may install a handler, and only a process that nobody else manages gets
     one: a pool may end its children in the middle of anything.
@@ -82,14 +82,14 @@ def _is_child() -> bool:
 
 
 def _end(number: int, _frame: object) -> None:
-    # First of all: whoever sends the signal again does not want to wait.
+    # First of all: a sender that repeats the signal does not want to wait.
     signal.signal(number, signal.SIG_DFL)
     _call_all()
     os.kill(os.getpid(), number)
 
 
 def began_at() -> float:
-    """When this process began to end, on the monotonic clock; now if it has not yet."""
+    """Return when this process began to end, on the monotonic clock; now if it has not."""
     return time.monotonic() if _began is None else _began
 
 
@@ -105,4 +105,4 @@ def _forget_in_child() -> None:
     _began = None
 
 
-call_in_child(Step.PROCESS_EXIT, _forget_in_child)
+call_in_child(HookStep.PROCESS_EXIT, _forget_in_child)

@@ -1,4 +1,4 @@
-"""What an exception that ends an attempt says about it."""
+"""Classify the exceptions that end attempts."""
 
 from trackrecord.inflight.classification import classify_failure
 
@@ -6,7 +6,7 @@ CANCELLED = "cancelled"
 
 
 def mode_of(error: BaseException) -> str:
-    """How the attempt failed."""
+    """Return the failure mode of an attempt that ended with an exception."""
     try:
         return classify_failure(error)
     except Exception:  # noqa: BLE001 - an agent's own exceptions may be of any making
@@ -14,7 +14,7 @@ def mode_of(error: BaseException) -> str:
 
 
 def is_clean_exit(error: BaseException) -> bool:
-    """Whether this is a program or a generator that ends as it should."""
+    """Return whether an exception is the normal end of a program or a generator."""
     if isinstance(error, SystemExit):
         return error.code in (None, 0)
     return isinstance(error, GeneratorExit)

@@ -1,4 +1,4 @@
-"""What happens in a child process right after a fork, in one stated order.
+"""Hooks that run in a child process right after a fork, in a fixed order.
 
 A child has a copy of its parent's memory, but none of its threads. Every module that keeps state
 for the whole process registers here how that state begins anew in a child.
@@ -14,7 +14,7 @@ from typing import Protocol
 import trackrecord.forking  # noqa: F401 - for the order of the hooks
 
 
-class Step(IntEnum):
+class HookStep(IntEnum):
     """When a hook runs; hooks of one step run in the order in which they were registered."""
 
     LOCKED_FILES = 1  # before anything opens a file of its own
@@ -29,25 +29,27 @@ class Renewable(Protocol):
     """An object whose state belongs to one process."""
 
     def begin_in_child(self) -> None:
-        """Start from nothing; called by the only thread of the new process."""
+        """Start anew; called by the only thread of the new process."""
 
 
-_functions: list[tuple[Step, Callable[[], None]]] = []
-_objects: dict[Step, weakref.WeakSet[Renewable]] = {step: weakref.WeakSet() for step in Step}
+_functions: list[tuple[HookStep, Callable[[], None]]] = []
+_objects: dict[HookStep, weakref.WeakSet[Renewable]] = {
+    step: weakref.WeakSet() for step in HookStep
+}
 
 
-def call_in_child(step: Step, function: Callable[[], None]) -> None:
-    """Have a function called in each child that is forked from now on."""
+def call_in_child(step: HookStep, function: Callable[[], None]) -> None:
+    """Call a function in each child that is forked from now on."""
     _functions.append((step, function))
 
 
-def renew_in_child(step: Step, renewable: Renewable) -> None:
-    """Have an object begin anew in each child, as long as something else keeps it alive."""
+def renew_in_child(step: HookStep, renewable: Renewable) -> None:
+    """Renew an object in each child, as long as something else keeps it alive."""
     _objects[step].add(renewable)
 
 
 def _begin_in_child() -> None:
-    for step in Step:
+    for step in HookStep:
         for at, function in _functions:
             if at is step:
                 function()

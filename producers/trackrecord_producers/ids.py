@@ -4,7 +4,7 @@ import os
 import time
 from functools import lru_cache
 
-from .fork_hooks import Step, call_in_child
+from .fork_hooks import HookStep, call_in_child
 
 # The variant's two bits are 10; the digit's other two are random.
 _VARIANT_DIGIT = {f"{digit:x}": f"{0b1000 | digit & 0b11:x}" for digit in range(16)}
@@ -14,12 +14,12 @@ _AT_ONCE = 16
 
 # Endings of ids, each taken once: a list's pop is one step, whatever thread or signal handler asks.
 _endings: list[str] = []
-# What a child was forked with is its parent's.
-call_in_child(Step.IDS, _endings.clear)
+# The endings that a child was forked with are its parent's.
+call_in_child(HookStep.IDS, _endings.clear)
 
 
 def new_id() -> str:
-    """A fresh UUIDv7 (RFC 9562, section 5.7) in its usual 36 characters.
+    """Return a fresh UUIDv7 (RFC 9562, section 5.7) in its usual 36 characters.
 
     The random part is the operating system's, so that forked children and agents that seed their
     own generator never repeat an id.

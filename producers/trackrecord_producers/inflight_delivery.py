@@ -1,6 +1,6 @@
-"""Where reports on tasks in flight go from memory: to Redis.
+"""Deliver reports on tasks in flight from memory to Redis.
 
-Imported by the writing thread only: what it needs takes a quarter of a second to import.
+Imported by the writing thread only: its imports take a quarter of a second.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,6 @@ from trackrecord.errors import RefusedByRedis, ServerUnavailable
 from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - what redis-py imports when it connects
 from .cargo import Waiting
 from .drops import Drops, ReportReason
 from .notices import Notices
@@ -21,18 +20,18 @@ _decoder = msgspec.json.Decoder(tuple[str | None, Report])
 
 
 class InFlightDelivery:
-    """Brings reports out of this process; used by one thread.
+    """Deliver reports out of this process; used by one thread.
 
     Args:
         settings: validated settings.
-        drops: counts what Redis refuses.
-        notices: says what is wrong.
+        drops: counts reports that Redis refuses.
+        notices: logs problems.
         wait: waits between two tries while Redis is away, or is woken earlier.
-        gives_up: says whether Redis is not to be waited for any longer.
-        on_answer: called whenever Redis answers.
+        gives_up: returns whether to stop waiting for Redis.
+        on_answer: called whenever Redis responds.
 
     Attributes:
-        is_away: whether Redis did not answer when it was last asked.
+        is_away: whether Redis did not respond to the last command.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class InFlightDelivery:
         self.is_away = False
 
     def deliver(self, items: Sequence[Waiting]) -> None:
-        """Write reports, however long Redis is away; what is written twice counts once."""
+        """Write reports, however long Redis is away; a report written twice counts once."""
         reports = [_decoder.decode(item.body) for item in items]
         named = [(project or self._settings.project, report) for project, report in reports]
         while not self._gives_up():
@@ -80,9 +79,9 @@ class InFlightDelivery:
         return ""
 
     def forward(self) -> bool:
-        """Nothing else is to be done."""
+        """Return False: this delivery has no other work."""
         return False
 
     def close(self) -> None:
-        """Give up the connection."""
+        """Close the connection."""
         self._client.close()

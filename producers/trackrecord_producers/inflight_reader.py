@@ -1,4 +1,4 @@
-"""Asks Redis what is known of tasks in flight, for one process; waits no longer than is allowed."""
+"""Read tasks in flight from Redis, for one process; wait no longer than the settings allow."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_client import agent_client
 
-from . import first_connection  # noqa: F401 - what redis-py imports when it connects
-from .fork_hooks import Step, call_in_child
+from .fork_hooks import HookStep, call_in_child
 
 
 @dataclass
 class InFlightReader:
-    """Reads and resolves errors for one process.
+    """Read and resolve errors for one process.
 
     Attributes:
-        settings: where Redis is, and how long to wait for it.
+        settings: the address of Redis, and how long to wait for it.
     """
 
     settings: AgentSettings
@@ -34,7 +33,7 @@ class InFlightReader:
         self._retry_at = 0.0
 
     def store(self, project: str | None) -> InFlightStore:
-        """The tasks in flight of a project, the settings' own when none is given."""
+        """Return the tasks in flight of a project, by default the settings' project."""
         return InFlightStore(
             self._client,
             self.settings.keys,
@@ -43,10 +42,10 @@ class InFlightReader:
         )
 
     def task(self, task_id: str, project: str | None) -> TaskInFlight:
-        """What is on record of a task; not asked for again too soon once Redis was away.
+        """Return the record of a task; after an outage of Redis, do not read again too soon.
 
         Raises:
-            InvalidErrorReport: there can be no such task.
+            InvalidErrorReport: the task's id is invalid.
             ServerUnavailable: Redis cannot be reached.
         """
         if time.monotonic() < self._retry_at:
@@ -63,8 +62,8 @@ _lock = threading.Lock()
 _readers: dict[int, InFlightReader] = {}
 
 
-def process_reader() -> InFlightReader:
-    """The reader of this process.
+def process_errors_reader() -> InFlightReader:
+    """Return the reader of this process.
 
     Raises:
         SettingsError: a setting is wrong.
@@ -83,4 +82,4 @@ def _begin_in_child() -> None:
     _readers.clear()
 
 
-call_in_child(Step.READERS, _begin_in_child)
+call_in_child(HookStep.READERS, _begin_in_child)

@@ -1,7 +1,7 @@
-"""Brings what is known of tasks in flight from the agent to Redis, in the background.
+"""Write reports on tasks in flight from the agent to Redis, in the background.
 
-Like publishing, but there is no spool: old errors help nobody who tries again, so what cannot be
-brought out until the process ends is dropped, and counted.
+Like publishing, but without a spool: old errors do not help a later attempt, so reports that cannot
+be delivered before the process ends are dropped and counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import exit_hooks
 from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings
 from .cargo import Waiting
 from .drops import REPORT_ADVICE, Drops, ReportReason
-from .fork_hooks import Step, renew_in_child
+from .fork_hooks import HookStep, renew_in_child
 from .notices import Notices
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _POLICY: Final = Policy(
     # The publisher may take the most of the time that there is when the process ends.
     closes_last=True,
 )
-# From the first of all that is done when the process ends.
+# Counted from the first step that is taken when the process ends.
 _EXIT_WAIT_S: Final = 2.5
 _POLL_S: Final = 0.05
 _GRACE_S: Final = 0.5
@@ -46,19 +46,19 @@ _encode = msgspec.json.Encoder().encode
 
 
 class InFlightWriter:
-    """Writes reports for one process and, after a fork, for each child on its own.
+    """Write reports for one process and, after a fork, for each child on its own.
 
     Args:
-        load: gives the settings; called once, by the writing thread.
+        load: returns the settings; called once, by the writing thread.
     """
 
     def __init__(self, load: Callable[[], AgentSettings] = load_settings) -> None:
         self._load = load
         self.begin_in_child()
-        renew_in_child(Step.WRITERS, self)
+        renew_in_child(HookStep.WRITERS, self)
 
     def begin_in_child(self) -> None:
-        """Start from nothing: in a new process there is no thread, and the queue is not ours."""
+        """Start anew: a new process has no thread, and the queue is its parent's."""
         self._notices = Notices()
         self.drops: Drops[ReportReason] = Drops(
             self._notices, "reports on tasks in flight", REPORT_ADVICE
@@ -78,7 +78,7 @@ class InFlightWriter:
         """Accept a report; never raises.
 
         Args:
-            project: whose task it is; the settings' project when not given.
+            project: the task's project; the settings' project when not given.
             report: an error, or the end of an attempt.
             wait_s: how long to wait until Redis has it; not at all while Redis is known not to
                 answer promptly.
@@ -97,10 +97,10 @@ class InFlightWriter:
         return accepted
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until what was accepted before is with Redis, or was dropped.
+        """Wait until all reports accepted before are with Redis, or were dropped.
 
         Returns:
-            Whether that came to pass in time. When not, nobody waits again until Redis answers.
+            Whether that happened in time. If not, no caller waits again until Redis responds.
         """
         if not len(self._writer.queue):
             return True
@@ -133,7 +133,7 @@ class InFlightWriter:
         self._is_prompt = True
 
     def close(self) -> None:
-        """Bring everything out before the process ends, if Redis is there; never raises."""
+        """Deliver everything before the process ends, if Redis is available; never raises."""
         try:
             self._wait_for_redis()
             self._writer.leave()

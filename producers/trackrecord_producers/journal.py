@@ -1,4 +1,4 @@
-"""A copy on disk of what waits in memory, for a process that may be ended without notice.
+"""A copy on disk of the waiting items, for a process that may be ended without notice.
 
 A pool ends its processes by SIGTERM, a forked child may leave by os._exit: nobody calls them back
 first. In such a process each item is written here before `publish` returns, by one write to a file
@@ -39,7 +39,7 @@ class Journal:
     Args:
         folder: the spool.
         project: the project of items that name none.
-        notices: says what is wrong.
+        notices: logs problems.
     """
 
     def __init__(self, folder: Path, project: str, notices: Notices) -> None:
@@ -55,10 +55,10 @@ class Journal:
 
         Args:
             put: puts the item and returns how many were ever put; 0 when there was no room.
-            item: what is put.
+            item: the item.
 
         Returns:
-            Whether it was put. Written down it is, too, unless the disk refuses it.
+            Whether it was put. It is also written down, unless the disk refuses it.
         """
         of_project = item.of_project(self._project)
         line = as_line(spool_line(of_project.kind, of_project.body))
@@ -91,16 +91,16 @@ class Journal:
         return self._segments[-1]
 
     def _rest(self, problem: str) -> None:
-        """Go on without the journal for a while; what is in it stays."""
+        """Continue without the journal for a while; its content stays."""
         self._retry_at = time.monotonic() + _RETRY_AFTER_S
         self._notices.say(
             "journal",
             f"outcomes of this process are not safe if it is killed: the spool cannot be written "
-            f"({problem}); make room, or let TRACKRECORD_HOME be a folder that can be written to",
+            f"({problem}); free disk space, or set TRACKRECORD_HOME to a writable folder",
         )
 
     def forget(self, finished: int) -> None:
-        """Empty what holds only items that are safe elsewhere; never raises.
+        """Empty the files whose items are all safe elsewhere; never raises.
 
         Args:
             finished: how many items, oldest first, are with Redis, in the spool, or were dropped.
@@ -115,7 +115,7 @@ class Journal:
             _delete(segment)
 
     def close(self) -> None:
-        """Delete the journal: all that is in it is safe elsewhere."""
+        """Delete the journal: all of its items are safe elsewhere."""
         with self._lock:
             done, self._segments = self._segments, []
         for segment in done:
@@ -123,7 +123,7 @@ class Journal:
 
 
 def _is_emptied(segment: _Segment) -> bool:
-    """Empty a file that is written to again; False when it is better to begin another."""
+    """Empty a file to write to it again; return False if it is better to begin another."""
     try:
         if segment.file.is_unlinked:
             return False

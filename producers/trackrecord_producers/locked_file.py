@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trackrecord.forking import not_while_forking
 
-from .fork_hooks import Step, call_in_child
+from .fork_hooks import HookStep, call_in_child
 
 _ALWAYS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -20,7 +20,7 @@ class LockedFile:
     """An open, locked, regular file.
 
     Attributes:
-        path: where it lies.
+        path: its path.
         fd: its descriptor; None once it is closed.
     """
 
@@ -31,12 +31,12 @@ class LockedFile:
 
     @property
     def size(self) -> int:
-        """Its bytes; 0 once it is closed."""
+        """Its size in bytes; 0 once it is closed."""
         return 0 if self.fd is None else os.fstat(self.fd).st_size
 
     @property
     def is_unlinked(self) -> bool:
-        """Whether nobody will find it any more."""
+        """Whether its name is gone, so that nobody can find it."""
         return self.fd is None or os.fstat(self.fd).st_nlink == 0
 
     def close(self) -> None:
@@ -55,7 +55,8 @@ def lock_file(path: Path, flags: int) -> LockedFile | None:
     Symbolic links are not followed, and a pipe or a device is not opened for good.
 
     Returns:
-        The file, or None when it is another's, no regular file, or deleted meanwhile.
+        The file, or None if another process holds it, it is not a regular file, or it was deleted
+        meanwhile.
 
     Raises:
         OSError: it cannot be opened.
@@ -86,4 +87,4 @@ def _let_go_in_child() -> None:
         file.close()
 
 
-call_in_child(Step.LOCKED_FILES, _let_go_in_child)
+call_in_child(HookStep.LOCKED_FILES, _let_go_in_child)

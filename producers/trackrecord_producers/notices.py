@@ -1,4 +1,4 @@
-"""Telling whoever runs the agent what is wrong, without flooding the agent's log."""
+"""Log problems for the person who runs the agent, without flooding the agent's log."""
 
 import logging
 import threading

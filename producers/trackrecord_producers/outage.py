@@ -1,7 +1,7 @@
-"""Redis being away, as the writing thread sees it: known at once, and its end noticed elsewhere.
+"""Outages of Redis: the writing thread sees them at once, another thread notices their end.
 
-A server that hangs costs a whole timeout to ask. Asked by the thread that empties the queue, the
-queue would overflow meanwhile; so a thread of its own asks, and lives only while Redis is away.
+A command to a server that hangs takes a whole timeout. If the thread that empties the queue waited
+for it, the queue would overflow; so a thread of its own asks, and lives only while Redis is away.
 """
 
 import threading
@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 
 class Outage:
-    """Whether Redis is away.
+    """The state of Redis: available or away.
 
     Args:
-        answers: asks Redis; slow at worst, True when it is there.
+        answers: asks Redis, slowly at worst; returns True if it is available.
         retry_after_s: the pause between two questions.
-        on_end: called, in the asking thread, when Redis answers again.
+        on_end: called, in the asking thread, when Redis responds again.
     """
 
     def __init__(

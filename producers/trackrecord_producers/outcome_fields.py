@@ -15,11 +15,11 @@ class ToolCallFields(TypedDict, total=False):
 
     Attributes:
         tool: the tool's name; a call without one is not a step of a procedure.
-        id: what `depends_on` of other calls names this one by.
+        id: the id by which `depends_on` of other calls refers to this one.
         args: the arguments; of an object, names and types go into a recipe, values never.
-        result: what came back.
+        result: the tool's result.
         ok: whether the call succeeded.
-        error: what went wrong.
+        error: the error, if it failed.
         duration_ms: how long it took.
         timestamp: when it was made: ISO 8601, or seconds since the epoch.
         depends_on: ids of the calls that had to come first.
@@ -41,18 +41,18 @@ class _RequiredTriggerFields(TypedDict):
 
 
 class TriggerFields(_RequiredTriggerFields, total=False):
-    """What set the task off.
+    """The trigger of a task.
 
     Attributes:
         signal: an intent label or an error signature; required.
-        conditions: under which conditions.
+        conditions: the conditions at that time.
     """
 
     conditions: object
 
 
 class ProcessFields(TypedDict, total=False):
-    """What happened on the way, counted.
+    """Counts of events during the task.
 
     Attributes:
         reviews: reviews of the work.
@@ -68,7 +68,7 @@ class ProcessFields(TypedDict, total=False):
 
 
 class CostFields(TypedDict, total=False):
-    """What the task cost.
+    """The cost of the task.
 
     Attributes:
         tokens_in: tokens read.
@@ -87,18 +87,18 @@ class OutcomeFields(TypedDict, total=False):
     Attributes:
         bead_id: another name for `task_id`, which wins when both are there.
         outcome_id: idempotency key: the same one again, in the same project, changes nothing.
-        project: whose experience this is; the settings' project when not given.
+        project: the project that learns from it; the settings' project when not given.
         timestamp: when the task ended: a datetime, ISO 8601 with an offset, or a number since the
             epoch. A datetime without a time zone is local time. Now when not given.
         duration_ms: how long the task took; rounded to whole milliseconds.
         error_count: errors on the way.
         retry_count: retries on the way.
-        source: which agent says so.
-        outcome_source: how success was known; "explicit" when not given.
+        source: the name of the reporting agent.
+        outcome_source: how success was determined; "explicit" when not given.
         strategy: how the work was divided.
         description: the plan in prose, English or Chinese; strategies are recognised in it.
         patterns: patterns named outright.
-        trigger: what set the task off; a text is its signal.
+        trigger: the trigger of the task; a text is its signal.
         instruction: the task's text.
         tool_graph: the tool calls, in order.
         files_touched: files that the task changed.
@@ -107,8 +107,8 @@ class OutcomeFields(TypedDict, total=False):
         failure_details: what happened.
         competence_id: the competence record that was used.
         memory_ids: the memories that were used.
-        process: what happened on the way, counted.
-        cost: what the task cost.
+        process: counts of events during the task.
+        cost: the cost of the task.
         metadata: anything else, kept as it is.
     """
 
@@ -139,7 +139,7 @@ class OutcomeFields(TypedDict, total=False):
 
 
 class AttemptFields(OutcomeFields, total=False):
-    """What can be told of an attempt: an outcome's fields.
+    """The fields that an attempt can report: those of an outcome.
 
     Attributes:
         success: whether the task reached its goal, where that is known better than by whether

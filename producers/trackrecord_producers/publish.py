@@ -1,4 +1,4 @@
-"""What an agent calls: one publisher for the process, made on first use."""
+"""The publishing functions for agents: one publisher per process, made on first use."""
 
 from typing import Any, Unpack
 
@@ -43,7 +43,7 @@ def publish(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> 
 
 
 def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None) -> str | None:
-    """As `publish`, for fields that are in a dict already; it is changed in place.
+    """Publish fields that are in a dict already, which is changed in place.
 
     Args:
         fields: fields of the wire format.
@@ -56,13 +56,13 @@ def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None)
 
 
 def accept(item: Waiting) -> bool:
-    """As `publish`, for what is written already; False when it was dropped."""
+    """Publish an item that is encoded already; return False if it was dropped."""
     diversion = diversion_here()
     return _publisher.accept(item) if diversion is None else diversion.accept(item)
 
 
 def count_fault(error: Exception) -> None:
-    """Count what could not be written, and so was never accepted, as dropped."""
+    """Count an item as dropped that could not be encoded, and so was never accepted."""
     diversion = diversion_here()
     if diversion is None:
         _publisher.count_fault(error)
@@ -71,7 +71,7 @@ def count_fault(error: Exception) -> None:
 
 
 def flush(timeout: float = 2.0) -> bool:
-    """Wait until all that was published before is with Redis or in the spool, or was dropped.
+    """Wait until all earlier outcomes are with Redis or in the spool, or were dropped.
 
     Args:
         timeout: seconds to wait at most.
@@ -84,7 +84,7 @@ def flush(timeout: float = 2.0) -> bool:
 
 
 def spool(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> str | None:
-    """Write an outcome to the spool at once, for a process that ends right after, as a hook does.
+    """Write an outcome to the spool at once, for a process that ends right after, such as a hook.
 
     Touches no network and starts no thread; never raises. A worker, or any agent that gets through
     to Redis, forwards it. Takes the time of reading the settings and of one write.
@@ -135,11 +135,11 @@ def _spool(fields: dict[str, Any]) -> str | None:
 
 
 def dropped() -> dict[str, int]:
-    """How many outcomes this process lost, for each reason that occurred."""
+    """Return how many outcomes this process lost, for each reason that occurred."""
     return stats().dropped
 
 
 def stats() -> Stats:
-    """How publishing goes in this process: accepted, waiting, sent, spooled, dropped."""
+    """Return the counts of publishing in this process, such as accepted and dropped."""
     diversion = diversion_here()
     return _publisher.stats() if diversion is None else diversion.stats()

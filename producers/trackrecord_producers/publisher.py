@@ -1,4 +1,4 @@
-"""The publisher: takes outcomes from the agent at once, and brings them out in the background."""
+"""The publisher: takes outcomes from the agent at once, and delivers them in the background."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_sett
 from .body import build_body
 from .cargo import Waiting
 from .drops import OUTCOME_ADVICE, Drops, Reason
-from .fork_hooks import Step, renew_in_child
+from .fork_hooks import HookStep, renew_in_child
 from .notices import Notices
 from .stats import DeliveryCounts, Stats
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .journal import Journal
     from .spooling import Spooling
 
-# What holds until the settings are known, a fraction of a second after the first outcome: the
+# The values until the settings are known, a fraction of a second after the first outcome: the
 # settings' own defaults, and for a body the most that they allow, which is checked again later.
 _POLICY: Final = Policy(
     thread_name="trackrecord-publisher",
@@ -42,19 +42,19 @@ _FLUSH_TIMEOUT_S: Final = 2.0
 
 
 class Publisher:
-    """Publishes outcomes for one process and, after a fork, for each child on its own.
+    """Publish outcomes for one process and, after a fork, for each child on its own.
 
     Args:
-        load: gives the settings; called once in each process.
+        load: returns the settings; called once in each process.
     """
 
     def __init__(self, load: Callable[[], AgentSettings] = load_settings) -> None:
         self._load = load
         self.begin_in_child()
-        renew_in_child(Step.WRITERS, self)
+        renew_in_child(HookStep.WRITERS, self)
 
     def begin_in_child(self) -> None:
-        """Start from nothing: in a new process there is no thread, and the queue is not ours."""
+        """Start anew: a new process has no thread, and the queue is its parent's."""
         self._notices = Notices()
         self._drops: Drops[Reason] = Drops(self._notices, "outcomes", OUTCOME_ADVICE)
         self._counts = DeliveryCounts()
@@ -76,11 +76,11 @@ class Publisher:
 
     @property
     def drops(self) -> Drops[Reason]:
-        """What was lost in this process."""
+        """The drops in this process."""
         return self._drops
 
     def publish(self, fields: dict[str, Any], *, adopts_since: float | None = None) -> str | None:
-        """Accept one outcome; never raises, and never waits for what goes wrong behind it.
+        """Accept one outcome; never raises, and never waits for the delivery.
 
         Args:
             fields: fields of the wire format; changed in place.
@@ -99,7 +99,7 @@ class Publisher:
         return None
 
     def accept(self, item: Waiting) -> bool:
-        """Accept what is written already; never raises. Return False when it was dropped."""
+        """Accept an encoded item; never raises. Return False if it was dropped."""
         try:
             return self._accept(item)
         except Exception as error:  # noqa: BLE001 - nothing may reach the agent
@@ -128,7 +128,7 @@ class Publisher:
         return self._writer.queue.accepted if self._writer.queue.put(item) else 0
 
     def _prepare(self) -> None:
-        """Before the first outcome: see to it that none is lost if the process is ended."""
+        """Prepare for the first outcome, so that none is lost if the process is ended."""
         with self._lock:
             if not self._is_prepared:
                 self._journal = None if exit_hooks.heed_signals() else self._new_journal()
@@ -171,7 +171,7 @@ class Publisher:
         return self._settings
 
     def flush(self, timeout_s: float = _FLUSH_TIMEOUT_S) -> bool:
-        """Wait until all that was published before is with Redis or in the spool, or was dropped.
+        """Wait until all earlier outcomes are with Redis or in the spool, or were dropped.
 
         Returns:
             Whether all of it is with Redis or in the spool: False when the time was too short, and
@@ -187,7 +187,7 @@ class Publisher:
         return not self._writer.is_this_thread and self._writer.queue.wait_until_done(timeout_s)
 
     def close(self) -> None:
-        """Bring everything out before the process ends; never raises.
+        """Deliver everything before the process ends; never raises.
 
         Waits for Redis as long as the settings say, then writes the rest to the spool. An outcome
         that is published later goes straight to the spool.
@@ -208,7 +208,7 @@ class Publisher:
         self._wait_until_done(timeout_s)
 
     def _spool_rest(self, rest: Sequence[Waiting]) -> None:
-        """Write all that waits to the spool, in this thread."""
+        """Write all waiting items to the spool, in this thread."""
         try:
             spooling = self._spooling()
         except Exception as error:  # noqa: BLE001 - also an import that fails
@@ -219,7 +219,7 @@ class Publisher:
         spooling.close()
 
     def stats(self) -> Stats:
-        """Return how publishing goes in this process."""
+        """Return the counts of publishing in this process."""
         return Stats(
             published=self._writer.queue.accepted,
             waiting=len(self._writer.queue),

@@ -1,4 +1,4 @@
-"""Telling an agent's author what was made of a call that is not quite right, once for each kind."""
+"""Log remarks on calls that are not quite right for the agent's author, once per kind."""
 
 import logging
 from contextlib import suppress
@@ -17,7 +17,7 @@ class Remarks:
     the same moment are two lines.
 
     Args:
-        most: how many kinds are told apart; what comes after them is not said.
+        most: maximum number of kinds; later kinds are not logged.
     """
 
     def __init__(self, most: int = _MOST_KINDS) -> None:
@@ -40,7 +40,7 @@ _of_this_process = Remarks()
 
 
 def remark(kind: str, message: str) -> None:
-    """Say it in the log, once for each kind; inside `captured()` keep it for the test."""
+    """Log a remark, once for each kind; inside `captured()` keep it for the test."""
     diversion = diversion_here()
     if diversion is None:
         _of_this_process.say(kind, message)

@@ -1,4 +1,4 @@
-"""What an agent calls to store a memory: fire and forget, like an outcome."""
+"""The function for agents to store a memory: fire and forget, like an outcome."""
 
 import os
 import sys
@@ -25,15 +25,15 @@ def remember(
     """Store a short fact, and go on: never raises, never waits.
 
     It goes the way of an outcome: a bounded queue, a background thread, Redis or the spool. The
-    worker compares it with what the project knows: what is known already is not stored twice, and
-    what contradicts an older memory supersedes it.
+    worker compares it with what the project knows: a known fact is not stored twice, and a fact
+    that contradicts an older memory supersedes it.
 
     Args:
         text: what worked, what to know, what to beware of; at most 2000 characters, or as many as
             the setting `memories.max_text_chars` says.
-        project: whose memory; the settings' project when not given.
-        source: which agent says so.
-        force: store it whatever it is similar to.
+        project: the memory's project; the settings' project when not given.
+        source: the name of the reporting agent.
+        force: store it even if a similar memory exists.
 
     Returns:
         The id that it will have if it is new, or None when it was dropped; `dropped` counts why.

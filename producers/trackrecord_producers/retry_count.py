@@ -1,10 +1,10 @@
-"""Which tasks this process has failed at before: a further attempt at one is a retry."""
+"""Track the tasks at which this process has failed: a further attempt at one is a retry."""
 
 import threading
 from collections import OrderedDict
 from typing import Final
 
-from .fork_hooks import Step, renew_in_child
+from .fork_hooks import HookStep, renew_in_child
 
 # A task by its project, None for the settings' own, and its id.
 Task = tuple[object, str]
@@ -23,7 +23,7 @@ class RetryCounts:
         self._max_tasks = max_tasks
         self._counts: OrderedDict[Task, int] = OrderedDict()
         self._lock = threading.RLock()
-        renew_in_child(Step.COUNTS, self)
+        renew_in_child(HookStep.COUNTS, self)
 
     def begin_in_child(self) -> None:
         """Keep the counts in a child process."""
@@ -31,12 +31,12 @@ class RetryCounts:
         self._lock = threading.RLock()
 
     def count(self, task: Task) -> int:
-        """How many attempts at the task have failed since the last one that succeeded."""
+        """Return how many attempts at the task have failed since the last success."""
         with self._lock:
             return self._counts.get(task, 0)
 
     def note(self, task: Task, *, success: bool) -> None:
-        """An attempt at the task has ended."""
+        """Note that an attempt at the task has ended."""
         with self._lock:
             failed = self._counts.pop(task, 0)
             if not success:

@@ -1,4 +1,4 @@
-"""What agents hand over, as text that can travel: their own objects describe themselves here."""
+"""Convert agents' values to text that can travel; agents' own objects describe themselves here."""
 
 from traceback import walk_tb
 
@@ -7,18 +7,18 @@ _FILE_PARTS = 2
 
 
 def describe(value: object, longest: int) -> str:
-    """The value as text of at most so many characters; never raises."""
+    """Return a value as text of at most `longest` characters; never raises."""
     try:
         text = str(value)
     except Exception:  # noqa: BLE001 - the agent's own objects describe themselves here
         text = type(value).__qualname__
-    # Text that is no text (a lone surrogate, a NUL) would cost the whole outcome.
+    # An invalid character (a lone surrogate, a NUL) would cost the whole outcome.
     text = text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def describe_error(error: object, longest: int) -> str:
-    """As `describe`, and an exception with the name of its class in front."""
+    """Describe a value; an exception gets the name of its class in front."""
     if not isinstance(error, BaseException):
         return describe(error, longest)
     name, text = type(error).__qualname__, describe(error, longest)
@@ -26,7 +26,9 @@ def describe_error(error: object, longest: int) -> str:
 
 
 def where(error: BaseException) -> str:
-    """Where it was raised, innermost call first: "app/auth.py:42 in check < app/run.py:7 in main".
+    """Return where an error was raised, innermost call first: "app/auth.py:42 in check".
+
+    The calls around it follow, as in "app/auth.py:42 in check < app/run.py:7 in main".
 
     Short names of files: a text for a prompt shows the beginning, and needs no folder of a machine.
     """

@@ -1,4 +1,4 @@
-"""Single values as the wire has them, where what the agent gave has only one reading."""
+"""Coerce single values to the wire's types where only one reading is possible."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -48,7 +48,7 @@ def as_amount(value: object) -> object:
 
 
 def as_count(name: str, value: object, say: Say) -> object:
-    """Return a whole number; one with a fraction is rounded, which is said."""
+    """Return a whole number; round one with a fraction, with a remark."""
     if isinstance(value, timedelta) and name == "duration_ms":
         value = value / _MILLISECOND
     value = as_amount(value)
@@ -61,7 +61,7 @@ def as_count(name: str, value: object, say: Say) -> object:
 
 
 def as_moment(value: object, say: Say) -> object:
-    """Return a moment with a time zone; a datetime without one is local time, which is said."""
+    """Return a moment with a time zone; take one without as local time, with a remark."""
     if isinstance(value, datetime) and value.tzinfo is None:
         say(
             "naive timestamp",

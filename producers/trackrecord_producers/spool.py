@@ -1,8 +1,8 @@
 """The spool: outcomes on disk while Redis is away.
 
 A folder of JSON Lines files, one for each process that writes. A file is locked while its writer
-lives; a file that nobody has locked may be forwarded by whoever gets through to Redis. What is
-written survives its process, not a power cut: nothing waits for the disk.
+lives; a file that nobody has locked may be forwarded by whoever gets through to Redis. A written
+line survives its process, not a power cut: nothing waits for the disk.
 """
 
 import os
@@ -25,11 +25,11 @@ _READ_BYTES = 1024 * 1024
 
 @dataclass(frozen=True)
 class SpoolSize:
-    """What lies in the spool.
+    """The size of the spool.
 
     Attributes:
-        outcomes: how many, in whole lines.
-        bytes: how large.
+        outcomes: its number of whole lines.
+        bytes: its size in bytes.
     """
 
     outcomes: int
@@ -38,13 +38,13 @@ class SpoolSize:
 
 @dataclass(frozen=True)
 class Appended:
-    """What became of lines that were to be spooled.
+    """The result of spooling some lines.
 
     Attributes:
         written: how many of the first ones are in the spool.
-        too_many: how many found no room in it.
+        too_many: how many did not fit into it.
         failed: how many the disk refused.
-        problem: what the disk said; "" when it said nothing.
+        problem: the disk's error; "" without one.
     """
 
     written: int
@@ -54,7 +54,7 @@ class Appended:
 
 
 class SpoolWriter:
-    """Appends lines to a file of this process's own.
+    """Append lines to a file of this process's own.
 
     Args:
         folder: the spool; made when missing.
@@ -102,7 +102,7 @@ class SpoolWriter:
         return len(lines), ""
 
     def _cut(self, file: LockedFile, size: int) -> None:
-        """Take back half a line, so that the next one does not stick to it."""
+        """Remove a partial line, so that the next one does not stick to it."""
         try:
             os.ftruncate(_descriptor(file), size)
         except OSError:
@@ -118,7 +118,7 @@ class SpoolWriter:
         return self._file
 
     def _reopened(self) -> LockedFile | None:
-        """The file from before, unless it was forwarded or is being forwarded."""
+        """Return the earlier file, unless it was forwarded or is being forwarded."""
         if self._path is None:
             return None
         try:
@@ -127,14 +127,14 @@ class SpoolWriter:
             return None
 
     def close(self) -> None:
-        """Leave the file to whoever forwards it."""
+        """Leave the file to the process that forwards it."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 def make_spool(folder: Path) -> None:
-    """Make the folder of a spool, unless it is there."""
+    """Make the folder of a spool, unless it exists."""
     make_private_folder(folder.parent)
     make_private_folder(folder)
 
@@ -154,7 +154,7 @@ def create_spool_file(folder: Path) -> LockedFile:
 
 
 def spool_files(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The files of a spool with their sizes, in no order; nothing when there is no folder."""
+    """Yield the files of a spool with their sizes, in no order; none without a folder."""
     try:
         entries = os.scandir(folder)
     except FileNotFoundError:
@@ -169,7 +169,7 @@ def spool_files(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 def spool_size(settings: AgentSettings) -> SpoolSize:
-    """How much waits on disk; reads the spool once, and locks nothing."""
+    """Return how much waits on disk; reads the spool once, and locks nothing."""
     outcomes = size = 0
     for path, file_size in spool_files(settings.spool_dir):
         size += file_size
@@ -187,7 +187,7 @@ def _count_lines(path: Path) -> int:
 
 
 def as_line(content: bytes) -> bytes:
-    """Return what a line of the spool holds with its line break, which it gets only one of."""
+    """Return a line's content with exactly one line break, at its end."""
     # In JSON a raw line break can only stand where a blank may.
     return content.replace(b"\n", b" ") + b"\n"
 

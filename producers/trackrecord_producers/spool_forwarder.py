@@ -1,7 +1,7 @@
-"""From the spool to Redis, by whoever gets through first.
+"""Forward the spool to Redis, by the first process that gets through.
 
 A file is deleted only after Redis took all of it. When something breaks in between, all of it is
-sent again; the outcomes that were in already are known by their outcome_id.
+sent again; outcomes that had arrived already are recognised by their outcome_id.
 """
 
 import io
@@ -28,7 +28,7 @@ TOO_LONG = "a line of the spool is longer than a body may be; this is a part of 
 
 
 def forward_spool(settings: AgentSettings, client: redis.Redis) -> int:
-    """Send what dead or finished writers left in the spool.
+    """Send the outcomes that dead or finished writers left in the spool.
 
     Returns:
         How many outcomes went onto the stream.
@@ -40,7 +40,7 @@ def forward_spool(settings: AgentSettings, client: redis.Redis) -> int:
 
 
 def forwarding(settings: AgentSettings, client: redis.Redis) -> Iterator[int]:
-    """As `forward_spool`, in steps: yields how many outcomes each pipelined write took.
+    """Forward the spool in steps: yield how many outcomes each pipelined write took.
 
     Between two steps the caller may do something else, or give up and close the iterator.
     """
@@ -83,7 +83,7 @@ class _Piece(NamedTuple):
 
 
 def _pieces(content: io.BufferedReader, max_bytes: int) -> Iterator[_Piece]:
-    """All that a file holds, line by line, without the line breaks."""
+    """Yield the content of a file, line by line, without the line breaks."""
     in_long_line = False
     longest = max_bytes + LINE_OVERHEAD
     while read := content.readline(longest + 1):

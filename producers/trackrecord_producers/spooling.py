@@ -1,4 +1,4 @@
-"""Outcomes and memories from memory to the spool, with what is lost on the way counted."""
+"""Write waiting items to the spool, and count those that are lost."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from .stats import DeliveryCounts
 
 
 class Spooling:
-    """Spools for one thread.
+    """Write to the spool for one thread.
 
     Args:
         settings: validated settings.
-        drops: counts what is lost.
-        counts: counts what is not lost.
+        drops: counts lost items.
+        counts: counts spooled items.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Spooling:
         return fitting
 
     def spool(self, items: Sequence[Waiting]) -> None:
-        """Write items to the spool; what finds no room there is dropped."""
+        """Write items to the spool; drop those that do not fit."""
         if not items:
             return
         appended = self._writer.append([spool_line(item.kind, item.body) for item in items])
@@ -46,5 +46,5 @@ class Spooling:
         self._drops.count("spool_error", appended.failed, detail=appended.problem)
 
     def close(self) -> None:
-        """Leave what was spooled to whoever forwards it."""
+        """Leave the spooled items to the process that forwards them."""
         self._writer.close()

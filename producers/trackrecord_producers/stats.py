@@ -1,4 +1,4 @@
-"""What one process has published, and what became of it."""
+"""The counts of one process's published outcomes."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class DeliveryCounts:
 
 @dataclass(frozen=True)
 class Stats:
-    """How publishing goes in this process.
+    """The counts of publishing in this process.
 
     Attributes:
         published: outcomes that were accepted from the agent.

@@ -1,4 +1,4 @@
-"""Outcomes onto the stream, acknowledged by Redis before the call returns."""
+"""Write outcomes to the stream; Redis acknowledges them before the call returns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -57,7 +57,7 @@ def batches(
     max_outcomes: int = BATCH_OUTCOMES,
     max_bytes: int = BATCH_BYTES,
 ) -> Iterator[list[bytes]]:
-    """Bodies in lists that are neither too long nor too large; one large body stands alone."""
+    """Yield bodies in lists that are neither too long nor too large; a large body is alone."""
     batch: list[bytes] = []
     size = 0
     for body in bodies:

@@ -1,4 +1,4 @@
-"""Tool calls as the wire has them, from the shapes in which agents and frameworks have them."""
+"""Convert tool calls from the shapes of agents and frameworks to the wire's."""
 
 from collections.abc import Callable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Final
@@ -27,7 +27,7 @@ _OTHER_NAMES: Final = {
     "tool_call_id": "id",
     "tool_use_id": "id",
 }
-# What frameworks say of every call, and says nothing about it.
+# The types that frameworks give every call, which mean nothing here.
 _KINDS_OF_CALLS: Final = ("function", "tool_use", "tool_call")
 
 
@@ -61,7 +61,7 @@ def _call(given: object, say: Say) -> object:
 
 
 def _flat(call: dict[Any, Any]) -> dict[Any, Any]:
-    """Return a call without what an OpenAI call wraps its name and arguments in."""
+    """Return a call without the wrapper around the name and arguments of an OpenAI call."""
     function = call.get("function")
     if isinstance(function, Mapping) and "tool" not in call:
         del call["function"]

@@ -13,12 +13,12 @@ _NOTHING_IS_LEARNT: Final = "nothing is learnt from it; put data of your own int
 
 
 def say_unknown(where: str, names: Iterable[object], known: Iterable[str], say: Say) -> None:
-    """Say of each name that it is unknown, and which field may have been meant.
+    """Report each unknown name, and the field that may have been meant.
 
     Args:
-        where: whose field it would be, for example "an outcome".
+        where: the object that has the field, for example "an outcome".
         names: as the agent gave them.
-        known: the fields that there are.
+        known: the existing fields.
         say: takes the kind of the remark and its text.
     """
     known = sorted(known)

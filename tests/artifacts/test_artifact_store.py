@@ -161,7 +161,7 @@ def test_a_pipe_in_the_place_of_an_artifact_hangs_nobody(store, tmp_path):
     (file,) = files(tmp_path / "home")
     file.unlink()
     os.mkfifo(file)
-    with pytest.raises(ArtifactDamaged, match="no regular file"):
+    with pytest.raises(ArtifactDamaged, match="not a regular file"):
         store.get(artifact_id)
 
 

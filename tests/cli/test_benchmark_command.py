@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from trackrecord.factories import appraiser_of
+from trackrecord.factories import scorer_of
 from trackrecord.rules import Rules
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import connect_store, writing
@@ -23,7 +23,7 @@ def benchmark(nothing_up, trackrecord):
 def record(nothing_up):
     """Puts outcomes on record."""
     rules = Rules()
-    appraiser = appraiser_of(rules)
+    scorer = scorer_of(rules)
 
     def call(*outcomes, project="default"):
         engine = connect_store(load_settings().effective_database_url)
@@ -34,7 +34,7 @@ def record(nothing_up):
             for fields in outcomes
         ]
         batch = [
-            appraiser.appraise(decode_outcome(body), body, received_at=now,
+            scorer.score(decode_outcome(body), body, received_at=now,
                                outcome_id=f"{now}-{number}")
             for number, body in enumerate(bodies)
         ]  # fmt: skip

@@ -6,10 +6,10 @@ from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import read_competence, read_competences
-from trackrecord.store.competences.rebuild_credit import credit_again
+from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.database.engine import reading, writing
-from trackrecord_consolidation.rebuild import refold
+from trackrecord_consolidation.rebuild import rebuild_competences
 
 
 def revise(fleet: Fleet, work, now: float = 150.0):
@@ -61,8 +61,8 @@ def test_a_rebuild_keeps_records_made_by_hand(fleet: Fleet) -> None:
     revise(fleet, lambda reviser: reviser.contest(ids["b"], "run 7", is_record=False))
     before = all_records(fleet)
     with writing(fleet.engine) as connection:
-        refold(connection, fleet.rules, fleet.project, fleet.project_id, now=300.0)
-        credit_again(connection, fleet.project_id)
+        rebuild_competences(connection, fleet.rules, fleet.project, fleet.project_id, now=300.0)
+        rebuild_credit(connection, fleet.project_id)
     assert all_records(fleet) == before
 
 

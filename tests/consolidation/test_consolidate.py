@@ -6,9 +6,12 @@ import pytest
 from fleet import Fleet, graph
 from sqlalchemy import Engine, select
 
-from trackrecord.learning.competences.record import Trigger
+from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
-from trackrecord.learning.competences.update import Action, Change
+from trackrecord.learning.competences.update import RecordAction, RecordUpdate
+from trackrecord.prompt.answer import answer_from
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.rules import Rules
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import count_competences, read_history
 from trackrecord.store.competences.runs import read_runs
@@ -77,8 +80,8 @@ def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
     fleet.consolidate()
     (record,) = fleet.records().values()
     assert record.triggers == (
-        Trigger("test fails", {"os": "mac"}, 3, 1),
-        Trigger("a bug", None, 1, 0),
+        TriggerCounts("test fails", {"os": "mac"}, 3, 1),
+        TriggerCounts("a bug", None, 1, 0),
     )
     assert record.recipe[0].args_schema == {"line": "number", "path": "string"}
     assert record.recipe[0].validation == ("go_test",)
@@ -141,7 +144,7 @@ def test_a_retracted_record_stays_retracted(fleet: Fleet) -> None:
 
 def retract(fleet: Fleet, signature: str) -> None:
     record = replace(fleet.records()[signature], status=Status.RETRACTED, updated_at=150.0)
-    change = Change(Action.UPDATED, record, "no longer wanted")
+    change = RecordUpdate(RecordAction.UPDATED, record, "no longer wanted")
     with writing(fleet.engine) as connection:
         row = connection.execute(select(competences.c.signature_id)).scalar_one()
         write_changes(
@@ -254,3 +257,24 @@ def test_few_episodes_at_once_come_to_the_same(engine: Engine) -> None:
     assert {name: replace(each, **blank) for name, each in whole.items()} == {
         name: replace(each, **blank) for name, each in cut.items()
     }
+
+
+def test_what_never_succeeded_is_told(fleet: Fleet) -> None:
+    """22 of 22 failures leave no record, and a prompt says so; two are too few to say it."""
+    for _ in range(22):
+        fleet.report("issue_refund", success=False)
+    for _ in range(2):
+        fleet.report("get_user", success=False)
+    for success in (False, False, False, True):
+        fleet.report("get_order", success=success)
+    fleet.consolidate(now=1000.0)
+    for at, told in ((None, ["issue_refund"]), (1000.0, ["issue_refund"]), (999.0, [])):
+        with reading(fleet.engine) as connection:
+            document = build_document(connection, "default", Rules(), most=9, now=1001.0, at=at)
+        assert [each.id for each in document.failing] == told
+        prompt = answer_from(
+            document, project="default", problem=None, task=None, budget=400, limit=None,
+            language="en", now=1001.0,
+        ).prompt  # fmt: skip
+        line = "## Tool Procedures That Never Succeeded\n\n- issue_refund [0 of 22 tasks succeeded]"
+        assert (line in prompt) is bool(told)

@@ -16,7 +16,7 @@ from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.leases import leases
 from trackrecord_consolidation.run import consolidate
-from trackrecord_consolidation.run_lease import Turn
+from trackrecord_consolidation.run_lease import RunLease
 
 
 def report_some(fleet: Fleet) -> None:
@@ -170,7 +170,7 @@ def test_one_run_at_a_time(fleet: Fleet) -> None:
     """A second one says so, changes nothing, and takes over when the first is dead."""
     fleet.report("a")
     with writing(fleet.engine) as connection:
-        Turn("default", 3600).take(connection)
+        RunLease("default", 3600).take(connection)
     with pytest.raises(AlreadyRunning, match="is being consolidated already"):
         fleet.consolidate()
     assert fleet.state()["waiting"]
@@ -181,13 +181,13 @@ def test_one_run_at_a_time(fleet: Fleet) -> None:
 
 def test_who_lost_the_turn_stops(fleet: Fleet) -> None:
     """In the transaction that notices, nothing is written."""
-    slow, quick = Turn("default", -1.0), Turn("default", 60.0)
+    slow, quick = RunLease("default", -1.0), RunLease("default", 60.0)
     with writing(fleet.engine) as connection:
         slow.take(connection)
     with writing(fleet.engine) as connection:
         quick.take(connection)
 
-    def keep(turn: Turn) -> None:
+    def keep(turn: RunLease) -> None:
         with writing(fleet.engine) as connection:
             turn.keep(connection)
 

@@ -10,14 +10,16 @@ from trackrecord.store.competences.read import read_history
 from trackrecord.store.competences.tables import episodes
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.tables import outcomes
-from trackrecord_consolidation.rebuild import refold
+from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.report import Progress
-from trackrecord_consolidation.run_lease import Turn
+from trackrecord_consolidation.run_lease import RunLease
 
 
 def rebuild(fleet: Fleet, now: float = 500.0) -> Progress:
     with writing(fleet.engine) as connection:
-        return refold(connection, fleet.rules, fleet.project, fleet.project_id, now=now)
+        return rebuild_competences(
+            connection, fleet.rules, fleet.project, fleet.project_id, now=now
+        )
 
 
 def test_the_same_rules_come_to_the_same(fleet: Fleet) -> None:
@@ -103,6 +105,6 @@ def test_too_many_tools_are_looked_at_again(fleet: Fleet) -> None:
 def test_not_while_a_run_is_at_work(fleet: Fleet) -> None:
     """One at a time, here too."""
     with writing(fleet.engine) as connection:
-        Turn(fleet.project, 60.0).take(connection)
+        RunLease(fleet.project, 60.0).take(connection)
     with pytest.raises(AlreadyRunning):
         rebuild(fleet)

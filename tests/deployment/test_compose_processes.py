@@ -191,7 +191,7 @@ def test_health_checks_fail_when_the_process_never_came(deployment):
     assert "no worker of this host" in answer.stderr
     answer = deployment.health("beat")
     assert answer.returncode == 1
-    assert "there is no schedule" in answer.stderr
+    assert "beat has not written its schedule" in answer.stderr
 
 
 def test_beat_is_unhealthy_when_its_schedule_is_old(deployment):

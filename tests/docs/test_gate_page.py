@@ -9,7 +9,7 @@ import yaml
 from documentation import blocks, tables, text_of
 
 from trackrecord.artifacts.rules import ArtifactRules
-from trackrecord.learning.benchmark.gate import CHECKS, BenchmarkRules, Check
+from trackrecord.learning.benchmark.gate import CHECKS, BenchmarkRules, GateCheck
 from trackrecord.learning.benchmark.rates import RATES
 from trackrecord_cli.main import cli
 
@@ -40,7 +40,7 @@ def test_thresholds():
 def test_the_document_shown():
     """Its checks have the fields of a check."""
     (shown,) = [json.loads(block.text) for block in blocks("json") if block.page == PAGE]
-    assert all(set(each) == set(Check.__dataclass_fields__) for each in shown["checks"])
+    assert all(set(each) == set(GateCheck.__dataclass_fields__) for each in shown["checks"])
 
 
 def test_the_workflow():

@@ -9,7 +9,7 @@ from documentation import DOCS, PACKAGE_FOLDERS, tables, text_of
 
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
-from trackrecord.queries.status import Status
+from trackrecord.queries.status import StatusReport
 from trackrecord.settings import Settings
 from trackrecord_producers.drops import Reason
 from trackrecord_worker.health import _SILENT_S
@@ -21,7 +21,7 @@ def test_fields_of_status():
     """running.md names every field of `trackrecord status --json`, and no other."""
     (table,) = [table for table in tables(text_of("docs/running.md")) if table[0][0] == "field"]
     documented = {row[0].strip("`") for row in table[1:]}
-    assert documented == {field.name for field in fields(Status)}
+    assert documented == {field.name for field in fields(StatusReport)}
 
 
 def test_reasons_of_drops():

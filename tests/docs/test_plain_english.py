@@ -1,21 +1,20 @@
-"""Help texts are plain English: whole sentences that say what an option or a command does."""
+"""Help texts, messages and pages are plain English; a help text is a whole sentence."""
 
 import ast
 import re
 
 import click
 import pytest
-from documentation import PACKAGE_FOLDERS, ROOT
+from documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
 
 from trackrecord.settings import Settings
 from trackrecord_cli.main import COMMANDS, cli
 
 # Words of another language's grammar: what they stand for has a plain English form. "There is no
-# setting" is plain, "it is no setting" is not.
-_FORBIDDEN = re.compile(
-    r"(?<!\bthere )\bis no\b|\bis none\b|\bso many\b|\bto be had\b|^(Only|Of|The signal of)\b",
-    re.IGNORECASE,
-)
+# setting" and "the answer is no" are plain, "it is no setting" is not.
+_PHRASES = r"(?<!\bthere )(?<!\banswer )\bis no\b|\bis none\b|\bso many\b|\bto be had\b"
+_FORBIDDEN_IN_PAGES = re.compile(_PHRASES, re.IGNORECASE)
+_FORBIDDEN = re.compile(rf"{_PHRASES}|^(Only|Of|The signal of)\b", re.IGNORECASE)
 _FEWEST_WORDS = 4
 # Each help text begins with an imperative; these are all that are in use.
 _VERBS = frozenset({
@@ -88,6 +87,27 @@ def test_there_are_messages():
 def test_a_message_is_plain(place, text):
     """No message of an error has one of the forbidden phrases."""
     assert not _FORBIDDEN.search(text), f"{place}: {text!r}"
+
+
+# Texts that people write by hand, besides the pages.
+FILES_WITH_COMMENTS = ["docker-compose.yml", "Dockerfile"]
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES + FILES_WITH_COMMENTS)
+def test_a_page_is_plain(name):
+    """No page has one of the forbidden phrases, not even across the end of a line."""
+    text = " ".join(prose_of(name).replace("#", "").split())
+    assert not [text[max(found.start() - 40, 0) :][:80] for found in _phrases_in(text)]
+
+
+def _phrases_in(text):
+    return _FORBIDDEN_IN_PAGES.finditer(text)
+
+
+def test_the_search_finds_forbidden_phrases():
+    """The search finds a forbidden phrase, and leaves plain sentences alone."""
+    assert list(_phrases_in("an outcome that is no valid one"))
+    assert not list(_phrases_in("There is no such command, so the answer is no."))
 
 
 DESCRIPTIONS = {name: field.description or "" for name, field in Settings.model_fields.items()}

@@ -15,9 +15,9 @@ from trackrecord.embeddings.embedder import Embedder, embed_everything
 from trackrecord.embeddings.endpoint import Endpoint
 from trackrecord.errors import EndpointAway, WrongDimension
 from trackrecord.learning.competences.recipe import Step
-from trackrecord.learning.competences.record import Competence, Performance, Trigger
+from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle
-from trackrecord.learning.competences.update import Action, Change
+from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.queries.select_competences import Selector
 from trackrecord.settings import load_settings
 from trackrecord.store.competences.write import SignedChange, write_changes
@@ -35,7 +35,7 @@ def record(some_id, signal):
         project="default",
         skill_name="skill:a",
         signature="a",
-        triggers=(Trigger(signal),),
+        triggers=(TriggerCounts(signal),),
         recipe=(Step(1, "a", {}),),
         required_tools=("a",),
         failure_modes=(),
@@ -51,7 +51,9 @@ def record(some_id, signal):
 def put(store, *records):
     with writing(store) as connection:
         project_id = ensure_projects(connection, ["default"])["default"]
-        changes = [SignedChange(None, Change(Action.CREATED, each, "test")) for each in records]
+        changes = [
+            SignedChange(None, RecordUpdate(RecordAction.CREATED, each, "test")) for each in records
+        ]
         write_changes(connection, project_id, changes, actor="test", now=NOW)
     return project_id
 

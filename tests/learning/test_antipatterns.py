@@ -48,7 +48,7 @@ def test_age_does_not_matter(helpful: int, neutral: int, harmful: int, decayed: 
 
 @given(st.integers(0, 500), st.integers(0, 500))
 def test_a_success_never_inverts(helpful: int, harmful: int) -> None:
-    """What is no anti-pattern does not become one by succeeding, nor cease to be by failing."""
+    """A pattern does not become an anti-pattern by succeeding, nor cease to be one by failing."""
     if harmful + helpful < 3:
         return
     if not is_inverted(RULES, Evidence(helpful, 0, harmful)):

@@ -44,7 +44,7 @@ def test_what_was_given_up_is_no_candidate(status: Status) -> None:
     explained = explain_competence(
         RULES, replace(created(tally(True, True)), status=status), now=100.0
     )
-    assert f"no candidate of selection: it is {status}" in explained.because
+    assert f"not a candidate for selection: it is {status}" in explained.because
     assert "nothing brings it back: new evidence is only counted" in explained.to_change
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.competences.texts import Counts, competence_line
+from trackrecord.learning.competences.selection import expected_success
+from trackrecord.learning.competences.texts import Counts, competence_line, failing_line
 
 TOOLS = ("read", "edit", "test")
 
@@ -91,3 +92,25 @@ def test_every_number_is_true_of_its_trigger(by_trigger, more):
         assert (successes, of) == (meant.successes, meant.total)
     for successes, of in re.findall(r"(\d+) of (\d+)(?: tasks? succeeded)? in all", line):
         assert (int(successes), int(of)) == (total.successes, total.total)
+
+
+def test_a_procedure_that_never_succeeded():
+    """Its tools and how many tasks used them."""
+    assert failing_line("issue_refund", 22) == "- issue_refund [0 of 22 tasks succeeded]"
+    assert failing_line("a+b", 3, "zh") == "- a+b [3个任务中0个成功]"
+
+
+@given(st.integers(0, 200), st.integers(0, 200), st.floats(0, 1))
+def test_few_episodes_hardly_move_an_expectation(successes, failures, base_rate):
+    """It lies between the base rate and the raw rate, nearer to the latter the more there are."""
+    expected = expected_success(successes, failures, base_rate)
+    total = successes + failures
+    raw = successes / total if total else base_rate
+    assert min(raw, base_rate) - 1e-9 <= expected <= max(raw, base_rate) + 1e-9
+    assert abs(expected - raw) == pytest.approx(4 / (total + 4) * abs(base_rate - raw), abs=1e-9)
+
+
+@pytest.mark.parametrize("base_rate", [0.1, 0.42, 0.6, 0.8])
+def test_two_of_two_do_not_outrank_nine_of_ten(base_rate):
+    """Where up to four of five tasks succeed anyway."""
+    assert expected_success(2, 0, base_rate) < expected_success(9, 1, base_rate)

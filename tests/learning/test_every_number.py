@@ -26,7 +26,7 @@ from trackrecord.learning.patterns.texts import (
 )
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.wire.outcome import Outcome
-from trackrecord.wire.scored_outcome import Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer
 
 
 def scored(rules: ScoringRules) -> object:
@@ -62,7 +62,7 @@ def inverted(rules: AntiPatternRules) -> object:
 
 def weighed(rules: CriteriaRules) -> object:
     outcome = Outcome(task_id="t", success=True, criteria={"own": "helpful"})
-    appraised = Appraiser(ScoringRules(), Recogniser(), rules).appraise(
+    scored = OutcomeScorer(ScoringRules(), Recogniser(), rules).score(
         outcome, b"", received_at=0.0, outcome_id="o"
     )
     grid = [
@@ -70,8 +70,8 @@ def weighed(rules: CriteriaRules) -> object:
         for a in (0, 1, 2, 7, 69) for b in (0, 1, 3, 31)
     ] + [CriterionEvidence(3, 0, 0, 2.95, 0.0)]  # fmt: skip
     return (
-        appraised.judged,
-        appraised.named,
+        scored.judged,
+        scored.named,
         [criterion_standing(rules, "own", each) for each in grid],
     )
 

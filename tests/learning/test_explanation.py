@@ -15,7 +15,7 @@ from trackrecord.learning.criteria.weights import (
 )
 from trackrecord.learning.numbers.counterfactual import smallest_count
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.decisions import Action, Decision
+from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.patterns.maturity import MaturityRules
@@ -106,7 +106,7 @@ def test_why_is_the_weight_low():
 
 def test_a_decision_by_hand_is_said_first():
     """With who and why, what the evidence says, and that only a reset changes it."""
-    decision = Decision(Action.DEPRECATE, "ada\n# x", "it `broke`\nall", 0.0)
+    decision = Decision(DecisionAction.DEPRECATE, "ada\n# x", "it `broke`\nall", 0.0)
     found = explained(9, 0, decision=decision)
     assert found.because[0] == (
         "deprecated by hand: deprecated by ada # x at 1970-01-01T00:00:00Z: it `broke` all"

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.competences.fallbacks import fallbacks_among
-from trackrecord.learning.competences.record import Competence, Trigger
+from trackrecord.learning.competences.record import Competence, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.learning.competences.tally import Episode, Tally
 from trackrecord.learning.competences.update import (
-    Action,
-    Change,
     NoChange,
+    RecordAction,
+    RecordUpdate,
     Signature,
     follow,
     follow_rebuilt,
@@ -36,8 +36,8 @@ def signature(total: Tally) -> Signature:
 
 def created(total: Tally) -> Competence:
     change = follow(RULES, signature(total), None, 100.0)
-    assert isinstance(change, Change)
-    assert change.action is Action.CREATED
+    assert isinstance(change, RecordUpdate)
+    assert change.action is RecordAction.CREATED
     return change.record
 
 
@@ -55,7 +55,7 @@ def test_two_successes_make_a_record() -> None:
     assert record.performance.avg_latency_ms == 40
     assert (record.confidence, record.salience, record.version) == (0.8, 1.0, 1)
     assert record.lifecycle.last_reinforced_at == 100.0
-    assert record.triggers == (Trigger("go_build+go_test+lint", None, 2, 0),)
+    assert record.triggers == (TriggerCounts("go_build+go_test+lint", None, 2, 0),)
     assert record.required_tools == ORDER
     assert [step.tool for step in record.recipe] == list(ORDER)
 
@@ -65,7 +65,7 @@ def test_failures_on_record_are_counted() -> None:
     record = created(tally(True, True, False, failure_mode="timeout", signal="deploy"))
     assert record.performance.success_rate == pytest.approx(0.6667, abs=1e-4)
     assert record.failure_modes == ("timeout",)
-    assert record.triggers == (Trigger("deploy", None, 2, 1),)
+    assert record.triggers == (TriggerCounts("deploy", None, 2, 1),)
 
 
 def test_nothing_new() -> None:
@@ -78,8 +78,8 @@ def test_new_successes_reinforce_once() -> None:
     """However many there are."""
     record = replace(created(tally(True, True)), salience=0.5)
     change = follow(RULES, signature(tally(*[True] * 9)), record, 200.0)
-    assert isinstance(change, Change)
-    assert change.action is Action.REINFORCED
+    assert isinstance(change, RecordUpdate)
+    assert change.action is RecordAction.REINFORCED
     assert change.record.salience == pytest.approx(0.6)
     assert change.record.lifecycle.last_reinforced_at == 200.0
     assert change.record.version == 2
@@ -92,8 +92,8 @@ def test_new_failures_only_count() -> None:
     """Salience and reinforcement stay."""
     record = created(tally(True, True))
     change = follow(RULES, signature(tally(True, True, False)), record, 200.0)
-    assert isinstance(change, Change)
-    assert change.action is Action.UPDATED
+    assert isinstance(change, RecordUpdate)
+    assert change.action is RecordAction.UPDATED
     assert (change.record.salience, change.record.lifecycle) == (record.salience, record.lifecycle)
     assert change.record.performance.failure_count == 1
 
@@ -103,8 +103,8 @@ def test_what_was_given_up_stays_so(status: Status) -> None:
     """New evidence is counted, and nothing else."""
     record = replace(created(tally(True, True)), status=status, salience=0.5)
     change = follow(RULES, signature(tally(True, True, True)), record, 200.0)
-    assert isinstance(change, Change)
-    assert change.action is Action.COUNTED
+    assert isinstance(change, RecordUpdate)
+    assert change.action is RecordAction.COUNTED
     assert (change.record.status, change.record.salience) == (status, 0.5)
     assert change.record.performance.success_count == 3
     assert change.rationale.endswith(f"it stays {status}")
@@ -114,16 +114,16 @@ def test_a_contested_record_is_reinforced() -> None:
     """It is still selectable, and stays contested."""
     record = replace(created(tally(True, True)), status=Status.CONTESTED)
     change = follow(RULES, signature(tally(True, True, True)), record, 200.0)
-    assert isinstance(change, Change)
-    assert (change.action, change.record.status) == (Action.REINFORCED, Status.CONTESTED)
+    assert isinstance(change, RecordUpdate)
+    assert (change.action, change.record.status) == (RecordAction.REINFORCED, Status.CONTESTED)
 
 
 def test_a_rebuild_adds_no_salience() -> None:
     """But counts follow."""
     record = replace(created(tally(True, True)), salience=0.5)
     change = follow_rebuilt(RULES, signature(tally(True, True, True)), record, 200.0)
-    assert isinstance(change, Change)
-    assert (change.action, change.record.salience) == (Action.UPDATED, 0.5)
+    assert isinstance(change, RecordUpdate)
+    assert (change.action, change.record.salience) == (RecordAction.UPDATED, 0.5)
     assert follow_rebuilt(RULES, signature(tally(True, True)), record, 200.0) is NoChange.SAME
 
 
@@ -131,12 +131,12 @@ def test_a_rebuild_removes_what_nothing_carries() -> None:
     """Unless it had been given up: that decision outlives the evidence."""
     record = created(tally(True, True))
     change = follow_rebuilt(RULES, signature(tally(True)), record, 200.0)
-    assert isinstance(change, Change)
-    assert change.action is Action.REMOVED
+    assert isinstance(change, RecordUpdate)
+    assert change.action is RecordAction.REMOVED
     retracted = replace(record, status=Status.RETRACTED)
     kept = follow_rebuilt(RULES, signature(Tally()), retracted, 200.0)
-    assert isinstance(kept, Change)
-    assert (kept.action, kept.record.recipe) == (Action.UPDATED, record.recipe)
+    assert isinstance(kept, RecordUpdate)
+    assert (kept.action, kept.record.recipe) == (RecordAction.UPDATED, record.recipe)
 
 
 EPISODES = st.lists(
@@ -171,7 +171,7 @@ def test_ids_are_the_same_whenever_they_are_made() -> None:
     """And different in each project."""
     one = created(tally(True, True))
     other = follow(RULES, Signature("q", one.signature, tally(True, True)), None, 1.0)
-    assert isinstance(other, Change)
+    assert isinstance(other, RecordUpdate)
     assert one.id == created(tally(True, True, True)).id != other.record.id
 
 
@@ -180,7 +180,7 @@ def test_fallbacks_succeed_where_a_record_fails() -> None:
     blank = created(tally(True, True))
 
     def record(id_: str, signal: str, successes: int, failures: int, **more: object) -> Competence:
-        triggers = (Trigger(signal, None, successes, failures),)
+        triggers = (TriggerCounts(signal, None, successes, failures),)
         return replace(blank, id=id_, triggers=triggers, **more)  # type: ignore[arg-type]
 
     found = fallbacks_among(

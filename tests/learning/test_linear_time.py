@@ -15,7 +15,7 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning
 from trackrecord.learning.strategies.phrases import as_phrase
-from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import language_of
 from trackrecord.learning.text.slug import slug_of_words
 from trackrecord.learning.text.words import words_of
@@ -34,7 +34,7 @@ def told(text: str) -> None:
 
 
 WORK: dict[str, Callable[[str], object]] = {
-    "as_data": as_data,
+    "as_data": one_line,
     "as_phrase": as_phrase,
     "classify": lambda text: classify(RuntimeError(text)),
     "classify_failure": classify_failure,
@@ -46,7 +46,7 @@ WORK: dict[str, Callable[[str], object]] = {
     ),
     "retry_text": told,
     "slug_of_words": slug_of_words,
-    "warning": lambda text: warning(Inversion(text, 5, 7)),
+    "warning": lambda text: warning(Inversion(text, Evidence(2, 0, 5, 2.0, 5.0, succeeded=2))),
     "words_of": words_of,
 }
 PIECES = [

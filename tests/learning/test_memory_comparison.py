@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.memories.comparison import Likeness, compare
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.memories.trigrams import similarity
+from trackrecord.learning.memories.trigrams import trigram_similarity
 
 RULES = MemoryRules()
 SAME, CONTRADICTS, OTHER = Likeness.SAME, Likeness.CONTRADICTS, Likeness.OTHER
 
 
 def likeness(older, newer):
-    return compare(RULES, older, newer, similarity(older, newer))
+    return compare(RULES, older, newer, trigram_similarity(older, newer))
 
 
 @pytest.mark.parametrize(

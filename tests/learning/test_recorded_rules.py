@@ -33,7 +33,10 @@ def test_the_same_rules_need_none():
             RecordedRules(competence=CompetenceRules(keep_repeats=True)),
             "competence.keep_repeats: recorded with false, the setting is true",
         ),
-        (RecordedRules(strategies=(Strategy("By moon"),)), "strategies: others were recognised"),
+        (
+            RecordedRules(strategies=(Strategy("By moon"),)),
+            "strategies: other strategies were recognised",
+        ),
     ],
 )
 def test_what_differs_is_named(rules, line):
@@ -78,7 +81,7 @@ def test_a_number_that_became_a_constant():
     other = json.dumps(json.loads(NOTED.rules) | {"scoring.tolerance": 0.01})
     assert not RecordedRules().gave(other)
     assert why_rebuild(Recorded(other, mixed=False, half_life_days=90.0), RecordedRules(), 90) == (
-        "scoring.tolerance: recorded with 0.01, which is not a setting any more",
+        "scoring.tolerance: recorded with 0.01, a setting that has been removed",
     )
 
 
@@ -91,5 +94,5 @@ def test_half_life_mixture_and_ignorance_are_reasons():
     assert len(why_rebuild(mixed, RecordedRules(), 90.0)) == 1
     unknown = Recorded("{}", mixed=True, half_life_days=90.0)
     assert why_rebuild(unknown, RecordedRules(), 90.0) == (
-        "what is recorded was learnt by an earlier version",
+        "the recorded numbers were learnt by an earlier version",
     )

@@ -13,7 +13,7 @@ from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.language import language_of
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer
 
 RECOGNISER = Recogniser()
 
@@ -358,7 +358,7 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
 
 @pytest.mark.linear_time
 @pytest.mark.parametrize("piece", ["don't split by layer, or ", "不要按层拆分,", "a一", "按不同"])
-def test_time_to_appraise_grows_with_the_outcome_and_no_faster(piece: str) -> None:
+def test_time_to_score_grows_with_the_outcome_and_no_faster(piece: str) -> None:
     """Up to a whole mebibyte: no rule looks at more of a description than it is told to."""
 
     def body_of(size: int) -> bytes:
@@ -366,14 +366,14 @@ def test_time_to_appraise_grows_with_the_outcome_and_no_faster(piece: str) -> No
         fields = {"task_id": "t", "success": True, "description": description}
         return json.dumps(fields, ensure_ascii=False).encode()
 
-    appraiser = Appraiser(ScoringRules(), RECOGNISER, CriteriaRules())
+    scorer = OutcomeScorer(ScoringRules(), RECOGNISER, CriteriaRules())
 
-    def appraise(body: bytes) -> None:
-        appraiser.appraise(decode_outcome(body), body, received_at=0.0, outcome_id="o")
+    def score(body: bytes) -> None:
+        scorer.score(decode_outcome(body), body, received_at=0.0, outcome_id="o")
 
     whole = body_of(2**20)
     assert 1_000_000 < len(whole) <= 2**20
-    assert grows_by_at_most(8, appraise, short=body_of(2**17), long=whole)
+    assert grows_by_at_most(8, score, short=body_of(2**17), long=whole)
 
 
 def test_only_so_much_of_a_text_is_looked_at() -> None:

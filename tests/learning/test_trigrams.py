@@ -10,10 +10,10 @@ from trackrecord.learning.memories.trigrams import (
     jaccard,
     marked,
     possibly_similar,
-    similarity,
     size_class,
     slots_in,
     smallest_in,
+    trigram_similarity,
     trigrams,
 )
 
@@ -30,15 +30,15 @@ texts = st.text("abc 缓存", max_size=40)
 )  # fmt: skip
 def test_examples(one, other, expected):
     """Lower case, no padding; two texts without trigrams are the same."""
-    assert similarity(one, other) == expected
+    assert trigram_similarity(one, other) == expected
 
 
 @given(texts, texts)
 def test_similarity_is_symmetric(one, other):
     """And lies in 0..1, with 1 for the same text."""
-    assert similarity(one, other) == similarity(other, one)
-    assert 0 <= similarity(one, other) <= 1
-    assert similarity(one, one) == 1
+    assert trigram_similarity(one, other) == trigram_similarity(other, one)
+    assert 0 <= trigram_similarity(one, other) <= 1
+    assert trigram_similarity(one, one) == 1
 
 
 @given(st.integers(0, 100_000))

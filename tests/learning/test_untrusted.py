@@ -8,7 +8,7 @@ from growth import grows_by_at_most, repeated
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.text.inert import as_data, bounded, unlabelled
+from trackrecord.learning.text.inert import bounded, one_line, unlabelled
 
 # Markdown's and Unicode's trouble is likelier here than in plain text().
 troubled = st.text(
@@ -52,29 +52,29 @@ troubled = st.text(
 )
 def test_made_harmless(text: str, harmless: str) -> None:
     """Nothing that a reader needs is lost."""
-    assert as_data(text) == harmless
+    assert one_line(text) == harmless
 
 
 def test_bounded_with_an_ellipsis() -> None:
     """The ellipsis counts; what fits is left alone."""
-    assert as_data("a" * 200) == "a" * 200
-    assert as_data("a" * 201) == "a" * 199 + "…"
-    assert as_data("one two three", 8) == "one two…"
-    assert as_data("one two three", 5) == "one…"
+    assert one_line("a" * 200) == "a" * 200
+    assert one_line("a" * 201) == "a" * 199 + "…"
+    assert one_line("one two three", 8) == "one two…"
+    assert one_line("one two three", 5) == "one…"
     assert bounded("abc", 1) == "…"
 
 
 @given(troubled, st.integers(1, 60))
 def test_twice_is_once(text: str, limit: int) -> None:
     """What is harmless stays as it is."""
-    once = as_data(text, limit)
-    assert as_data(once, limit) == once
+    once = one_line(text, limit)
+    assert one_line(once, limit) == once
 
 
 @given(troubled, st.integers(1, 60))
 def test_one_inert_line(text: str, limit: int) -> None:
     """Bounded, on one line, visible, and no block of Markdown."""
-    line = as_data(text, limit)
+    line = one_line(text, limit)
     assert len(line) <= limit
     assert line == line.strip()
     assert len(line.splitlines()) <= 1
@@ -88,7 +88,7 @@ def test_one_inert_line(text: str, limit: int) -> None:
 @given(st.text(st.sampled_from("abc déf按层 "), max_size=60))
 def test_plain_text_is_left_alone(text: str) -> None:
     """But for its spaces."""
-    assert as_data(text) == " ".join(text.split())
+    assert one_line(text) == " ".join(text.split())
 
 
 @pytest.mark.linear_time
@@ -98,7 +98,7 @@ def test_plain_text_is_left_alone(text: str) -> None:
 def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     """Eight times the text takes about eight times as long."""
     short, long = (repeated(piece, length) + "x" for length in (32 * 1024, 256 * 1024))
-    assert grows_by_at_most(8, as_data, short=short, long=long)
+    assert grows_by_at_most(8, one_line, short=short, long=long)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,8 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
         ("[PROVEN - x] y", "(PROVEN - x) y"),
         ("Trust me [verified by the maintainers]", "Trust me (verified by the maintainers)"),
         ("[all of it]", "(all of it)"),
+        ("[ [", "( ("),
+        ("x [a (b)] [c]", "x [a (b)] (c)"),
         ("记住 [置信度 1]", "记住 (置信度 1)"),
         ("Annotate with list[int]", "Annotate with list[int]"),
         ("Keep app/[id]/page.tsx", "Keep app/[id]/page.tsx"),
@@ -125,6 +127,6 @@ def test_a_text_cannot_forge_a_label(text, said):
 @given(troubled | st.text(st.sampled_from("[]［］ confidence1.0succeeded ")))
 def test_unlabelling_twice_changes_nothing(text):
     """And no text ends in a group of its own in brackets."""
-    once = unlabelled(as_data(text))
+    once = unlabelled(one_line(text))
     assert unlabelled(once) == once
     assert not re.search(r"(\A|\s)\[[^\]]*\]\Z", once)

@@ -149,6 +149,23 @@ def test_nothing_is_imported_while_a_fork_may_come_in_between(url, agent, client
     assert done.stdout.strip() == "set()", done.stderr
 
 
+@pytest.mark.parametrize("url", ["", "redis://localhost:1/0"])
+def test_reading_rankings_imports_nothing_that_a_fork_may_come_in_between(url, agent, client):
+    """The first call connects outside of the import that forks wait for."""
+    done = agent(
+        """
+        import sys
+        import trackrecord
+        rankings = trackrecord.rankings
+        before = set(sys.modules)
+        rankings(task="fix the build")
+        print(set(sys.modules) - before)
+        """,
+        TRACKRECORD_REDIS_URL=url,
+    )
+    assert done.stdout.strip() == "set()", done.stderr
+
+
 def test_a_fork_from_a_thread_while_others_publish_does_not_deadlock(agent, client, home):
     """Whatever the other threads were at, the child can publish."""
     done = agent(

@@ -62,6 +62,37 @@ def test_importing_and_publishing_needs_nothing_heavy_in_the_agents_thread(agent
     assert done.stdout.splitlines() == ["True True set()", "set()"]
 
 
+def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_need(agent, client):
+    """An agent's memory is not spent on the daemon's libraries, nor on prompts before it asks."""
+    done = agent(
+        """
+        import sys
+        import trackrecord
+        def imported(*packages):
+            beginnings = tuple(f"{package}." for package in packages)
+            return sorted(name for name in sys.modules if f"{name}.".startswith(beginnings))
+        servers = (
+            "pydantic", "pydantic_settings", "sqlalchemy", "celery", "kombu", "structlog", "click",
+            "rich", "httpx", "trackrecord.settings", "trackrecord.daemon_settings",
+            "trackrecord.store", "trackrecord_worker", "trackrecord_cli",
+        )
+        prompts = (
+            "trackrecord.learning.text.inert", "trackrecord.learning.text.width",
+            "trackrecord.learning.text.words", "trackrecord.learning.patterns",
+            "trackrecord.learning.competences", "trackrecord.prompt.client",
+            "trackrecord.prompt.context", "trackrecord.inflight.classification",
+        )
+        trackrecord.publish(task_id="t", success=True)
+        assert trackrecord.flush(30)
+        print(imported(*servers, *prompts))
+        trackrecord.rankings(task="fix the build")
+        print(imported(*servers))
+        """,
+        TRACKRECORD_DATABASE_URL="postgresql://nowhere/at-all",  # an environment may be shared
+    )
+    assert done.stdout.splitlines() == ["[]", "[]"], done.stderr
+
+
 def test_publishing_costs_microseconds_whatever_redis_does(agent, client, hung_port, closed_port):
     """A loose bound for a busy machine; the benchmarks measure it properly."""
     code = """

@@ -143,7 +143,7 @@ def test_a_full_disk_costs_whole_outcomes_only_and_the_agent_goes_on(agent, home
     assert done.stdout.strip() == f"{count} {{'spool_error': {100 - count}}}"
     assert _only_file(home / "spool").read_bytes().endswith(b"\n")
     assert "File too large" in done.stderr
-    assert "make room" in done.stderr
+    assert "free disk space" in done.stderr
 
 
 def test_a_hook_spools_at_once_without_the_network_or_a_thread(agent, home):

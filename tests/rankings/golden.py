@@ -24,7 +24,7 @@ from trackrecord.prompt.document import (
     RankingsDocument,
 )
 from trackrecord.prompt.learnt import patterns_text
-from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.presentation import present_failing, present_pattern
 from trackrecord.prompt.report import context_from
 
 FOLDER = Path(__file__).parent / "golden"
@@ -47,7 +47,8 @@ def pattern(slug, state, score, *, is_negative=False):
 def competence(name, trigger, score):
     return RankedCompetence(
         id=name, skill_name=f"skill:{name}", status="active", triggers=(trigger,), recipe=(),
-        success_count=4, failure_count=1, success_rate=0.8, confidence=score, recency=1.0,
+        success_count=4, failure_count=1, success_rate=0.8, expected_success=0.8, confidence=score,
+        recency=1.0,
         score=score, instructions=f"{name} first",
         lines={"en": f'- when "{trigger}": {name} [worked 4/5]', "zh": f"- {name} [成功4/5次]"},
     )  # fmt: skip
@@ -77,6 +78,7 @@ FULL = {
         pattern("big-bang", "deprecated", 0.86, is_negative=True),
         pattern("all-at-once", "candidate", 0.64, is_negative=True),
     ),
+    "failing": (present_failing("issue_refund", 22),),
     "patterns": (
         pattern("tests-first", "proven", 1.4),
         pattern("small-steps", "proven", 1.2),

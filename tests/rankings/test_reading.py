@@ -7,7 +7,7 @@ import time
 import pytest
 
 from trackrecord.learning.competences.recipe import Step
-from trackrecord.learning.competences.record import Competence, Performance, Trigger
+from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
@@ -38,7 +38,7 @@ def competence(name, tools, signal, now):
             project="p",
             skill_name=f"skill:{name}",
             signature="+".join(sorted(tools)),
-            triggers=(Trigger(signal, None, 2, 0),),
+            triggers=(TriggerCounts(signal, None, 2, 0),),
             recipe=tuple(Step(number, tool, {}) for number, tool in enumerate(tools, 1)),
             required_tools=tuple(tools),
             failure_modes=(),
@@ -50,6 +50,7 @@ def competence(name, tools, signal, now):
             updated_at=now,
         ),
         now=now,
+        base_rate=0.5,
     )
 
 

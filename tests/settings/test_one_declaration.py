@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.agent_settings import AgentSettings, load_agent_settings
+from trackrecord.agent_settings import DAEMONS_OWN, AgentSettings, load_agent_settings
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError
 from trackrecord.rules import Rules
@@ -113,14 +113,14 @@ def test_no_value_makes_settings_crash(name, monkeypatch):
 def test_an_unknown_variable_is_refused_by_both(name, monkeypatch):
     """The line names it."""
     monkeypatch.setenv(ENV_PREFIX + name, "1")
-    line = f"there is no setting {ENV_PREFIX}{name}; docs/settings.md lists them all"
+    line = f"unknown setting {ENV_PREFIX}{name}; docs/settings.md lists them all"
     assert _outcome(load_agent_settings) == _outcome(load_settings) == line
 
 
 @pytest.mark.parametrize("name", ["SCORING__TOLERANCE", "MATURITY__COUNT_TOLERANCE"])
 def test_a_setting_that_became_a_constant_says_so(name, monkeypatch, tmp_path):
     """In the environment and in a file; the line says what to do."""
-    said = "is not a setting any more: rounding is always tolerated; remove it"
+    said = "was removed from the settings: rounding is always tolerated; delete it"
     monkeypatch.setenv(ENV_PREFIX + name, "0.01")
     assert _outcome(load_agent_settings) == _outcome(load_settings) == f"{ENV_PREFIX}{name} {said}"
     monkeypatch.delenv(ENV_PREFIX + name)
@@ -138,6 +138,17 @@ def test_a_projects_name_is_as_on_the_wire(load):
         with pytest.raises(SettingsError, match="setting project: "):
             load(project=name)
     assert load(project="x" * 128).project == "x" * 128
+
+
+def test_an_agent_knows_the_names_of_the_daemons_settings():
+    """Its list of them is that of the declaration: each that is no section of rules."""
+    agents = {each.name for each in fields(AgentSettings)}
+    declared = {
+        each.name
+        for each in fields(DaemonSettings)
+        if each.name not in agents and not is_dataclass(each.default)
+    }
+    assert declared == DAEMONS_OWN
 
 
 def test_an_agents_process_does_without_the_daemons_libraries(home, client):

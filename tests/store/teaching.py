@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine, select
 
-from trackrecord.factories import appraiser_of
+from trackrecord.factories import scorer_of
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.rules import Rules
@@ -16,7 +16,7 @@ from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, p
 from trackrecord.store.outcomes.tables import waiting_episodes
 from trackrecord.store.patterns.read import read_standings
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import Appraised
+from trackrecord.wire.scored_outcome import ScoredOutcome
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0
@@ -24,12 +24,12 @@ DAY = 86_400.0
 DEFAULTS = ("type_safe", "no_bugs", "patterns", "readable")
 CRITERIA = CriteriaRules(defaults=DEFAULTS)
 RULES = Rules(criteria=CRITERIA)
-APPRAISER = appraiser_of(RULES)
+SCORER = scorer_of(RULES)
 
 
 def outcome(
     number: int | str, *, helpful: bool = True, received: float = NOW, **fields: object
-) -> Appraised:
+) -> ScoredOutcome:
     """One outcome, helpful or harmful, received at a moment."""
     signals = (
         {"success": True, "error_count": 0}
@@ -38,12 +38,12 @@ def outcome(
     )
     given = {"outcome_id": f"o{number}", "task_id": f"t{number}", **signals, **fields}
     body = json.dumps(given).encode()
-    return APPRAISER.appraise(decode_outcome(body), body, received_at=received, outcome_id="none")
+    return SCORER.score(decode_outcome(body), body, received_at=received, outcome_id="none")
 
 
 def teach(
     store: Engine,
-    batch: Iterable[Appraised],
+    batch: Iterable[ScoredOutcome],
     *,
     now: float = NOW,
     rules: Rules = RULES,

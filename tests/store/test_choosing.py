@@ -8,9 +8,9 @@ from teaching import DAY, NOW
 
 from trackrecord.learning.competences.phrases import fit, phrases_of_record
 from trackrecord.learning.competences.recipe import Step
-from trackrecord.learning.competences.record import Competence, Performance, Trigger
+from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle, Status
-from trackrecord.learning.competences.update import Action, Change
+from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.store.competences import select as choosing
 from trackrecord.store.competences.select import select_competences, select_in_past, signals_of
 from trackrecord.store.competences.write import SignedChange, write_changes
@@ -28,7 +28,7 @@ def record(some_id, *, confidence=0.8, good=2, bad=0, days=0.0, signals=("x",), 
         project="default",
         skill_name="skill:a",
         signature="a",
-        triggers=tuple(map(Trigger, signals)),
+        triggers=tuple(map(TriggerCounts, signals)),
         recipe=(Step(1, "a", {}),),
         required_tools=("a",),
         failure_modes=(),
@@ -46,7 +46,9 @@ def put(store, *records, now=NOW):
     """Write records; answers the project's row."""
     with writing(store) as connection:
         project_id = ensure_projects(connection, ["default"])["default"]
-        changes = [SignedChange(None, Change(Action.CREATED, each, "test")) for each in records]
+        changes = [
+            SignedChange(None, RecordUpdate(RecordAction.CREATED, each, "test")) for each in records
+        ]
         write_changes(connection, project_id, changes, actor="test", now=now)
     return project_id
 

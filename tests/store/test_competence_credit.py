@@ -14,13 +14,13 @@ from test_choosing import select as select_best
 from trackrecord.learning.competences.record import Performance, competence_id
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.read import read_competence, read_competences
-from trackrecord.store.competences.rebuild_credit import credit_again
+from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.competences.tables import competence_credits
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord_consolidation.rebuild import refold
+from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.run import consolidate
 
 COMPETENCE = CompetenceRules()
@@ -43,8 +43,8 @@ def rebuild(store, now):
     with writing(store) as connection:
         project_id = project_id_of(connection, "default")
         rebuild_patterns(connection, project_id, RULES, now=now)
-        refold(connection, COMPETENCE, "default", project_id, now=now)
-        credit_again(connection, project_id)
+        rebuild_competences(connection, COMPETENCE, "default", project_id, now=now)
+        rebuild_credit(connection, project_id)
 
 
 def test_count_latency_and_last_use(store):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from sqlalchemy import func, select
-from teaching import APPRAISER, CRITERIA, DAY, DEFAULTS, NOW, RULES, outcome, teach
+from teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, SCORER, outcome, teach
 
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
@@ -202,6 +202,6 @@ def test_names_are_kept_as_they_are_but_for_spaces_around_them(store):
     body = json.dumps(
         {"task_id": "t", "success": True, "criteria": {" Own ": "helpful", "  ": "harmful"}}
     ).encode()
-    appraised = APPRAISER.appraise(decode_outcome(body), body, received_at=NOW, outcome_id="o")
-    teach(store, [appraised])
+    scored = SCORER.score(decode_outcome(body), body, received_at=NOW, outcome_id="o")
+    teach(store, [scored])
     assert set(standings(store)) == {*DEFAULTS, "Own"}

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from teaching import DAY, NOW, RULES, outcome, standings, teach
 
 from trackrecord.errors import DecisionRefused, UnknownId
-from trackrecord.learning.patterns.decisions import Action
+from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -20,7 +20,7 @@ from trackrecord.store.patterns.tables import pattern_transitions, patterns
 def by_hand(store, action, *, at=NOW, slug="plan", reason="because"):
     with writing(store) as connection:
         return decide(
-            connection, project_id_of(connection, "default"), slug, Action(action),
+            connection, project_id_of(connection, "default"), slug, DecisionAction(action),
             actor="ada", reason=reason, rules=RULES, now=at,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from teaching import DAY, NOW, outcome, teach
 
 from trackrecord.errors import InvalidMemory, UnknownId
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
-from trackrecord.learning.memories.trigrams import similarity
+from trackrecord.learning.memories.trigrams import trigram_similarity
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.read import changes_of, find_memory
@@ -74,9 +74,9 @@ def test_the_same_again_is_returned_as_it_stands(store):
     store_text(store, CACHE, "m1", source="agent-a")
     judge(store, confirm, "m1")
     again = store_text(store, SAME, "m2", source="agent-b", now=NOW + 1)
-    assert similarity(CACHE, SAME) >= 0.85
+    assert trigram_similarity(CACHE, SAME) >= 0.85
     assert (again.is_new, again.memory.id, again.memory.text) == (False, "m1", CACHE)
-    assert again.similarity == similarity(CACHE, SAME)
+    assert again.similarity == trigram_similarity(CACHE, SAME)
     assert again.memory.state.confidence == 0.6
     assert again.memory.sources == ("agent-a", "agent-b")
     assert store_text(store, SAME, "m3", source="agent-b").memory.sources == ("agent-a", "agent-b")
@@ -88,7 +88,7 @@ def test_the_newer_supersedes_the_older(store):
     """Whose confidence is multiplied by 0.3, and both say so."""
     store_text(store, CACHE, "m1")
     newer = store_text(store, CONFLICT, "m2", now=NOW + 1)
-    assert 0.5 <= similarity(CACHE, CONFLICT) < 0.85
+    assert 0.5 <= trigram_similarity(CACHE, CONFLICT) < 0.85
     older = read(store, "m1")
     assert (older.superseded_by, older.state.confidence) == ("m2", 0.15)
     assert newer.memory.supersedes == ("m1",)
@@ -320,7 +320,7 @@ def test_every_similar_memory_is_found(store, texts, data):
     expected = {
         memory_id
         for memory_id, text in kept.items()
-        if memory_id not in gone and similarity(asked, text) >= 0.5
+        if memory_id not in gone and trigram_similarity(asked, text) >= 0.5
     }
     with reading(store) as connection:
         found = similar_memories(connection, project_id, asked, 0.5)

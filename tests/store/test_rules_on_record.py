@@ -20,7 +20,7 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.store.patterns.read import read_standings
-from trackrecord_worker.reminder import RebuildReminder
+from trackrecord_worker.rebuild_reminder import RebuildReminder
 
 OTHER = replace(RULES, scoring=ScoringRules(fast_ms=1000))
 
@@ -124,5 +124,5 @@ def test_numbers_of_the_first_version_are_known_to_be_of_another(empty_store_url
 
         connection.execute(recorded_rules.update().values(rules="{}", mixed=True))
     teach(engine, [outcome(2)])
-    assert due(engine) == {"default": ("what is recorded was learnt by an earlier version",)}
+    assert due(engine) == {"default": ("the recorded numbers were learnt by an earlier version",)}
     engine.dispose()

@@ -9,7 +9,7 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
 from trackrecord_worker.embedded_redis import EmbeddedRedis
-from trackrecord_worker.stages import Stages
+from trackrecord_worker.services import Services
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def engine(store_settings: Settings) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def worker_of() -> Iterator[Callable[[Settings], Stages]]:
+def worker_of() -> Iterator[Callable[[Settings], Services]]:
     """Makes workers, as far as one process has them; closed after the test."""
-    made: list[Stages] = []
+    made: list[Services] = []
 
-    def make(settings: Settings) -> Stages:
-        stages = Stages(settings, create_app(settings))
+    def make(settings: Settings) -> Services:
+        stages = Services(settings, create_app(settings))
         made.append(stages)
         return stages
 
@@ -52,6 +52,6 @@ def worker_of() -> Iterator[Callable[[Settings], Stages]]:
 
 
 @pytest.fixture
-def worker(worker_of: Callable[[Settings], Stages], store_settings: Settings) -> Stages:
+def worker(worker_of: Callable[[Settings], Services], store_settings: Settings) -> Services:
     """A worker in this process."""
     return worker_of(store_settings)

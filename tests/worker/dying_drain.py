@@ -11,7 +11,7 @@ from sqlalchemy import event
 from trackrecord.settings import Settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.refresh import RankingsRefresher
-from trackrecord_worker.stages import Stages
+from trackrecord_worker.services import Services
 from trackrecord_worker.stream import OutcomeStream
 
 
@@ -43,7 +43,7 @@ def drain_until(point: str, settings: Settings) -> None:
                 _die()
             super().note_changes(projects)
 
-    stages = Stages(settings, create_app(settings))
+    stages = Services(settings, create_app(settings))
     stages.drain._background._stream = DyingStream(stages.redis, settings.keys)
     stages.drain._refresher = DyingRefresher(stages.engine, stages.redis, settings)
     if point == "commit":

@@ -12,7 +12,7 @@ from working import all_counted, body, learnt_counts, publish, recorded_ids
 
 from trackrecord.settings import Settings, load_settings
 from trackrecord_cli.commands import dead_
-from trackrecord_worker.stages import Stages
+from trackrecord_worker.services import Services
 
 # What is wrong, the body, and a part of the reason that is to be given.
 BAD_BODIES: list[tuple[str, bytes, str]] = [
@@ -58,7 +58,7 @@ def dead_letters(client: redis.Redis, settings: Settings) -> list[dict[bytes, by
 
 
 def test_every_bad_body_goes_to_the_dead_letters_as_it_came(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """Each with its reason and its own bytes; every good one of the same batch is learnt."""
     entry_ids = []
@@ -78,7 +78,7 @@ def test_every_bad_body_goes_to_the_dead_letters_as_it_came(
 
 
 def test_a_nest_of_ten_thousand(
-    worker_of: Callable[[Settings], Stages], store_settings: Settings, client: redis.Redis
+    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """However deep, wherever: it stops nothing."""
     deep = b"[" * 10_000 + b"]" * 10_000
@@ -104,7 +104,7 @@ def test_a_nest_of_ten_thousand(
 
 
 def test_entries_that_are_not_of_the_protocol(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """No body, an unknown version: set aside with every field they had."""
     stream = store_settings.keys.outcomes
@@ -132,7 +132,7 @@ def test_entries_that_are_not_of_the_protocol(
 
 
 def test_reasons_never_repeat_content(
-    worker: Stages, store_settings: Settings, client: redis.Redis
+    worker: Services, store_settings: Settings, client: redis.Redis
 ) -> None:
     """A dead letter's reason is shown in logs and lists; a secret in a body must not be."""
     publish(
@@ -150,7 +150,7 @@ def test_reasons_never_repeat_content(
 
 
 def test_unknown_fields_of_a_body_are_kept(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """They are no fault."""
     publish(client, store_settings, body(1, from_tomorrow={"a": [1]}))
@@ -167,8 +167,8 @@ def replay(settings: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: str)
 
 
 def test_replay_after_the_limit_was_raised(
-    worker: Stages,
-    worker_of: Callable[[Settings], Stages],
+    worker: Services,
+    worker_of: Callable[[Settings], Services],
     store_settings: Settings,
     client: redis.Redis,
     engine: Engine,
@@ -191,7 +191,7 @@ def test_replay_after_the_limit_was_raised(
 
 
 def test_replay_of_one_letter_leaves_the_others(
-    worker: Stages, store_settings: Settings, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+    worker: Services, store_settings: Settings, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And takes nothing of ours back into the stream."""
     publish(client, store_settings, b"first", b"second")
@@ -204,7 +204,7 @@ def test_replay_of_one_letter_leaves_the_others(
 
 
 def test_any_json_at_all_stops_nothing(
-    worker: Stages, store_settings: Settings, client: redis.Redis
+    worker: Services, store_settings: Settings, client: redis.Redis
 ) -> None:
     """Values of every type in every field."""
     values: list[object] = [None, True, 0, -1, 1.5, 2**80, "", "x", [], [None], {}, {"a": 1}]

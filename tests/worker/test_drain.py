@@ -14,11 +14,11 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.outcome import Outcome
-from trackrecord.wire.scored_outcome import Appraised, Appraiser
-from trackrecord_worker.stages import Stages
+from trackrecord.wire.scored_outcome import OutcomeScorer, ScoredOutcome
+from trackrecord_worker.services import Services
 from trackrecord_worker.stream import OutcomeStream
 
-WorkerOf = Callable[[Settings], Stages]
+WorkerOf = Callable[[Settings], Services]
 
 
 def pending(client: redis.Redis, settings: Settings) -> int:
@@ -27,7 +27,7 @@ def pending(client: redis.Redis, settings: Settings) -> int:
 
 
 def test_what_is_learnt_is_gone_from_the_stream(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """Neither waiting nor pending any more."""
     publish(client, store_settings, *(body(n) for n in range(30)))
@@ -38,13 +38,13 @@ def test_what_is_learnt_is_gone_from_the_stream(
     assert learnt_counts(engine) == all_counted(30)
 
 
-def test_an_empty_stream_is_no_error(worker: Stages, client: redis.Redis) -> None:
+def test_an_empty_stream_is_no_error(worker: Services, client: redis.Redis) -> None:
     """The drain waits as long as it is told and ends."""
     assert worker.drain.run().batches == 0
 
 
 def test_the_same_outcome_twice(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """In one batch and in later ones: counted once, the first one stays."""
     publish(client, store_settings, body(1), body(1, success=False), body(2))
@@ -59,7 +59,7 @@ def test_the_same_outcome_twice(
 
 
 def test_without_an_id_the_entry_is_the_id(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """The same one when the entry is delivered again."""
     (entry_id,) = publish(client, store_settings, body(outcome_id=None))
@@ -74,7 +74,7 @@ def test_without_an_id_the_entry_is_the_id(
 
 
 def test_received_when_redis_took_it(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """Not when the worker came to it; an entry with an id of the future is received now."""
     an_hour_ago = int((time.time() - 3600) * 1000)
@@ -94,7 +94,7 @@ def test_received_when_redis_took_it(
 
 
 def test_what_was_read_and_not_learnt_is_tried_again(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """First of all, by the same process, at its next drain."""
     publish(client, store_settings, *(body(n) for n in range(3)))
@@ -116,7 +116,7 @@ def test_what_was_read_and_not_learnt_is_tried_again(
 
 
 def test_what_a_dead_worker_left_is_taken_over(
-    worker: Stages, worker_of: WorkerOf, store_settings: Settings, client: redis.Redis,
+    worker: Services, worker_of: WorkerOf, store_settings: Settings, client: redis.Redis,
     engine: Engine,
 ) -> None:  # fmt: skip
     """After the idle time, not before, and in as many batches as it takes."""
@@ -137,7 +137,7 @@ def test_what_a_dead_worker_left_is_taken_over(
 
 
 def test_taking_over_what_is_learnt_already(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """A worker that died after the commit: its entries leave the stream, nothing counts twice."""
     publish(client, store_settings, *(body(n) for n in range(5)))
@@ -157,7 +157,7 @@ def test_taking_over_what_is_learnt_already(
 
 
 def test_an_entry_that_was_deleted_by_hand(
-    worker: Stages, store_settings: Settings, client: redis.Redis
+    worker: Services, store_settings: Settings, client: redis.Redis
 ) -> None:
     """While it was pending: it is forgotten, and holds up nothing."""
     ids = publish(client, store_settings, *(body(n) for n in range(3)))
@@ -172,7 +172,7 @@ def test_an_entry_that_was_deleted_by_hand(
 
 
 def test_consumers_that_are_gone_are_forgotten(
-    worker: Stages, store_settings: Settings, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+    worker: Services, store_settings: Settings, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once they owe nothing; one that still owes entries is kept."""
     publish(client, store_settings, body(1))
@@ -192,7 +192,7 @@ def test_consumers_that_are_gone_are_forgotten(
 
 
 def test_the_stream_may_vanish(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """A flushed Redis has no consumer group; the next drain makes one."""
     publish(client, store_settings, body(1))
@@ -245,7 +245,7 @@ def refuse(engine: Engine, condition: str) -> None:
 
 
 def test_what_the_database_refuses(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """Only that goes to the dead letters; the rest of its batch is learnt, once."""
     refuse(engine, "NEW.task_id = 't7'")
@@ -260,7 +260,7 @@ def test_what_the_database_refuses(
 
 
 def test_one_outcome_alone_that_the_database_refuses(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """It does not block the stream."""
     refuse(engine, "NEW.task_id = 't7'")
@@ -271,7 +271,7 @@ def test_one_outcome_alone_that_the_database_refuses(
 
 
 def test_a_database_that_refuses_everything_is_away(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """Nothing is the outcomes' fault then: they wait, and none goes to the dead letters."""
     with writing(engine) as connection:
@@ -289,7 +289,7 @@ def test_a_database_that_refuses_everything_is_away(
 
 
 def test_many_projects_in_one_batch(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """Hundreds of them, with the same ids in each."""
     publish(client, store_settings, *(body(1, project=f"p{n}") for n in range(300)))
@@ -299,17 +299,17 @@ def test_many_projects_in_one_batch(
 
 
 def test_a_fault_of_ours_holds_up_nothing(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
-    """What cannot be appraised, for a reason nobody foresaw, goes to the dead letters."""
+    """An outcome that cannot be scored, for an unforeseen reason, goes to the dead letters."""
 
-    class Faulty(Appraiser):
-        def appraise(self, outcome: Outcome, *arguments: Any, **named: Any) -> Appraised:
+    class Faulty(OutcomeScorer):
+        def score(self, outcome: Outcome, *arguments: Any, **named: Any) -> ScoredOutcome:
             if outcome.task_id == "t3":
                 raise ZeroDivisionError
-            return super().appraise(outcome, *arguments, **named)
+            return super().score(outcome, *arguments, **named)
 
-    worker.drain._appraiser = Faulty(
+    worker.drain._scorer = Faulty(
         store_settings.scoring, worker.recogniser, store_settings.criteria
     )
     publish(client, store_settings, *(body(n) for n in range(6)))
@@ -317,5 +317,5 @@ def test_a_fault_of_ours_holds_up_nothing(
     assert (done.recorded, done.refused) == (5, 1)
     letters: Any = client.xrange(store_settings.keys.dead)
     assert letters[0][1][b"body"] == body(3)
-    assert b"cannot be appraised" in letters[0][1][b"reason"]
+    assert b"cannot be scored" in letters[0][1][b"reason"]
     assert client.xlen(store_settings.keys.outcomes) == 0

@@ -14,7 +14,7 @@ from working import all_counted, body, learnt_counts, publish
 
 from trackrecord.prompt.document import decode_document
 from trackrecord.settings import Settings
-from trackrecord_worker.stages import Stages
+from trackrecord_worker.services import Services
 
 OUTCOMES = 200
 
@@ -28,7 +28,7 @@ def test_killed_while_it_learns(
     store_settings: Settings,
     client: redis.Redis,
     engine: Engine,
-    worker_of: Callable[[Settings], Stages],
+    worker_of: Callable[[Settings], Services],
 ) -> None:
     """The next worker finishes: each outcome once, each bad body once among the dead letters."""
     publish(client, store_settings, *(body(n) for n in range(OUTCOMES)), b"bad", b"worse")

@@ -17,7 +17,7 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord.store.outcomes.tables import projects
-from trackrecord_worker.stages import Stages
+from trackrecord_worker.services import Services
 
 
 def cached(client: redis.Redis, settings: Settings, project: str = "default") -> RankingsDocument:
@@ -26,7 +26,7 @@ def cached(client: redis.Redis, settings: Settings, project: str = "default") ->
 
 
 def test_after_a_batch_the_rankings_are_there(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """Of the projects that changed, with the store's revision, and not for ever."""
     publish(client, store_settings, *(body(n) for n in range(3)), body(1, project="other"))
@@ -45,7 +45,7 @@ def test_after_a_batch_the_rankings_are_there(
 
 
 def test_many_batches_are_few_refreshes(
-    worker_of: Callable[[Settings], Stages], store_settings: Settings, client: redis.Redis
+    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """At most one in each interval, and the last one shows all that was learnt."""
     settings = load_settings(
@@ -63,7 +63,7 @@ def test_many_batches_are_few_refreshes(
 
 
 def test_a_missing_cache_is_built_again(
-    worker: Stages, store_settings: Settings, client: redis.Redis
+    worker: Services, store_settings: Settings, client: redis.Redis
 ) -> None:
     """And one that shows what it should is left alone."""
     publish(client, store_settings, body(1), body(2, project="other"))
@@ -77,7 +77,7 @@ def test_a_missing_cache_is_built_again(
 
 
 def test_what_changed_behind_the_cache_is_noticed(
-    worker: Stages, store_settings: Settings, client: redis.Redis, engine: Engine
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """By the revision: a worker may die between its commit and the refresh."""
     publish(client, store_settings, body(1))
@@ -89,7 +89,7 @@ def test_what_changed_behind_the_cache_is_noticed(
 
 
 def test_old_rankings_are_computed_anew(
-    worker_of: Callable[[Settings], Stages], store_settings: Settings, client: redis.Redis
+    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """Without any outcome: evidence ages."""
     settings = load_settings(
@@ -119,7 +119,7 @@ def test_an_older_revision_never_overwrites_a_newer_one(
 
 
 def test_a_database_made_anew_is_not_behind_the_cache(
-    worker_of: Callable[[Settings], Stages], home: Any, client: redis.Redis, redis_server: Any
+    worker_of: Callable[[Settings], Services], home: Any, client: redis.Redis, redis_server: Any
 ) -> None:
     """Its revisions lie above those that the cache still shows."""
     for name in ("first", "second"):
@@ -135,7 +135,7 @@ def test_a_database_made_anew_is_not_behind_the_cache(
 
 @pytest.mark.parametrize("project", ["a:b", "*", "default:x", "项目", "\U0001f600", "a b\n"])
 def test_projects_of_any_name(
-    project: str, worker: Stages, store_settings: Settings, client: redis.Redis
+    project: str, worker: Services, store_settings: Settings, client: redis.Redis
 ) -> None:
     """Each has its own rankings."""
     publish(client, store_settings, body(1, project=project), body(2))

@@ -19,7 +19,7 @@ from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episod
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
 from trackrecord_worker.schedule import beat_schedule, is_consolidation_due, parse_crontab
-from trackrecord_worker.stages import Stages, StagesOfProcess
+from trackrecord_worker.services import Services, ServicesOfProcess
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_app_runs_its_tasks_for_real(settings: Settings) -> None:
 
 def test_stages_belong_to_a_process(settings: Settings) -> None:
     """A forked child builds its own: connections must not be shared."""
-    stages = StagesOfProcess(settings, create_app(settings))
+    stages = ServicesOfProcess(settings, create_app(settings))
     mine = stages.get()
     assert stages.get() is mine
     reader, writer = os.pipe()
@@ -191,6 +191,6 @@ def test_the_time_zone_is_that_of_the_settings(store: Engine, home: Path) -> Non
 def test_a_worker_uses_the_crontab_of_its_settings(home: Path) -> None:
     """In its app's time zone."""
     settings = load_settings(home=home, consolidation_crontab="30 4 * * *", timezone="Asia/Tokyo")
-    schedule = Stages(settings, create_app(settings)).schedule
+    schedule = Services(settings, create_app(settings)).schedule
     assert (schedule.hour, schedule.minute) == ({4}, {30})
     assert str(schedule.tz) == "Asia/Tokyo"

@@ -1,4 +1,4 @@
-"""What an agent's tool layer calls: oversized outputs become summaries, and come back whole.
+"""An agent's tool layer: replace oversized outputs by summaries, and read them back.
 
 Replacing an output never raises: when it cannot be stored, it is passed on unchanged.
 """
@@ -37,8 +37,8 @@ class Stored:
     """An output that is stored.
 
     Attributes:
-        id: under which it can be had back.
-        told: what is told of it.
+        id: the id under which it can be read back.
+        told: its description.
         summary: the text that stands in its place.
     """
 
@@ -61,22 +61,22 @@ def store_output(settings: AgentSettings, project: str | None, data: bytes) -> S
 
 
 def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStore:
-    """The artifacts of a project; of the settings' own when none is named."""
+    """Return the artifacts of a project, by default the settings' project."""
     return ArtifactStore(
         settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
     )
 
 
 def summarise(output: Output, *, project: str | None = None) -> Output:
-    """The output of a tool as it can stand in a prompt: itself, or a summary when it is oversized.
+    """Return a tool's output as a prompt can hold it: itself, or a summary if it is oversized.
 
-    An oversized output is stored whole, and the summary says under which id it can be had back.
-    Never raises: what cannot be stored is passed on unchanged, and the log says why. So is
-    everything but `str` and `bytes`, and whatever was retrieved.
+    An oversized output is stored whole, and the summary says under which id it can be read back.
+    Never raises: an output that cannot be stored is passed on unchanged, and the log says why. So
+    is everything but `str` and `bytes`, and everything that was retrieved.
 
     Args:
-        output: what the tool gave; the summary is of the same type.
-        project: whose it is; the settings' project when not given.
+        output: the tool's output; the summary is of the same type.
+        project: its project; the settings' project when not given.
     """
     if not isinstance(output, (str, bytes)):
         return output
@@ -90,7 +90,7 @@ def summarise(output: Output, *, project: str | None = None) -> Output:
 
 
 def is_oversized(output: object) -> bool:
-    """Whether `summarise` would store it; never raises."""
+    """Return whether `summarise` would store an output; never raises."""
     if not isinstance(output, (str, bytes)):
         return False
     try:
@@ -127,25 +127,25 @@ def artifact(
     limit: int | None = -1,
     project: str | None = None,
 ) -> Page:
-    """A stored output, or a part of it, a page at a time.
+    """Return a stored output, or a part of it, one page at a time.
 
     Its `text` or `data` is never summarised again: not by `summarise`, and not by the wrapper of
     the tool that calls this.
 
     Args:
-        id: as the summary names it.
+        id: the artifact's id, as the summary gives it.
         lines: the first and the last line, counted from 1; None for the last: up to the end.
         bytes: the first and the last byte, counted from 0; None for the last: up to the end.
         limit: bytes of a page; None for all that was asked for. Left out, the setting's.
-        project: whose it is; the settings' project when not given.
+        project: its project; the settings' project when not given.
 
     Returns:
-        The page; its `following` is what to ask for next.
+        The page; its `following` is the range to ask for next.
 
     Raises:
-        InvalidArtifactId: there can be no such id, or no such part.
+        InvalidArtifactId: the id or the range is not a valid one.
         UnknownId: the project has no such artifact.
-        ArtifactDamaged: what lies there is not what was stored.
+        ArtifactDamaged: the content on disk is not what was stored.
         OSError: it cannot be read.
         SettingsError: a setting is wrong.
     """
@@ -170,7 +170,7 @@ def _wanted(lines: tuple[int, int | None] | None, bytes_: tuple[int, int | None]
 
 @lru_cache(maxsize=1)
 def _settings(_pid: int) -> AgentSettings:
-    # Only who meets an output pays for the settings' import.
+    # Only a process that handles an output pays for the settings' import.
     with not_while_forking():
         from trackrecord.agent_settings import load_agent_settings
 
@@ -178,7 +178,7 @@ def _settings(_pid: int) -> AgentSettings:
 
 
 def _say(problem: Exception) -> None:
-    """At most once a minute: a full disk is no reason to flood the agent's log."""
+    """Log a problem at most once a minute: a full disk must not flood the agent's log."""
     global _quiet_until
     now = time.monotonic()
     if now < _quiet_until:

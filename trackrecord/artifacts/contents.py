@@ -1,16 +1,16 @@
-"""Outputs as bytes: their text, their lines, and what is kept of one that is too large."""
+"""Outputs as bytes: their text, their lines, and the parts kept of one that is too large."""
 
 import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Work goes on in pieces: a large output is not to be in memory several times over.
+# Work is done in pieces, so that a large output is not in memory several times over.
 _PIECE = 256 * 1024
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of an output.
+    """The part of an output that is kept.
 
     Attributes:
         data: its bytes; of one that was cut: head, a line that says so, and tail.
@@ -22,14 +22,14 @@ class Kept:
 
 
 def as_bytes(output: str | bytes) -> bytes:
-    """An output's bytes; text in UTF-8, with lone surrogates as they are."""
+    """Return an output's bytes; text becomes UTF-8, with lone surrogates as they are."""
     if isinstance(output, bytes):
         return output
     return output.encode("utf-8", "surrogatepass")
 
 
 def characters_of(data: bytes) -> int | None:
-    """How many characters a UTF-8 text has; None when the bytes are none."""
+    """Return the number of characters of a UTF-8 text; None if the bytes are not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         count = sum(len(decoder.decode(piece)) for piece in pieces(data))
@@ -39,14 +39,14 @@ def characters_of(data: bytes) -> int | None:
 
 
 def lines_of(data: bytes) -> int:
-    """How many lines there are; what follows the last line end is one, too."""
+    """Return the number of lines; text after the last line end counts as one."""
     return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
 
 
 def keep(data: bytes, max_bytes: int) -> Kept:
-    """The whole output, or head and tail of one that has more than `max_bytes`.
+    """Return the whole output, or the head and tail of one with more than `max_bytes`.
 
-    Together with the line that stands for the middle, what is kept has at most `max_bytes`.
+    The kept part has at most `max_bytes`, including the line that stands for the middle.
     """
     if len(data) <= max_bytes:
         return Kept(data)
@@ -62,7 +62,7 @@ def _missing(gone: int, size: int) -> bytes:
 
 
 def before_character(data: bytes, place: int) -> int:
-    """The place, moved back to where a character of UTF-8 begins."""
+    """Return the place, moved back to where a character of UTF-8 begins."""
     for back in range(min(4, place + 1)):
         if place - back >= len(data) or not _continues(data[place - back]):
             return place - back
@@ -70,7 +70,7 @@ def before_character(data: bytes, place: int) -> int:
 
 
 def after_character(data: bytes, place: int) -> int:
-    """The place, moved on to where a character of UTF-8 begins."""
+    """Return the place, moved on to where a character of UTF-8 begins."""
     for on in range(4):
         if place + on >= len(data) or not _continues(data[place + on]):
             return min(place + on, len(data))
@@ -82,14 +82,14 @@ def _continues(byte: int) -> bool:
 
 
 def pieces(data: bytes) -> Iterator[memoryview]:
-    """The bytes, piece by piece, without a copy."""
+    """Yield the bytes piece by piece, without a copy."""
     view = memoryview(data)
     for start in range(0, len(data), _PIECE):
         yield view[start : start + _PIECE]
 
 
 def line_blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The bytes in blocks that end where a line ends, each with the place where it begins.
+    """Yield the bytes in blocks that end where a line ends, each with its position.
 
     A line that is longer than a block is cut.
     """

@@ -1,4 +1,4 @@
-"""Declarations in source code of the common languages: what it defines, by name.
+"""Declarations in source code of the common languages: the names that it defines.
 
 Every repetition is bounded or possessive, so the time is proportional to the length.
 """
@@ -41,7 +41,7 @@ _BY_TYPE = (
     rb"(?:(?!(?:return|else|new|throw|if|for|while|switch|catch|do)\b)"
     + _TYPE + rb"(?P<c>[A-Za-z_~][\w:~]{0,80})" + _BODY + rb")"
 )  # fmt: skip
-# A line end in front: what stands between two of them is passed in C.
+# A line end in front: the text between two of them is skipped in C.
 _START = rb"\n[ \t]{0,16}+(?=[A-Za-z_~])"
 _DECLARATION: Final = re.compile(_START + rb"(?:" + _BY_KEYWORD + rb"|" + _ARROW + rb")")
 _WITH_BODIES: Final = re.compile(
@@ -53,7 +53,7 @@ _FIRST_BYTES = 4096
 
 
 def declared(data: bytes) -> Iterator[bytes]:
-    """The names that source code declares, in their order."""
+    """Yield the names that source code declares, in their order."""
     # Looking at each line for a function of C costs more than all else.
     pattern = _WITH_BODIES if _OPENS_BODY.search(data) else _DECLARATION
     # The first line has no line end in front of it.
@@ -71,5 +71,5 @@ def _name(match: re.Match[bytes]) -> bytes:
 
 
 def count_declared(data: bytes, at_most: int) -> int:
-    """How many names it declares, as far as `at_most`."""
+    """Return how many names source code declares, up to `at_most`."""
     return sum(1 for _ in islice(declared(data), at_most))

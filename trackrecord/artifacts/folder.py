@@ -1,4 +1,4 @@
-"""Opening the folder of a project's artifacts, and the files in it, without being led elsewhere.
+"""Open a project's artifact folder and its files without following symbolic links.
 
 Everything below TRACKRECORD_HOME is opened by way of the descriptor of the folder around it, and a
 symbolic link is never followed.
@@ -17,12 +17,12 @@ _NO_LINK = os.O_NOFOLLOW
 
 @contextmanager
 def opened_folder(home: Path, *names: str, make: bool) -> Iterator[int]:
-    """The descriptor of the folder `home/names…`, open as long as the block runs.
+    """Open the folder `home/names…` and yield its descriptor while the block runs.
 
     Args:
-        home: may lie behind symbolic links: it is the user's to choose.
-        names: the folders below it, which may not.
-        make: make what is missing, for this user alone.
+        home: the home; it may lie behind symbolic links, since the user chooses it.
+        names: the folders below it, which must not be symbolic links.
+        make: make missing folders, for this user alone.
 
     Raises:
         OSError: it cannot be opened; FileNotFoundError when it is missing and not to be made.
@@ -48,27 +48,27 @@ def _inner(folder: int, name: str) -> int:
         return os.open(name, _FOLDER | _NO_LINK, dir_fd=folder)
     except NotADirectoryError:
         raise NotADirectoryError(
-            errno.ENOTDIR, "a symbolic link, or no folder, is in the place of a folder", name
+            errno.ENOTDIR, "a symbolic link or a file is in the place of a folder", name
         ) from None
 
 
 def names_in(folder: int) -> list[str]:
-    """The names of what lies in a folder, in no order."""
+    """Return the names of a folder's entries, in no order."""
     with os.scandir(folder) as entries:
         return [entry.name for entry in entries]
 
 
 def open_file(name: str, folder: int, flags: int = os.O_RDONLY) -> int:
-    """The descriptor of a regular file in a folder.
+    """Return the descriptor of a regular file in a folder.
 
     Raises:
-        OSError: it cannot be opened, is a symbolic link, or is no regular file.
+        OSError: it cannot be opened, is a symbolic link, or is not a regular file.
     """
     # Without O_NONBLOCK a pipe would be waited for.
     fd = os.open(name, flags | _NO_LINK | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=folder)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(0, "no regular file", name)
+        raise OSError(0, "not a regular file", name)
     return fd
 
 

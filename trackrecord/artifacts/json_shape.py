@@ -1,6 +1,6 @@
-"""The outermost shape of a JSON document: its keys, and how many items lie under each.
+"""The outermost shape of a JSON document: its keys, and how many items each one has.
 
-A large document is walked over token by token: ten megabytes of small numbers would take three
+A large document is read token by token: ten megabytes of small numbers would take three
 hundred and more as objects, even as views (msgspec.Raw, measured).
 """
 
@@ -29,11 +29,11 @@ _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 @dataclass
 class Shape:
-    """A JSON object or array, from the outside.
+    """The outermost shape of a JSON object or array.
 
     Attributes:
         is_object: whether it is an object, else an array.
-        items: how many members, or items, it has.
+        items: its number of members or items.
         keys: the first keys of an object, each with how many items its value has; None where the
             value holds none.
     """
@@ -44,7 +44,7 @@ class Shape:
 
 
 def json_shape(data: bytes) -> Shape | None:
-    """The shape of a JSON object or array; None when the bytes are neither."""
+    """Return the shape of a JSON object or array; None when the bytes are neither."""
     first = data[:64].lstrip()[:1]
     if first not in (b"{", b"[") or not _is_json(data):
         return None
@@ -54,7 +54,7 @@ def json_shape(data: bytes) -> Shape | None:
 
 
 def _decoded(data: bytes, *, is_object: bool) -> Shape:
-    """The shape by way of views into the document: fast, at some fifty bytes for each member."""
+    """Return the shape from views into the document: fast, with some 50 bytes per member."""
     if not is_object:
         return Shape(is_object, len(_items.decode(data)))
     members = _members.decode(data)
@@ -78,21 +78,21 @@ def _is_json(data: bytes) -> bool:
 
 
 def _walked(data: bytes, *, is_object: bool) -> Shape:
-    """The shape by way of its tokens, in hardly any memory; a key that is doubled counts twice."""
+    """Return the shape from tokens, in hardly any memory; a duplicate key counts twice."""
     shape = Shape(is_object)
     start = data.index(b"{" if is_object else b"[")
     end = max(data.rfind(b"}"), data.rfind(b"]"))
     if _is_space(data, start + 1, end):
         return shape
     shape.items = 1
-    walk = _Walk(shape)
+    walk = _ShapeWalk(shape)
     for token in _TOKEN.finditer(data, start + 1, end):
         walk.step(token)
     return shape
 
 
 @dataclass
-class _Walk:
+class _ShapeWalk:
     """A walk through a document, within its outermost container."""
 
     shape: Shape
@@ -149,5 +149,5 @@ def _flat_items(container: bytes) -> int:
 
 
 def _text(string: bytes) -> str:
-    # Checked before, but for what no UTF-8 has.
+    # Already checked, except for bytes that are not UTF-8.
     return msgspec.json.decode(string, type=str)

@@ -1,4 +1,4 @@
-"""Which kind of content an output is, told from its beginning."""
+"""Determine the kind of an output's content from its beginning."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _LINE = 300
 
 
 class Kind(StrEnum):
-    """What an output is; each is summarised in its own way."""
+    """The kinds of outputs; each is summarised in its own way."""
 
     JSON = "JSON"
     CODE = "code"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
     BINARY = "binary"
 
 
-# What a line of a log begins with: a time, a level, or a tool's verdict.
+# The beginnings of a line of a log: a time, a level, or a tool's verdict.
 _LOGGED: Final = re.compile(
     rb"[\[<(\"' \t]{0,4}(?:"
     rb"\d{4}[-/]\d\d[-/]\d\d[T \t_]|\d\d:\d\d:\d\d|\d{10}(?:\.|\d{3}\b)"
@@ -51,7 +51,7 @@ _PLAIN: Final = bytes({*range(32, 127), *b"\t\n\r\f\b\x1b", *range(0x80, 0x100)}
 
 
 def kind_of(data: bytes, *, is_json: bool) -> Kind:
-    """The kind of an output.
+    """Return the kind of an output.
 
     Args:
         data: its bytes.
@@ -76,7 +76,7 @@ def kind_of(data: bytes, *, is_json: bool) -> Kind:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether the bytes are no text: a NUL, or no UTF-8 and full of control characters."""
+    """Return whether bytes hold a NUL, or are not UTF-8 and full of control characters."""
     if b"\0" in data:
         return True
     if characters_of(data) is not None:

@@ -11,11 +11,11 @@ _WARNINGS: Final = (b"warn",)
 
 
 def _lines_with(words: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    """Finds each line with one of the words once, as no part of another word.
+    """Return a pattern that finds each line with one of the words once, as a whole word.
 
-    A word that is said to be absent does not count: "0 errors".
+    A word with a negation does not count: "0 errors".
     """
-    # What stands in front is looked at last: a pattern that begins with letters is searched fast.
+    # The text in front is checked last: a search for a pattern that begins with letters is fast.
     apart = (rb"[a-z]", rb"\b0 ", rb"\bno ", rb"\bwithout ")
     branches = (word + b"".join(b"(?<!" + each + word + b")" for each in apart) for word in words)
     return re.compile(rb"(?:" + rb"|".join(branches) + rb")[^\n]*+")
@@ -27,12 +27,12 @@ _LINE: Final = _lines_with((*_ERRORS, *_WARNINGS))
 
 @dataclass(frozen=True)
 class LineCounts:
-    """What a log says.
+    """The numbers of a log's lines with errors and with warnings.
 
     Attributes:
-        errors: lines that speak of an error.
-        warnings: lines that speak of a warning, and of no error.
-        first_error: where the first line with an error begins; None when there is none.
+        errors: lines that mention an error.
+        warnings: lines that mention a warning, but not an error.
+        first_error: the position of the first line with an error; None without one.
     """
 
     errors: int
@@ -41,7 +41,7 @@ class LineCounts:
 
 
 def count_lines(data: bytes) -> LineCounts:
-    """Count the lines by the worse of what they speak of, in time proportional to the length."""
+    """Count lines with errors, and other lines with warnings, in linear time."""
     errors = warnings = 0
     first: int | None = None
     for start, block in line_blocks(data):

@@ -11,20 +11,20 @@ _RANGE: Final = re.compile(r"([0-9]{0,15}):([0-9]{0,15})")
 
 
 class RetrievedText(str):
-    """Text out of an artifact: it is never replaced by a summary again."""
+    """Text from an artifact: it is never replaced by a summary again."""
 
     __slots__ = ()
 
 
 class RetrievedBytes(bytes):
-    """Bytes out of an artifact: they are never replaced by a summary again."""
+    """Bytes from an artifact: they are never replaced by a summary again."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Range:
-    """A part that is asked for.
+    """A requested part of an artifact.
 
     Attributes:
         unit: lines, counted from 1, or bytes, counted from 0.
@@ -38,10 +38,10 @@ class Range:
 
     @classmethod
     def parse(cls, unit: Unit, text: str) -> Self:
-        """A range written as `a:b`; either may be missing.
+        """Parse a range written as `a:b`; either number may be missing.
 
         Raises:
-            ValueError: it is none.
+            ValueError: the text is not a valid range.
         """
         match = _RANGE.fullmatch(text)
         lowest = _LOWEST[unit]
@@ -54,7 +54,7 @@ class Range:
 
     @classmethod
     def checked(cls, unit: Unit, start: int, last: int | None) -> Self:
-        """A range of that unit.
+        """Return a range of this unit after checking its bounds.
 
         Raises:
             ValueError: it begins before the first one, or ends before it begins.
@@ -78,9 +78,9 @@ class Page:
     Attributes:
         id: the artifact.
         data: the part, byte for byte.
-        start: the place of its first byte in the artifact.
+        start: the position of its first byte in the artifact.
         size: the bytes of the whole artifact.
-        following: what to ask for to go on; None when what was asked for ends here.
+        following: the range to ask for next; None if the requested part ends here.
     """
 
     id: str
@@ -91,20 +91,20 @@ class Page:
 
     @property
     def text(self) -> RetrievedText:
-        """The part as text; what is no UTF-8 shows as U+FFFD."""
+        """The part as text; bytes that are not UTF-8 become U+FFFD."""
         return RetrievedText(self.data.decode("utf-8", "replace"))
 
 
 def page_of(artifact_id: str, data: bytes, wanted: Range, max_bytes: int | None = None) -> Page:
-    """What was asked for of an artifact, or as much from its beginning as fits a page.
+    """Return the requested part of an artifact, or as much from its beginning as fits a page.
 
     A page holds whole lines when lines are asked for, but for a line that is longer than a page:
-    there the page ends within the line, and what follows is asked for by bytes.
+    there the page ends within the line, and the rest of it is asked for by bytes.
 
     Args:
         artifact_id: the artifact.
         data: the whole of it.
-        wanted: the part; what lies behind the end is empty.
+        wanted: the part; it is empty beyond the end.
         max_bytes: how much fits a page; None for everything.
     """
     start, end = _span(data, wanted)
@@ -122,7 +122,7 @@ def page_of(artifact_id: str, data: bytes, wanted: Range, max_bytes: int | None 
 
 
 def _within(data: bytes, start: int, end: int) -> int:
-    """Where to end so that no character is cut, unless there is nothing then."""
+    """Return an end that cuts no character, unless nothing would be left."""
     before = before_character(data, end)
     return before if before > start else end
 
@@ -132,7 +132,7 @@ def _page(artifact_id: str, data: bytes, start: int, end: int, following: Range 
 
 
 def _span(data: bytes, wanted: Range) -> tuple[int, int]:
-    """The places where the part begins and ends."""
+    """Return the positions where the part begins and ends."""
     if wanted.unit == "bytes":
         start = min(wanted.start, len(data))
         return start, len(data) if wanted.last is None else min(wanted.last + 1, len(data))
@@ -143,7 +143,7 @@ def _span(data: bytes, wanted: Range) -> tuple[int, int]:
 
 
 def _line_start(data: bytes, place: int, skipped: int) -> int:
-    """Where the line begins that many lines further on; the end when there are not so many."""
+    """Return where the line begins that is `skipped` lines further on; the end beyond the last."""
     for _ in range(skipped):
         place = data.find(b"\n", place) + 1
         if place == 0:

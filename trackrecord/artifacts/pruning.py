@@ -1,4 +1,4 @@
-"""Forgetting the artifacts whose time is over."""
+"""Delete the artifacts whose retention time is over."""
 
 import fcntl
 import os
@@ -7,18 +7,18 @@ from typing import Final
 
 from .folder import names_in, open_file
 
-# Its time says when the folder was looked through last.
+# Its modification time is that of the last search through the folder.
 _MARK: Final = ".pruned"
 _EVERY_S = 3600.0
-# What is being written takes seconds: this old, its writer has died. Notes on what was handed out
-# are of no use any more.
+# Writing takes seconds: if a temporary file is this old, its writer has died. Notes on handed-out
+# # contents are useless by then.
 ABANDONED_S: Final = 3600.0
 
 
 def prune_when_due(folder: int, retention_s: float, now: float) -> None:
-    """Look a folder through, at most once an hour or ten times in a retention time.
+    """Prune a folder, at most once an hour or ten times in a retention time.
 
-    Never raises OSError: what was stored is stored.
+    Never raises OSError: what was stored stays stored.
     """
     with suppress(OSError):
         if now - _last(folder) >= min(_EVERY_S, retention_s / 10):
@@ -33,9 +33,9 @@ def _last(folder: int) -> float:
 
 
 def prune_folder(folder: int, retention_s: float, now: float) -> int:
-    """Remove what was stored longer ago, and what a dead writer left; answers how many artifacts.
+    """Delete expired artifacts and the leftovers of dead writers; return the number of artifacts.
 
-    A folder in which someone stores something at this moment is left to the next time.
+    A folder to which a process is writing is left to the next time.
 
     Raises:
         OSError: the folder cannot be written to.
@@ -53,7 +53,7 @@ def prune_folder(folder: int, retention_s: float, now: float) -> int:
 
 
 def _prune(folder: int, name: str, retention_s: float, now: float) -> bool:
-    """Whether an artifact was removed."""
+    """Delete an expired file; return whether it was an artifact."""
     if name == _MARK:
         return False
     age = now - os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime

@@ -1,4 +1,4 @@
-"""Knowing, within one call of a tool, whether it retrieved an artifact."""
+"""Track within one call of a tool whether it retrieved an artifact."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class ToolCall:
+class OngoingCall:
     """One call of a wrapped tool.
 
     Attributes:
@@ -15,17 +15,17 @@ class ToolCall:
         has_retrieved: whether it asked for an artifact.
     """
 
-    within: "ToolCall | None"
+    within: "OngoingCall | None"
     has_retrieved: bool = False
 
 
-_current: ContextVar[ToolCall | None] = ContextVar("trackrecord_tool_call", default=None)
+_current: ContextVar[OngoingCall | None] = ContextVar("trackrecord_tool_call", default=None)
 
 
 @contextmanager
-def tool_call() -> Iterator[ToolCall]:
-    """The block is one call of a tool; tasks and threads that get its context belong to it."""
-    call = ToolCall(_current.get())
+def tool_call() -> Iterator[OngoingCall]:
+    """Treat the block as one call of a tool, with the tasks and threads that get its context."""
+    call = OngoingCall(_current.get())
     token = _current.set(call)
     try:
         yield call
@@ -34,7 +34,7 @@ def tool_call() -> Iterator[ToolCall]:
 
 
 def note_retrieval() -> None:
-    """What the current call, and those around it, give back is no new output."""
+    """Note that the current tool call and those around it return retrieved content."""
     call = _current.get()
     while call is not None:
         call.has_retrieved = True

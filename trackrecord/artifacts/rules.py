@@ -9,7 +9,7 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class ArtifactRules:
-    """Which outputs are stored and replaced by a summary, and for how long they are kept.
+    """Rules for which outputs are stored and replaced by a summary, and how long they are kept.
 
     Attributes:
         threshold_chars: outputs with more characters than this are stored and replaced by a

@@ -1,6 +1,6 @@
 """Artifacts on disk: a folder for each project, a file for each content, named by its SHA-256.
 
-What is there is whole: a file gets its name only after the disk has all of it. What is read is
+Files are complete: a file gets its name only after the disk has all of it. Content that is read is
 checked against its name.
 """
 
@@ -37,8 +37,8 @@ class ArtifactEntry:
     """An artifact as the folder shows it.
 
     Attributes:
-        id: the SHA-256 of its content.
-        size: its bytes.
+        id: the SHA-256 digest of its content.
+        size: its size in bytes.
         stored_at: when it was stored last, seconds since the epoch.
     """
 
@@ -52,9 +52,9 @@ class ArtifactStore:
 
     Args:
         home: TRACKRECORD_HOME.
-        project: the project's name, whatever it holds.
+        project: the project's name, with any characters.
         retention_s: after how many seconds an artifact may be forgotten.
-        clock: answers seconds since the epoch.
+        clock: returns seconds since the epoch.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class ArtifactStore:
         self._clock = clock
 
     def put(self, data: bytes) -> str:
-        """Store content, or renew it where it is stored already; answers its id.
+        """Store content, or renew it if it is stored already; return its id.
 
         Raises:
             OSError: it cannot be stored.
         """
         artifact_id = sha256(data).hexdigest()
         with self._opened(make=True) as folder:
-            # Whoever prunes waits meanwhile, so that what is renewed here is not removed there.
+            # Pruning waits meanwhile, so that it does not delete what is renewed here.
             fcntl.flock(folder, fcntl.LOCK_SH)
             if not self._renew(folder, artifact_id, data):
                 self._write(folder, artifact_id, data)
@@ -88,12 +88,12 @@ class ArtifactStore:
         return artifact_id
 
     def get(self, artifact_id: str) -> bytes:
-        """The content, byte for byte.
+        """Return the content, byte for byte.
 
         Raises:
-            InvalidArtifactId: no artifact can have that id.
+            InvalidArtifactId: the id is malformed.
             UnknownId: the project has no such artifact.
-            ArtifactDamaged: what lies there is not what was stored.
+            ArtifactDamaged: the content on disk is not what was stored.
             OSError: it cannot be read.
         """
         if not isinstance(artifact_id, str) or _ID.fullmatch(artifact_id) is None:
@@ -120,9 +120,9 @@ class ArtifactStore:
             os.utime(_retrieved(data), (now, now), dir_fd=folder, follow_symlinks=False)
 
     def take_retrieved(self, data: bytes) -> bool:
-        """Whether these bytes, but for space around them, were handed out in the last hour.
+        """Return whether these bytes were handed out in the last hour, ignoring outer space.
 
-        Each handing out is good for one answer: the same content made anew is a new output.
+        Each time counts once: the same content made anew is a new output.
         """
         name = _retrieved(data)
         try:
@@ -134,7 +134,7 @@ class ArtifactStore:
         return self._clock() - noted < ABANDONED_S
 
     def entries(self) -> list[ArtifactEntry]:
-        """What is stored, newest first.
+        """Return the stored artifacts, newest first.
 
         Raises:
             OSError: the folder cannot be read.
@@ -166,7 +166,7 @@ class ArtifactStore:
             return file.read()
 
     def _renew(self, folder: int, artifact_id: str, data: bytes) -> bool:
-        """Whether this very content is stored already; its time begins anew."""
+        """Return whether this content is stored already, and start its retention time anew."""
         try:
             fd = open_file(artifact_id, folder)
         except OSError:  # missing, or something else in its place
@@ -198,11 +198,11 @@ class ArtifactStore:
 
 
 def _retrieved(data: bytes) -> str:
-    """The name of the note on bytes that were handed out.
+    """Return the name of the note on bytes that were handed out.
 
-    No digest is needed: another output of the same checksum would be passed on whole, no more.
+    A checksum is enough: at worst, another output with the same checksum is passed on whole.
     """
-    # Without a copy of it all: a line end more or less is what shells make of an output.
+    # Without a copy of everything: shells add or remove line ends of an output.
     start = len(data[:_MARGIN]) - len(data[:_MARGIN].lstrip())
     end = len(data) - len(data[-_MARGIN:]) + len(data[-_MARGIN:].rstrip())
     plain = memoryview(data)[start:end]
@@ -218,7 +218,7 @@ def _explain(error: OSError) -> str:
 
 
 def prune_artifacts(home: Path, retention_s: float, *, now: float) -> int:
-    """Forget what was stored too long ago, of every project; answers how many.
+    """Delete the expired artifacts of all projects; return how many.
 
     Raises:
         OSError: a folder cannot be read.

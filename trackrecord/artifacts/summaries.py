@@ -1,6 +1,6 @@
-"""What stands in place of an oversized output: what it is, what matters of it, how to get it back.
+"""Summaries of oversized outputs: their kind, their main facts, and how to read them back.
 
-Pure. Whatever the output says stands in the summary as data: on one line, bounded, inert.
+Pure. Text from the output stands in the summary as data: on one line, bounded, inert.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from trackrecord.learning.text.inert import ELLIPSIS, as_data, bounded
+from trackrecord.learning.text.inert import ELLIPSIS, bounded, one_line
 
 from .contents import Kept, lines_of
 from .declarations import declared
@@ -30,14 +30,14 @@ _SIGNATURES: Final = {
 
 @dataclass(frozen=True)
 class Description:
-    """What is told of an output.
+    """The description of an output.
 
     Attributes:
-        kind: what it is.
-        size: its bytes, before anything was cut.
-        lines: the lines of what is kept.
-        gone: bytes from its middle that are not kept.
-        details: what matters of its kind, most important first.
+        kind: its kind.
+        size: its size in bytes, before anything was cut.
+        lines: number of lines of the kept part.
+        gone: number of bytes from its middle that are not kept.
+        details: the facts for its kind, most important first.
     """
 
     kind: Kind
@@ -56,12 +56,12 @@ def describe(data: bytes, kept: Kept) -> Description:
 
 
 def kind_of_output(data: bytes) -> Kind:
-    """What an output is."""
+    """Return the kind of an output."""
     return kind_of(data, is_json=json_shape(data) is not None)
 
 
 def summary(artifact_id: str, told: Description, max_chars: int) -> str:
-    """The text in place of the output, at most `max_chars` (≥ 400) characters long."""
+    """Return the text in place of the output, at most `max_chars` (≥ 400) characters long."""
     gone = ""
     if told.gone:
         gone = f"Too large: its middle is gone, {told.gone} of {told.size} bytes were not kept.\n"
@@ -143,7 +143,7 @@ def _many(count: int, noun: str) -> str:
 
 
 def _data(text: str) -> str:
-    return as_data(text, _NAME_CHARS) or "?"
+    return one_line(text, _NAME_CHARS) or "?"
 
 
 def _decoded(data: bytes) -> str:
@@ -152,13 +152,13 @@ def _decoded(data: bytes) -> str:
 
 def _line_at(data: bytes, place: int) -> str:
     line = data[place : place + _QUOTE_BYTES].split(b"\n", 1)[0]
-    return as_data(_decoded(line), _QUOTE_CHARS)
+    return one_line(_decoded(line), _QUOTE_CHARS)
 
 
 def _first_line(data: bytes) -> str:
-    return as_data(_decoded(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0]), _QUOTE_CHARS)
+    return one_line(_decoded(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0]), _QUOTE_CHARS)
 
 
 def _last_line(data: bytes) -> str:
     line = data[-_QUOTE_BYTES:].rstrip().rsplit(b"\n", 1)[-1]
-    return as_data(_decoded(line), _QUOTE_CHARS)
+    return one_line(_decoded(line), _QUOTE_CHARS)

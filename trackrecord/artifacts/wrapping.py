@@ -1,4 +1,4 @@
-"""Wrapping a tool, so that its oversized outputs become summaries; nothing else changes."""
+"""Wrap a tool so that its oversized outputs become summaries; nothing else changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast, overload
 
 from .client import is_oversized, summarise
-from .retrievals import ToolCall, tool_call
+from .retrievals import OngoingCall, tool_call
 
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 
@@ -18,14 +18,14 @@ def summarised(tool: Tool, *, project: str | None = None) -> Tool: ...
 @overload
 def summarised(*, project: str | None = None) -> Callable[[Tool], Tool]: ...
 def summarised(tool: Tool | None = None, *, project: str | None = None) -> object:
-    """The tool, but an oversized output is stored and its summary returned; a decorator, too.
+    """Return the tool, wrapped to store oversized outputs and return summaries; also a decorator.
 
-    Sync or async; `str` and `bytes`. Any other output, and what the tool raises, stay as they are.
+    Sync or async; `str` and `bytes`. Any other output, and the tool's exceptions, stay as they are.
     The output of a call that asked for an artifact is returned whole.
 
     Args:
-        tool: what an agent calls.
-        project: whose its outputs are; the settings' project when not given.
+        tool: the function that an agent calls.
+        project: the outputs' project; the settings' project when not given.
     """
     if tool is None:
         return functools.partial(summarised, project=project)
@@ -57,7 +57,7 @@ def _coroutine(tool: Callable[..., Any], project: str | None) -> Callable[..., A
 
 
 async def _awaited(
-    coroutine: Coroutine[Any, Any, object], begun: ToolCall, project: str | None
+    coroutine: Coroutine[Any, Any, object], begun: OngoingCall, project: str | None
 ) -> object:
     with tool_call() as current:
         output = await coroutine
@@ -65,12 +65,12 @@ async def _awaited(
     return await _passed_aside(output, current, project)
 
 
-def _passed(output: object, current: ToolCall, project: str | None) -> object:
+def _passed(output: object, current: OngoingCall, project: str | None) -> object:
     return output if current.has_retrieved else summarise(output, project=project)
 
 
-async def _passed_aside(output: object, current: ToolCall, project: str | None) -> object:
-    """As `_passed`, but the disk is waited for beside the event loop, where that is asyncio's."""
+async def _passed_aside(output: object, current: OngoingCall, project: str | None) -> object:
+    """Do what `_passed` does, but wait for the disk in a thread if the event loop is asyncio's."""
     if current.has_retrieved or not is_oversized(output):
         return output
     import asyncio
@@ -78,6 +78,6 @@ async def _passed_aside(output: object, current: ToolCall, project: str | None) 
     try:
         loop = asyncio.get_running_loop()
         waiting = loop.run_in_executor(None, functools.partial(summarise, output, project=project))
-    except RuntimeError:  # another event loop, or one that takes nothing on any more
+    except RuntimeError:  # another event loop, or one that is closing
         return summarise(output, project=project)
     return await waiting

@@ -1,1 +1,1 @@
-"""Embeddings: tasks and records compared by meaning, where an endpoint and pgvector are there."""
+"""Embeddings: compare tasks and records by meaning, if an endpoint and pgvector are available."""

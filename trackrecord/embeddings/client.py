@@ -24,7 +24,7 @@ Vector = tuple[float, ...]
 
 _PATH = "/embeddings"
 _OK = 200
-# 2048 vectors of 16,000 numbers would be more, and no endpoint answers so.
+# 2048 vectors of 16,000 numbers would be more, but no endpoint returns so much.
 _MOST_BYTES = 256 * 1024 * 1024
 
 # It logs each request with its URL, in which there may be a password.
@@ -44,7 +44,7 @@ _answer = msgspec.json.Decoder(_Answer)
 
 
 def embed(endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
-    """The vectors of texts, in their order; as many requests as there are batches.
+    """Return the vectors of texts, in their order, by one request for each batch.
 
     Raises:
         EndpointAway: one of the requests failed.
@@ -70,7 +70,7 @@ def embed(endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
 
 @cache
 def _trusted() -> "ssl.SSLContext":
-    """The certificates that are trusted; they take longer to read than an answer takes."""
+    """Return the trusted certificates; reading them takes longer than one request."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -83,11 +83,11 @@ def _embed_batch(client: "httpx.Client", endpoint: Endpoint, texts: Sequence[str
     try:
         answer = _answer.decode(_post(client, endpoint, body))
     except (msgspec.MsgspecError, UnicodeError) as error:
-        message = f"its answer cannot be read: {error}"
+        message = f"its response cannot be read: {error}"
         raise EndpointAway(message) from error
     items = sorted(answer.data, key=lambda item: item.index)
     if len(items) != len(texts) or not all(item.embedding for item in items):
-        message = f"it answered with {len(items)} vectors for {len(texts)} texts"
+        message = f"it returned {len(items)} vectors for {len(texts)} texts"
         raise EndpointAway(message)
     return [item.embedding for item in items]
 
@@ -104,13 +104,13 @@ def _post(client: "httpx.Client", endpoint: Endpoint, body: bytes) -> bytes:
     deadline = time.monotonic() + endpoint.timeout_s
     with client.stream("POST", _url(endpoint), content=body, headers=headers) as response:
         if response.status_code != _OK:
-            message = f"it answered with status {response.status_code}"
+            message = f"it returned status {response.status_code}"
             raise EndpointAway(message)
         return _read(response, deadline)
 
 
 def _url(endpoint: Endpoint) -> "httpx.URL":
-    """Where to ask; a user in the URL is left out, for it would take the key's place."""
+    """Return the URL for requests; without its user, which would take the key's place."""
     import httpx
 
     url = httpx.URL(endpoint.url or "")
@@ -119,7 +119,7 @@ def _url(endpoint: Endpoint) -> "httpx.URL":
 
 
 def _read(response: "httpx.Response", deadline: float) -> bytes:
-    """The whole body, also of one who sends it byte by byte: the time is for all of it."""
+    """Return the whole body; the deadline holds for all of it, even if it comes byte by byte."""
     parts: list[bytes] = []
     size = 0
     for part in response.iter_raw():
@@ -128,6 +128,6 @@ def _read(response: "httpx.Response", deadline: float) -> bytes:
         if time.monotonic() > deadline:
             raise TimeoutError("timed out")  # noqa: EM101 - as the socket itself says it
         if size > _MOST_BYTES:
-            message = "its answer is too long"
+            message = "its response is too long"
             raise EndpointAway(message)
     return b"".join(parts)

@@ -1,6 +1,6 @@
 """The embedder: keeps the vectors of records, and compares a task's text with them.
 
-Whatever is not there (an endpoint, PostgreSQL, pgvector) is said once in the log, and tasks are
+If something is missing (an endpoint, PostgreSQL, pgvector), one log line says so, and tasks are
 compared by their words.
 """
 
@@ -48,9 +48,9 @@ class Embedder:
         self._ask_again_at = 0.0
 
     def applicability(self, project_id: int, task: str, *, now: float) -> ColumnElement[Any] | None:
-        """What compares a task with the records of a project; None: it must be by words.
+        """Return an expression that compares a task with a project's records; None to use words.
 
-        What has no vector yet is embedded on the way, as far as one request goes.
+        Records without a vector are embedded on the way, as far as one request goes.
 
         Raises:
             WrongDimension: the endpoint's vectors are not as long as they must be.
@@ -71,7 +71,7 @@ class Embedder:
         return applicability_of(model, task)
 
     def embed_project(self, project_id: int, *, now: float) -> int:
-        """Embed all that a project's records lack; answers how many texts that were.
+        """Embed the texts of a project's records that have no vector; return how many.
 
         Raises:
             WrongDimension: as above.
@@ -88,7 +88,7 @@ class Embedder:
         return embedded
 
     def tidy(self, *, now: float) -> None:
-        """Drop the vectors of texts that no one needs any more."""
+        """Delete the vectors of texts that are no longer used."""
         if self._has_room:
             with writing(self._engine) as connection:
                 drop_unused(connection, now=now)
@@ -100,7 +100,7 @@ class Embedder:
             try:
                 make_room(self._engine)
             except NoVectors as error:
-                # Not before the next start: nothing of it changes by itself.
+                # Not tried again before the next start: none of this changes by itself.
                 self._ask_again_at = float("inf")
                 _log.warning("compared_by_words", reason=str(error))
                 return False
@@ -142,14 +142,14 @@ def _require_dimensions(vectors: list[Vector], wanted: int) -> None:
     for vector in vectors:
         if len(vector) != wanted:
             message = (
-                f"the embedding endpoint answers with {len(vector)} dimensions, not {wanted}: "
+                f"the embedding endpoint returned {len(vector)} dimensions, not {wanted}: "
                 "check TRACKRECORD_EMBEDDINGS__MODEL and TRACKRECORD_EMBEDDINGS__DIMENSIONS"
             )
             raise WrongDimension(message)
 
 
 def embed_everything(engine: Engine, endpoint: Endpoint, *, now: float) -> None:
-    """Embed what the records of all projects lack; what is wrong is said in the log."""
+    """Embed the missing texts of all projects' records; log any problem."""
     if endpoint.url is None:
         return
     embedder = Embedder(engine, endpoint)

@@ -1,4 +1,4 @@
-"""The embedding endpoint: where it is, and how it is asked."""
+"""The settings of the embedding endpoint."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from trackrecord.learning.numbers.checks import require, require_positive
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An embedding endpoint of the kind that OpenAI's API has.
+    """An embedding endpoint with OpenAI's API.
 
     Attributes:
         url: base URL of an OpenAI-compatible embeddings API, for example
@@ -37,7 +37,7 @@ class Endpoint:
             )
         require(bool(self.model.strip()), "model must not be blank")
         require(1 <= self.batch_size <= 2048, "batch_size must lie in 1..2048")
-        # What pgvector stores.
+        # The number that pgvector can store.
         require(
             self.dimensions is None or 1 <= self.dimensions <= 16_000,
             "dimensions must lie in 1..16000",

@@ -1,7 +1,8 @@
 """Adoption: an error of a task that no attempt has counted enters one attempt's outcome.
 
-An attempt counts what is told to it. What others record meanwhile, the command line or another
-process, belongs to the attempt that is going on; it is adopted when that attempt's outcome travels.
+An attempt counts the errors that are reported to it. Errors that others record meanwhile, the
+command line or another process, belong to the attempt that is going on; they are adopted when
+that attempt's outcome travels.
 """
 
 from collections.abc import Sequence
@@ -17,10 +18,10 @@ from .store import unavailable
 
 
 class Adoption(NamedTuple):
-    """What an attempt's outcome may count as its own.
+    """The errors that an attempt's outcome may count as its own.
 
     Attributes:
-        project: whose task it is.
+        project: the task's project.
         task_id: the task.
         outcome_id: the outcome that will count it; asking again gives it the same.
         age_s: how long ago the attempt began: Redis tells by its own clock what came since.
@@ -33,7 +34,7 @@ class Adoption(NamedTuple):
 
 
 def adopt_errors(client: redis.Redis, keys: Keys, adoptions: Sequence[Adoption]) -> list[int]:
-    """How many errors each of the outcomes adopts; 0 where Redis refuses.
+    """Return how many errors each of the outcomes adopts; 0 where Redis refuses.
 
     Raises:
         ServerUnavailable: Redis cannot be reached.

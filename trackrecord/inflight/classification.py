@@ -1,7 +1,7 @@
-"""What kind of error it is, and how an attempt failed: by class, by name, by what the text says.
+"""Classify errors and failed attempts by class, by name and by text.
 
-Texts come from outside and may be long or hostile: only their beginning and their end are looked
-at, and every expression is a plain list of words, so that the time is bounded.
+Texts come from outside and may be long or hostile: only their beginning and their end are examined,
+and every expression is a plain list of words, so that the time is bounded.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Final
 from .errors import ErrorType
 from .failure_words import MODES, FailureMode
 
-# What matters stands at either end: a message begins with it, a traceback ends with it.
+# The informative part is at either end: a message begins with it, a traceback ends with it.
 _END_CHARS: Final = 2000
 _CAUSES: Final = 5
 _MEMBERS: Final = 20
@@ -27,7 +27,7 @@ _TYPE_OF: Final[dict[FailureMode, ErrorType]] = {
 
 _Classes = tuple[type[BaseException], ...]
 
-# What Python's own classes say; asked in this order, because some derive from others. The text of
+# The meaning of Python's own classes, in this order, because some derive from others. The text of
 # the last ones names things of the program, which may be called anything.
 _CLASSES: Final[tuple[tuple[_Classes, FailureMode], ...]] = (
     ((TimeoutError,), "timeout"),
@@ -42,19 +42,19 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def classify(error: BaseException) -> ErrorType:
-    """The type of an exception: by its class, its name, its text, and then by its causes."""
+    """Return the type of an exception: by its class, its name, its text, then its causes."""
     return _TYPE_OF.get(_mode_of(error), "unknown")
 
 
 def classify_text(text: str) -> ErrorType:
-    """The type of an error of which only the message is known."""
+    """Return the type of an error of which only the message is known."""
     return _TYPE_OF.get(_mode_in(text) or "unknown", "unknown")
 
 
 def classify_failure(details: object) -> FailureMode:
-    """How an attempt failed, from what is known of it: an exception, or a text in any form.
+    """Return how an attempt failed, from an exception or a text in any form.
 
-    What says most about the cause wins: a text that names a full context and an invalid request
+    The most specific cause wins: a text that names a full context and an invalid request
     is an overflow of the context.
     """
     if isinstance(details, BaseException):
@@ -73,7 +73,7 @@ def _mode_of(error: BaseException) -> FailureMode:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception and what it was raised from, as far as somebody said so."""
+    """Yield the exception and its explicit causes."""
     cause: BaseException | None = error
     for _ in range(_CAUSES):
         if cause is None:
@@ -95,7 +95,7 @@ def _mode_by_itself(error: BaseException, depth: int = 0) -> FailureMode:
 
 
 def _mode_in_names(error: BaseException) -> FailureMode | None:
-    """What the names of the classes say, the exception's own first: "ReadTimeout"."""
+    """Return the failure mode in the names of the classes, own class first: "ReadTimeout"."""
     for kind in type(error).__mro__:
         if kind.__module__ == "builtins":
             continue

@@ -1,4 +1,4 @@
-"""Errors of a task in flight: what they are, and what they add up to."""
+"""Errors of a task in flight, and their counts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,21 +6,20 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from trackrecord.learning.numbers.checks import require
-from trackrecord.learning.text.inert import DEFAULT_LIMIT
 
 ErrorType = Literal["validation", "timeout", "conflict", "tool_failure", "unknown"]
 ERROR_TYPES: Final[tuple[ErrorType, ...]] = get_args(ErrorType)
 
-# How a task's log of ends is bounded; more strikes than this in a row are not told apart.
+# The length of a task's log of ends; more strikes than this in a row are not distinguished.
 MOST_STRIKES: Final = 20
-# What travels is bounded before the settings are known, which bound it further.
+# Reports are bounded before the settings are known, which bound them further.
 MOST_CHARS: Final = 16_384
 _FEWEST_CHARS: Final = 16
 
 
 @dataclass(frozen=True)
 class ErrorRules:
-    """What is kept of the errors of tasks in flight, and when a design is to be reviewed.
+    """Limits on the kept errors of tasks in flight, and when a design review is due.
 
     Attributes:
         strikes: number of failed attempts in a row after which the text for a retry asks for a
@@ -47,7 +46,7 @@ class ErrorRules:
     max_in_context: int = 50
     max_message_chars: int = 1000
     max_stack_chars: int = 4000
-    max_message_in_context: int = DEFAULT_LIMIT
+    max_message_in_context: int = 200
     max_stack_in_context: int = 100
 
     def __post_init__(self) -> None:
@@ -87,9 +86,9 @@ class TaskError:
         type: what kind of error it is.
         message: what happened, as an agent wrote it.
         at: when it happened, seconds since the epoch.
-        stack_trace: where it happened; "" when that was not told.
-        tool_name: the tool that was used; "" when that was not told.
-        context: what was being done; "" when that was not told.
+        stack_trace: where it happened; "" if not reported.
+        tool_name: the tool that was used; "" if not reported.
+        context: the activity at that time; "" if not reported.
         resolved: whether it has been dealt with.
     """
 
@@ -111,7 +110,7 @@ class ErrorStats:
         total: all of them, also those that are resolved or not kept any more.
         unresolved: those kept that nobody has dealt with.
         by_type: all of them by type; types that did not occur are absent.
-        problem: why they are not known and stand at nothing, None when all is well.
+        problem: why the counts are unknown and all 0; None if they are known.
     """
 
     total: int
@@ -122,7 +121,7 @@ class ErrorStats:
 
 @dataclass(frozen=True)
 class TaskInFlight:
-    """What is on record of a task in flight at one moment.
+    """The recorded errors and failed attempts of a task in flight at one moment.
 
     Attributes:
         errors: those that are kept, in the order in which they were recorded.
@@ -136,7 +135,7 @@ class TaskInFlight:
 
     @property
     def unresolved(self) -> Sequence[TaskError]:
-        """The kept errors that nobody has dealt with, in their order."""
+        """The kept errors that are not resolved, in their order."""
         return tuple(error for error in self.errors if not error.resolved)
 
     @property

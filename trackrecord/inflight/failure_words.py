@@ -16,7 +16,7 @@ FailureMode = Literal[
 
 
 def _phrases(english: tuple[str, ...], chinese: tuple[str, ...]) -> re.Pattern[str]:
-    """English phrases at the start of a word, of which each blank is also `_`, `-` or nothing.
+    """Return a pattern of phrases; a blank in an English one also matches `_`, `-` or nothing.
 
     No expression here repeats anything without a bound: it takes linear time on any text.
     """
@@ -24,7 +24,7 @@ def _phrases(english: tuple[str, ...], chinese: tuple[str, ...]) -> re.Pattern[s
     return re.compile("|".join([f"(?<![a-z])(?:{spelt})", *chinese]))
 
 
-# In the order in which they are asked; what says more about the cause comes first.
+# In the order in which they are tried; phrases that say more about the cause come first.
 MODES: Final[tuple[tuple[FailureMode, re.Pattern[str]], ...]] = (
     (
         "context_overflow",

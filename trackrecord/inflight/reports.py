@@ -1,4 +1,4 @@
-"""What is reported of a task in flight: checked, cut to length, and ready to travel."""
+"""Reports on a task in flight: checked, cut to length, and ready to travel."""
 
 import os
 import re
@@ -28,9 +28,9 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
         type: what kind of error it is.
         message: what happened.
         at: when it happened, seconds since the epoch.
-        stack_trace: where it happened, if that was told.
-        tool_name: the tool that was used, if that was told.
-        context: what was being done, if that was told.
+        stack_trace: where it happened, if reported.
+        tool_name: the tool that was used, if reported.
+        context: the activity at that time, if reported.
         is_counted: whether an attempt that met it counts it in its outcome.
     """
 
@@ -45,7 +45,7 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
     is_counted: bool = False
 
     def within(self, rules: ErrorRules) -> "ErrorReport":
-        """The same report with nothing longer than the rules allow."""
+        """Return the report with every text cut to the lengths that the rules allow."""
         return msgspec.structs.replace(
             self,
             message=cut(self.message, rules.max_message_chars),
@@ -58,7 +58,7 @@ class AttemptEnd(msgspec.Struct, frozen=True, tag="end", tag_field="report"):
     """The end of an attempt on its way into Redis.
 
     Attributes:
-        id: of the attempt, without blanks; told twice it counts once.
+        id: the attempt's id, without blanks; a repeated report counts once.
         task_id: the task.
         success: whether the attempt reached the task's goal.
     """
@@ -79,10 +79,10 @@ def error_report(
     at: float | None = None,
     is_counted: bool = False,
 ) -> ErrorReport:
-    """Check what was told of an error, and give it an id; texts that are too long are cut.
+    """Check a reported error and give it an id; texts that are too long are cut.
 
     Raises:
-        InvalidErrorReport: the task, the type or the time is none.
+        InvalidErrorReport: the task, the type or the time is invalid.
     """
     task_id = checked_task_id(task_id)
     if type not in ERROR_TYPES:
@@ -106,10 +106,10 @@ def error_report(
 
 
 def checked_task_id(task_id: object) -> str:
-    """The task's id, if it is one.
+    """Return the task's id if it is valid.
 
     Raises:
-        InvalidErrorReport: it is no text of 1 to 256 characters that UTF-8 can write.
+        InvalidErrorReport: it is not a text of 1 to 256 characters that UTF-8 can encode.
     """
     if not isinstance(task_id, str) or not 1 <= len(task_id) <= _MAX_TASK_ID:
         reason = f"a task_id is a text of 1 to {_MAX_TASK_ID} characters"
@@ -133,28 +133,29 @@ def checked_project(project: object) -> str | None:
 
 
 def task_digest(task_id: str) -> str:
-    """What stands for a task in keys and ids: letters and digits only, however it is named."""
+    """Return a task's digest for keys and ids: letters and digits only, whatever its name."""
     return blake2b(task_id.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def digest_in(error_id: str) -> str | None:
-    """The digest of the task that an error's id names; None when it is no such id."""
+    """Return the task's digest from an error's id; None if the id is malformed."""
     return error_id[-2 * _DIGEST_BYTES :] if _ID.fullmatch(error_id) else None
 
 
 def _new_error_id(task_id: str) -> str:
-    """Milliseconds, 64 random bits of the operating system's, the task's digest; in hex.
+    """Return a new id: milliseconds, 64 random bits and the task's digest, in hex.
 
-    So it is unique within a millisecond and after a fork, and says where the error is to be found.
+    The bits come from the operating system, so the id is unique within a millisecond and after a
+    fork. The digest tells where the error is kept.
     """
     return f"{time.time_ns() // 1_000_000:012x}{os.urandom(8).hex()}{task_digest(task_id)}"
 
 
 def clean(text: str) -> str:
-    """The text as UTF-8 can write it, without NUL."""
+    """Return the text as UTF-8 can encode it, without NUL."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def cut(text: str, most: int) -> str:
-    """The text with at most so many characters; an ellipsis ends what was cut."""
+    """Return the text with at most `most` characters; an ellipsis ends a text that was cut."""
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,6 +1,6 @@
 """The text on errors for a retry's prompt, in English and in Chinese.
 
-Messages, contexts, tools and stack traces come from agents and pass through `as_data`.
+Messages, contexts, tools and stack traces come from agents and pass through `one_line`.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import Language
 
 from .errors import ErrorRules, ErrorType, TaskError, TaskInFlight
@@ -77,9 +77,9 @@ def retry_text(
     include_resolved: bool = False,
     language: Language = "en",
 ) -> str:
-    """What the prompt of the next attempt should say of the ones before; "" when that is nothing.
+    """Return the text on earlier attempts for the next attempt's prompt; "" without any.
 
-    The errors, and after enough failed attempts in a row a request to review the design.
+    It lists the errors, and after enough failed attempts in a row asks for a review of the design.
     """
     errors = task.errors if include_resolved else task.unresolved
     parts = []
@@ -91,7 +91,7 @@ def retry_text(
 
 
 def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
-    """All errors are counted in the headings; the newest are listed, equal ones once."""
+    """Return the section on errors: headings count all, the newest are listed, equal ones once."""
     alike: dict[TaskError, list[TaskError]] = {}
     for error in errors:
         what = _without_occasion(error)
@@ -113,7 +113,7 @@ def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Langu
 
 
 def _without_occasion(error: TaskError) -> TaskError:
-    """Return what an error has in common with others that say the same."""
+    """Return an error without its id and time, to find equal ones."""
     return replace(error, id="", at=0.0)
 
 
@@ -130,17 +130,17 @@ def _left_out(count: int, language: Language) -> str:
 
 
 def _error_lines(alike: Sequence[TaskError], rules: ErrorRules, language: Language) -> list[str]:
-    """The lines of errors that say the same: what they say once, and when they were met last."""
+    """Return the lines of equal errors: their text once, and the time of the last one."""
     error = alike[-1]
     context, tool, stack, time = _LABELS[language]
     most = rules.max_message_in_context
-    message = _FORGED_END.sub("*", as_data(error.message, most)) or _NO_MESSAGE[language]
+    message = _FORGED_END.sub("*", one_line(error.message, most)) or _NO_MESSAGE[language]
     times = _TIMES[language].format(len(alike)) if len(alike) > 1 else ""
     lines = [f"- **{message}**{times}{_RESOLVED[language] if error.resolved else ''}"]
     details = (
-        (context, as_data(error.context, most)),
-        (tool, as_data(error.tool_name)),
-        (stack, as_data(error.stack_trace, rules.max_stack_in_context)),
+        (context, one_line(error.context, most)),
+        (tool, one_line(error.tool_name)),
+        (stack, one_line(error.stack_trace, rules.max_stack_in_context)),
         (time, _time(error.at, language)),
     )
     lines += (f"  - {label}: {text}" for label, text in details if text)
@@ -148,7 +148,7 @@ def _error_lines(alike: Sequence[TaskError], rules: ErrorRules, language: Langua
 
 
 def _time(at: float, language: Language) -> str:
-    """12/12/2024, 10:30 AM, in UTC; in Chinese 2024/12/12 10:30."""
+    """Return a time in UTC: 12/12/2024, 10:30 AM; in Chinese 2024/12/12 10:30."""
     moment = datetime.fromtimestamp(at, UTC)
     if language == "zh":
         return f"{moment.year}/{moment.month}/{moment.day} {moment:%H:%M}"

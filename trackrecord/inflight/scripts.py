@@ -1,4 +1,4 @@
-"""What Redis does in one step; plain Lua that Redis 6.2 knows.
+"""The scripts that Redis runs in one step; plain Lua for Redis 6.2 and later.
 
 A task is a hash:
     e:<n>       the n-th error: its id, a blank, when Redis received it (ms), a blank, its JSON
@@ -14,7 +14,7 @@ A project has an index: a sorted set of its tasks' digests by their last news (m
 what each task counts for against the project's bound; "total" is the sum. The index counts by
 itself, so it stays right though a task's hash leaves Redis on its own.
 
-KEYS: the task, the index, the sizes. Each script answers 1 when it changed something, else 0.
+KEYS: the task, the index, the sizes. Each script returns 1 if it changed something, else 0.
 """
 
 from typing import Final
@@ -76,8 +76,8 @@ return 1
 """
 )
 
-# KEYS: the task. ARGV: the error's id. Answers 0 when there is no such error; resolving it twice
-# changes nothing.
+# KEYS: the task. ARGV: the error's id. Returns 0 if the task has no such error; resolving it twice
+# # changes nothing.
 RESOLVE: Final = """
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -87,8 +87,8 @@ redis.call('HSETNX', KEYS[1], 'r:' .. n, now)
 return 1
 """
 
-# KEYS: the task. ARGV: id of an outcome, how long ago its attempt began (ms). Answers how many
-# errors received since then the outcome counts because no other one does; again the same.
+# KEYS: the task. ARGV: id of an outcome, how long ago its attempt began (ms). Returns how many
+# # errors received since then the outcome counts because no other one does; repeatable.
 ADOPT: Final = """
 local clock = redis.call('TIME')
 local since = clock[1] * 1000 + math.floor(clock[2] / 1000) - tonumber(ARGV[2])
@@ -106,7 +106,7 @@ return count
 """
 
 # ARGV 6…: id of the attempt, "F" or "S", ends kept. A success ends the row of failures and
-# resolves what is on record; of a task without any news it leaves no trace.
+# resolves the recorded errors; for a task without any news it writes nothing.
 END: Final = (
     _COMMON
     + """

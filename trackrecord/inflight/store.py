@@ -40,13 +40,13 @@ _decoder = msgspec.json.Decoder(_Kept)
 
 
 class InFlightStore:
-    """Reads and writes the tasks in flight of one project.
+    """Read and write the tasks in flight of one project.
 
     Args:
         client: a Redis client.
         keys: the names of the keys.
-        project: whose tasks.
-        rules: what is kept, and how long.
+        project: the tasks' project.
+        rules: how much is kept, and how long.
     """
 
     def __init__(self, client: redis.Redis, keys: Keys, project: str, rules: ErrorRules) -> None:
@@ -56,7 +56,7 @@ class InFlightStore:
         self._rules = rules
 
     def write(self, *reports: Report) -> None:
-        """Record errors and ends of attempts; a report told again changes nothing.
+        """Record errors and ends of attempts; a repeated report changes nothing.
 
         Raises:
             ServerUnavailable: Redis cannot be reached or refuses writes.
@@ -68,7 +68,7 @@ class InFlightStore:
         """Mark an error as dealt with; resolving it again changes nothing.
 
         Raises:
-            UnknownId: no error of the project is kept under that id.
+            UnknownId: the project keeps no error with this id.
             ServerUnavailable: Redis cannot be reached or refuses writes.
         """
         digest = digest_in(error_id)
@@ -85,15 +85,15 @@ class InFlightStore:
             raise unavailable(error) from error
 
     def read(self, task_id: str, *, at: float | None = None) -> TaskInFlight:
-        """What is on record of a task; nothing is no error.
+        """Return the recorded errors and attempts of a task, empty for an unknown task.
 
         Args:
             task_id: the task.
-            at: answer as of that moment, seconds since the epoch: what Redis received later does
-                not count. Errors that are not kept any more do not count then either.
+            at: the moment, seconds since the epoch: reports that Redis received later do
+            not count. Errors that are not kept any more do not count then either.
 
         Raises:
-            InvalidErrorReport: there can be no such task.
+            InvalidErrorReport: the task's id is invalid.
             ServerUnavailable: Redis cannot be reached.
         """
         digest = task_digest(checked_task_id(task_id))
@@ -108,7 +108,7 @@ class InFlightStore:
 def write_reports(
     client: redis.Redis, keys: Keys, rules: ErrorRules, reports: Sequence[tuple[str, Report]]
 ) -> None:
-    """Write reports, each with its project, in one pipelined write; again changes nothing.
+    """Write reports, each with its project, in one pipelined write; repeats change nothing.
 
     Raises:
         ServerUnavailable: Redis cannot be reached or refuses a report; others may be in.
@@ -200,7 +200,7 @@ def _error_from(error_id: str, body: bytes, *, resolved: bool) -> TaskError:
 
 
 def _strikes(ends: bytes, until_ms: float) -> int:
-    """How many attempts failed since the last one that succeeded."""
+    """Return how many attempts failed since the last one that succeeded."""
     strikes = 0
     for end in ends.split():
         if int(end[1 : end.index(b"/")]) <= until_ms:
@@ -209,7 +209,7 @@ def _strikes(ends: bytes, until_ms: float) -> int:
 
 
 def unavailable(error: Exception) -> ServerUnavailable:
-    """What Redis said, as an error of ours."""
+    """Return an error of ours for an error from Redis."""
     what = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     if isinstance(error, redis.ResponseError):
         return RefusedByRedis(f"Redis refuses the errors of tasks: {what}")

@@ -1,4 +1,4 @@
 """The learning rules: pure functions over frozen types, without I/O and without a clock.
 
-Times are seconds since the epoch (float, UTC); whoever needs "now" is handed it.
+Times are seconds since the epoch (float, UTC); the current time is always an argument.
 """

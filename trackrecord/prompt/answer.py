@@ -13,6 +13,7 @@ from .candidates.sections import SECTIONS
 from .compose import compose
 from .document import (
     RankedCompetence,
+    RankedFailure,
     RankedMemory,
     RankedPattern,
     RankedTask,
@@ -28,6 +29,7 @@ class Rankings:
         project: whose experience this is.
         patterns: recommended patterns that fitted, best first.
         anti_patterns: warnings that fitted, surest first.
+        failing: tool procedures that no task succeeded with, as far as they fitted, surest first.
         competences: competence records that fitted, best first.
         memories: memories that fitted, best first; with a task only those that have to do with it.
         past_tasks: similar past tasks that fitted, best first; at most three, none without a task.
@@ -43,6 +45,7 @@ class Rankings:
     project: str
     patterns: tuple[RankedPattern, ...] = ()
     anti_patterns: tuple[RankedPattern, ...] = ()
+    failing: tuple[RankedFailure, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
     past_tasks: tuple[RankedTask, ...] = ()

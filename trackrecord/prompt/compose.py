@@ -12,7 +12,7 @@ from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
 from .document import RankingsDocument
-from .learnt import Learnt, learnt_of
+from .learnt import LearntEntries, learnt_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Composition:
 
     selection: Selection
     ranking: Ranking
-    learnt: Learnt
+    learnt: LearntEntries
     replaced: tuple[Scored, ...] = ()
 
 
@@ -57,7 +57,7 @@ def compose(
         tokenizer: the caller's own.
         memory_rules: how memories are ranked for a task.
     """
-    learnt = Learnt()
+    learnt = LearntEntries()
     if document is not None:
         learnt = learnt_of(
             document, rules, task=task, most=most, language=language, memory_rules=memory_rules

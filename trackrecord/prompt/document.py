@@ -82,10 +82,12 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
         success_count: successful episodes.
         failure_count: failed ones.
         success_rate: successes ÷ episodes.
+        expected_success: how likely the next success is; few episodes hardly move it from how often
+            the project's tasks succeed.
         confidence: how far the record itself is trusted, 0..1.
         recency: 0..1, halved with each half-life since it was last reinforced.
-        score: (applicability + success + recency)/3, applicability being the confidence, or the
-            similarity to the task that was asked for.
+        score: (applicability + expected success + recency)/3, applicability being the confidence,
+            or the similarity to the task that was asked for.
         lines: its line of prompt text by language.
         instructions: its recipe as a phrase; a task is compared with it and with the triggers.
     """
@@ -103,11 +105,38 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     score: float
     lines: Lines
     instructions: str = ""
+    expected_success: float = 0.5
 
     @property
     def label(self) -> str:
         """What people are shown it as."""
         return "competence"
+
+    @property
+    def gist(self) -> str:
+        """What it says, in a table of all kinds."""
+        return self.lines["en"].removeprefix("- ")
+
+
+class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A tool procedure that no task succeeded with, as agents are shown it.
+
+    Attributes:
+        id: its signature.
+        failure_count: tasks that used these tools and no others.
+        score: what it is ranked by: the cautious failure rate, 0..1.
+        lines: its line of prompt text by language.
+    """
+
+    id: str
+    failure_count: int
+    score: float
+    lines: Lines
+
+    @property
+    def label(self) -> str:
+        """What people are shown it as."""
+        return "never succeeded"
 
     @property
     def gist(self) -> str:
@@ -192,6 +221,7 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         computed_at: when, seconds since the epoch.
         patterns: recommended patterns, best first.
         anti_patterns: warnings, surest first.
+        failing: tool procedures that no task succeeded with, surest first.
         competences: records, best first.
         memories: those that count most and that no other has superseded, best first.
         past_tasks: the newest ones whose text is known, for finding similar ones.
@@ -203,6 +233,7 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     computed_at: float
     patterns: tuple[RankedPattern, ...] = ()
     anti_patterns: tuple[RankedPattern, ...] = ()
+    failing: tuple[RankedFailure, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
     past_tasks: tuple[RankedTask, ...] = ()

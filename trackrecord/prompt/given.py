@@ -9,7 +9,7 @@ from itertools import starmap
 from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.inert import one_line
 from trackrecord.settings import Settings
 
 from .client import RankingsReader, given_readers
@@ -86,7 +86,7 @@ def rankings_of(
 
 
 def _lines(text: str) -> Lines:
-    return dict.fromkeys(LANGUAGES, f"- {as_data(text)}")
+    return dict.fromkeys(LANGUAGES, f"- {one_line(text)}")
 
 
 def _pattern(entry: RankedPattern | str, *, is_negative: bool) -> RankedPattern:

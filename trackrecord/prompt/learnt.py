@@ -27,7 +27,7 @@ Entry = RankedPattern | RankedCompetence | RankedMemory | RankedTask
 
 
 @dataclass(frozen=True)
-class Learnt:
+class LearntEntries:
     """What of a project's rankings competes.
 
     Attributes:
@@ -60,7 +60,7 @@ def learnt_of(
     most: int | None,
     language: Language,
     memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
-) -> Learnt:
+) -> LearntEntries:
     """Return the best of each kind, as candidates that bring their own score.
 
     Args:
@@ -91,7 +91,7 @@ def learnt_of(
             known = [(entry, scored.at(entry.score * weight)) for entry, scored in known]
         by_field[feed.field] = known
     competing = sum(map(len, by_field.values()))
-    return Learnt(by_field, there_are + sum(beyond.values()) - competing)
+    return LearntEntries(by_field, there_are + sum(beyond.values()) - competing)
 
 
 def _offered(

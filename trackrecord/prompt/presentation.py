@@ -7,11 +7,16 @@ import msgspec
 from trackrecord.learning.competences.phrases import instructions_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import Status
-from trackrecord.learning.competences.selection import recency, selection_score
-from trackrecord.learning.competences.texts import Counts, competence_line
+from trackrecord.learning.competences.selection import (
+    expected_success,
+    recency,
+    selection_score,
+)
+from trackrecord.learning.competences.texts import Counts, competence_line, failing_line
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
 from trackrecord.learning.memories.texts import memory_line, past_task_line
-from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import Maturity, base_score
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import (
     PLAIN,
@@ -22,10 +27,10 @@ from trackrecord.learning.patterns.texts import (
     pattern_line,
     warning,
 )
-from trackrecord.learning.text.inert import as_data
+from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import Language
 
-from .document import RankedCompetence, RankedMemory, RankedPattern, RankedTask
+from .document import RankedCompetence, RankedFailure, RankedMemory, RankedPattern, RankedTask
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -80,9 +85,31 @@ def _lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict[str, s
     }
 
 
-def present_competence(record: Competence, *, now: float) -> RankedCompetence:
-    """A record as it is shown, scored for a moment without a task."""
+def present_failing(signature: str, failures: int) -> RankedFailure:
+    """Return a procedure that no task succeeded with as it is shown.
+
+    Args:
+        signature: its tools.
+        failures: tasks that used these tools and no others.
+    """
+    return RankedFailure(
+        id=signature,
+        failure_count=failures,
+        score=base_score(Evidence(decayed_helpful=float(failures))),
+        lines={language: failing_line(signature, failures, language) for language in LANGUAGES},
+    )
+
+
+def present_competence(record: Competence, *, now: float, base_rate: float) -> RankedCompetence:
+    """Return a record as it is shown, scored for a moment without a task.
+
+    Args:
+        record: the record.
+        now: the moment, seconds since the epoch.
+        base_rate: how often the project's tasks succeed, 0..1.
+    """
     performance = record.performance
+    expected = expected_success(performance.success_count, performance.failure_count, base_rate)
     fresh = recency(record.lifecycle.last_reinforced_at, record.lifecycle.half_life_days, now)
     signals = tuple(trigger.signal for trigger in record.triggers)
     return RankedCompetence(
@@ -96,9 +123,8 @@ def present_competence(record: Competence, *, now: float) -> RankedCompetence:
         success_rate=performance.success_rate,
         confidence=record.confidence,
         recency=fresh,
-        score=selection_score(
-            applicability=record.confidence, success=performance.success_rate, recency=fresh
-        ),
+        score=selection_score(applicability=record.confidence, success=expected, recency=fresh),
+        expected_success=expected,
         lines={language: _competence_line(record, language) for language in LANGUAGES},
         instructions=instructions_of(step.tool for step in record.recipe),
     )
@@ -208,8 +234,8 @@ def _reason(standing: Standing) -> str:
     """One line; `explain` says more."""
     decision = standing.decision
     if decision is not None:
-        why = f": {as_data(decision.reason)}" if decision.reason else ""
-        return f"{standing.state} by hand, by {as_data(decision.actor)}{why}"
+        why = f": {one_line(decision.reason)}" if decision.reason else ""
+        return f"{standing.state} by hand, by {one_line(decision.actor)}{why}"
     if standing.is_inverted:
         return (
             f"{standing.evidence.failed} of {standing.evidence.observations} tasks failed, "

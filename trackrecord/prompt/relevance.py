@@ -36,7 +36,7 @@ def _score_for(competence: RankedCompetence, task: str) -> float:
     similar = similarity(task, (*competence.triggers, competence.instructions))
     return selection_score(
         applicability=competence.confidence if similar is None else similar,
-        success=competence.success_rate,
+        success=competence.expected_success,
         recency=competence.recency,
     )
 

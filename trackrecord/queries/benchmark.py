@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.benchmark.gate import CHECKS, Check, judge
+from trackrecord.learning.benchmark.gate import CHECKS, GateCheck, judge
 from trackrecord.learning.benchmark.rates import Snapshot, changes
 from trackrecord.store.benchmark.rates import read_snapshot
 from trackrecord.times import iso
@@ -57,7 +57,7 @@ class Gate:
 
     project: str
     last: Snapshot | None
-    checks: tuple[Check, ...]
+    checks: tuple[GateCheck, ...]
 
     @property
     def passed(self) -> bool:

@@ -20,6 +20,7 @@ from trackrecord.store.competences.read import (
     read_history,
 )
 from trackrecord.store.competences.tables import competence_history
+from trackrecord.store.outcomes.projects import count_outcomes
 from trackrecord.times import iso
 
 from .project_rows import project_row
@@ -127,9 +128,15 @@ def list_competences(
         UnknownProject: nothing is on record for the project.
     """
     now = time.time() if at is None else at
-    records = read_competences(connection, project_row(connection, project), at=at)
+    project_id = project_row(connection, project)
+    records = read_competences(connection, project_id, at=at)
+    base_rate = count_outcomes(connection, project_id, at).base_rate
     fallbacks = fallbacks_among(records, settings.competence.max_fallbacks)
-    records.sort(key=lambda each: (-present_competence(each, now=now).score, each.id))
+
+    def rank(record: Competence) -> tuple[float, str]:
+        return -present_competence(record, now=now, base_rate=base_rate).score, record.id
+
+    records.sort(key=rank)
     return [CompetenceRecord(each, Reading(now, fallbacks[each.id])) for each in records]
 
 

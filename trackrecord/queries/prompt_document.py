@@ -6,11 +6,18 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from trackrecord.factories import recogniser_of
+from trackrecord.learning.competences.selection import FAILING_FROM
 from trackrecord.prompt.document import RankedCompetence, RankedPattern, RankingsDocument
-from trackrecord.prompt.presentation import is_recommended, present_competence, present_pattern
+from trackrecord.prompt.presentation import (
+    is_recommended,
+    present_competence,
+    present_failing,
+    present_pattern,
+)
 from trackrecord.rules import Rules
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.outcomes.projects import revision_of
+from trackrecord.store.competences.signatures import failing_signatures
+from trackrecord.store.outcomes.projects import count_outcomes, revision_of
 from trackrecord.store.patterns.read import read_standings
 
 from .prompt_memories import ranked_memories, ranked_past_tasks
@@ -55,7 +62,13 @@ def build_document(
         [present_pattern(each, name_of, texts) for each in standings if each.is_warning]
     )
     moment = now if at is None else at
-    competences = _ranked([present_competence(record, now=moment) for record in records])
+    base_rate = count_outcomes(connection, project_id, at).base_rate
+    competences = _ranked(
+        [present_competence(record, now=moment, base_rate=base_rate) for record in records]
+    )
+    failing = failing_signatures(
+        connection, project_id, from_failures=FAILING_FROM, limit=most, at=at
+    )
     memories, memories_beyond = ranked_memories(
         connection, project_id, rules.memories, now=now, at=at
     )
@@ -65,6 +78,7 @@ def build_document(
         computed_at=now,
         patterns=tuple(patterns[:most]),
         anti_patterns=tuple(anti_patterns[:most]),
+        failing=tuple(present_failing(found.name, found.failures) for found in failing),
         competences=tuple(competences[:most]),
         memories=memories,
         past_tasks=ranked_past_tasks(connection, project_id, rules.memories, at=at),

@@ -19,7 +19,7 @@ from .project_rows import project_row
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectionResult:
     """The answer to a selection.
 
     Attributes:
@@ -94,7 +94,7 @@ class Selector:
         now: float,
         at: float | None = None,
         with_fallbacks: bool = False,
-    ) -> Selection:
+    ) -> SelectionResult:
         """Rank the records of a project for a task.
 
         Args:
@@ -114,7 +114,7 @@ class Selector:
             answer, compared_by = self._in_past(project, wanted, limit, at), "words"
         else:
             answer, compared_by = self._now(project, wanted, limit, now)
-        return Selection(
+        return SelectionResult(
             answer,
             compared_by if wanted else "confidence",
             task=task,

@@ -29,7 +29,7 @@ _SLOW_FROM_S: Final = 60.0
 
 
 @dataclass(frozen=True)
-class Status:
+class StatusReport:
     """What is known of the loop at a moment. The fields are those of `trackrecord status --json`.
 
     Attributes:
@@ -100,7 +100,7 @@ def read_status(
     project: str | None = None,
     spooled: int = 0,
     at: float | None = None,
-) -> Status:
+) -> StatusReport:
     """Return the status.
 
     Args:
@@ -116,7 +116,7 @@ def read_status(
     """
     flow = _flow(client, settings)
     learnt = _learnt(connection, settings, project, at)
-    return Status(
+    return StatusReport(
         version=version("trackrecord"),
         home=str(settings.home),
         redis=masked(settings.effective_redis_url),

@@ -1,1 +1,1 @@
-"""What travels on the stream, and what one outcome means once it is scored."""
+"""The formats on the stream, and the meaning of one outcome once it is scored."""

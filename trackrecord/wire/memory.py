@@ -1,6 +1,6 @@
-"""A memory on the wire: how bodies become memories, and which are refused.
+"""A memory on the wire: decode bodies into memories, and refuse invalid ones.
 
-Everything that comes from outside is checked here, once, whichever way it came.
+All input from outside is checked here, once, whichever way it came.
 """
 
 import re
@@ -37,7 +37,7 @@ _decoder = msgspec.json.Decoder(MemoryBody)
 
 
 def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody:
-    """Decode and check one body; how long its text may be is the worker's to say.
+    """Decode and check one body; the worker checks the length of its text.
 
     Raises:
         InvalidMemory: it is too large, not JSON, not an object, a field is of the wrong type or
@@ -64,14 +64,14 @@ def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody
 
 
 def checked_text(text: str, *, max_chars: int | None = None) -> str:
-    """A memory's text without the blanks around it.
+    """Return a memory's text without the blanks around it.
 
     Raises:
-        InvalidMemory: nothing is left, it is too long, or databases have no room for it.
+        InvalidMemory: the text is blank, too long, or not storable in databases.
     """
     text = text.strip()
     if not without_prefix(f"{text} ").strip():
-        message = "the text of a memory is blank: say in a sentence what is to be remembered"
+        message = "the text of a memory is blank: write a sentence to remember"
         raise InvalidMemory(message)
     if max_chars is not None and len(text) > max_chars:
         message = f"the text of a memory has {len(text)} characters, {max_chars} are allowed"

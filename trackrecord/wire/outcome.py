@@ -1,4 +1,4 @@
-"""An outcome on the wire: how bodies become outcomes, and which are refused.
+"""An outcome on the wire: decode bodies into outcomes, and refuse invalid ones.
 
 Everything that comes from outside is checked here, once; behind it an Outcome can be trusted.
 """
@@ -48,14 +48,14 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class Trigger(msgspec.Struct, frozen=True):
-    """What set the task off: an intent label or an error signature."""
+    """The trigger of a task: an intent label or an error signature."""
 
     signal: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
     conditions: msgspec.Raw = ABSENT
 
 
 class Process(msgspec.Struct, frozen=True):
-    """What happened on the way, counted."""
+    """Counts of events during the task."""
 
     reviews: Count | None = None
     rejections: Count | None = None
@@ -64,7 +64,7 @@ class Process(msgspec.Struct, frozen=True):
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What the task cost."""
+    """The cost of the task."""
 
     tokens_in: Count | None = None
     tokens_out: Count | None = None
@@ -72,7 +72,7 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, kw_only=True):
-    """How one task went.
+    """The outcome of one task.
 
     Attributes are those of the wire format; `task_id` is set whichever name the producer used,
     and `timestamp` is seconds since the epoch, or None for "when it was received".
@@ -120,7 +120,7 @@ class Outcome(msgspec.Struct, kw_only=True):
             raise ValueError(message)
 
     def ended_at(self, received_at: float) -> float:
-        """When the task ended: the future is clamped to the time of receipt."""
+        """Return when the task ended; a time in the future becomes the time of receipt."""
         if self.timestamp is None:
             return received_at
         assert isinstance(self.timestamp, float)  # noqa: S101 - narrows what __post_init__ set
@@ -134,7 +134,7 @@ def epoch_seconds(moment: Moment) -> float:
     count anything larger.
 
     Raises:
-        ValueError: there is no such moment, it has no offset, or it lies before 1970.
+        ValueError: the moment is malformed, has no offset, or lies before 1970.
     """
     seconds = _parsed(moment) if isinstance(moment, str) else _in_seconds(float(moment))
     if seconds < 0:
@@ -206,7 +206,7 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _reason(error: msgspec.MsgspecError, text: str) -> str:
-    """What is wrong with a body, without repeating any of it."""
+    """Return the error in a body, without repeating any of its content."""
     message = str(error)
     if message.startswith("Invalid enum value"):  # the value is quoted, the field is named last
         _, _, field = message.rpartition(" - at ")
@@ -220,7 +220,7 @@ def _reason(error: msgspec.MsgspecError, text: str) -> str:
 
 
 def encode_body(fields: dict[str, Any]) -> bytes:
-    """One JSON object on one line; whatever JSON has no form for is written as text."""
+    """Return one JSON object on one line; values that JSON cannot express become text."""
     return _encoder.encode(fields)
 
 

@@ -1,6 +1,6 @@
-"""From an outcome as it came to what it means: its score, what it touches, what it has a say on.
+"""Score an outcome and find the patterns and criteria that it is evidence for.
 
-Pure: the same outcome, received at the same moment, is always appraised alike. The worker does it
+Pure: the same outcome, received at the same moment, is always scored alike. The worker does it
 once for each outcome, a rebuild once more for all.
 """
 
@@ -44,8 +44,8 @@ class NamedVerdict(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         criterion: the criterion's name.
-        verdict: what the outcome says about it.
-        value: the raw value of that.
+        verdict: the outcome's verdict on it.
+        value: the raw value of the verdict.
     """
 
     criterion: str
@@ -53,27 +53,27 @@ class NamedVerdict(msgspec.Struct, frozen=True, gc=False):
     value: float
 
 
-class Appraised(msgspec.Struct, frozen=True, gc=False):
+class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
     """One outcome, ready to be recorded.
 
     Attributes:
-        project: whose experience it is.
+        project: its project.
         outcome_id: unique in the project.
         task_id: the task.
         received_at: seconds since the epoch.
         ended_at: when the task ended, never later than it was received.
         success: whether the task reached its goal.
         raw_score: 0..1, undecayed.
-        verdict: what the score stands for.
+        verdict: the verdict that follows from the score.
         touches: the patterns that get an observation.
         is_episode: whether it used a named tool.
-        body: the bytes it came as.
+        body: its encoded body.
         judged: criteria that get the outcome's own verdict: the default ones it does not name.
         named: its verdicts on the criteria that it names.
         competence_id: the competence record that was used, if it says so.
         duration_ms: how long it took, where that is known.
-        memory_ids: the memories that were used, each once.
-        instruction: the beginning of the task's text, "" when that was not told.
+        memory_ids: the distinct ids of the memories that were used.
+        instruction: the beginning of the task's text; "" if not reported.
     """
 
     project: str
@@ -95,12 +95,12 @@ class Appraised(msgspec.Struct, frozen=True, gc=False):
     instruction: str = ""
 
 
-class Appraiser:
-    """Appraises outcomes by one set of rules.
+class OutcomeScorer:
+    """Score outcomes by one set of rules.
 
     Args:
-        scoring: what a score is made of.
-        recogniser: knows strategies in prose and by name.
+        scoring: how scores are computed.
+        recogniser: finds strategies in prose and by name.
         criteria: which criteria get feedback.
     """
 
@@ -119,16 +119,16 @@ class Appraiser:
             for each in recogniser.strategies
         }
 
-    def appraise(
+    def score(
         self, outcome: Outcome, body: bytes, *, received_at: float, outcome_id: str
-    ) -> Appraised:
-        """Appraise one outcome.
+    ) -> ScoredOutcome:
+        """Score one outcome.
 
         Args:
             outcome: the decoded body.
             body: the bytes it came as.
             received_at: seconds since the epoch.
-            outcome_id: stands in where the producer gave none.
+            outcome_id: the id to use if the producer gave none.
         """
         score = score_outcome(
             self._scoring,
@@ -139,7 +139,7 @@ class Appraiser:
         )
         judged, named = self._feedback(outcome)
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
-        return Appraised(
+        return ScoredOutcome(
             project=outcome.project,
             outcome_id=outcome.outcome_id or outcome_id,
             task_id=outcome.task_id,
@@ -175,7 +175,7 @@ class Appraiser:
         )
 
     def _touches(self, outcome: Outcome) -> tuple[Touch, ...]:
-        """Each pattern once; a strategy rather than a name that happens to be the same."""
+        """Return the distinct patterns touched; a strategy wins over an equal name."""
         found: dict[str, Touch] = {}
         for name in outcome.patterns or ():
             named = self._touch_of(NAMED, name)
@@ -196,13 +196,13 @@ class Appraiser:
 
 
 def is_episode(outcome: Outcome) -> bool:
-    """Whether an outcome used a named tool."""
+    """Return whether an outcome used a named tool."""
     calls = outcome.tool_graph
     return calls is not None and any(call.tool and call.tool.strip() for call in calls)
 
 
 def _usable_ids(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Each id once; what is too long to be one is none."""
+    """Deduplicate the ids and drop any longer than 128 characters."""
     return tuple(dict.fromkeys(each for each in given if 0 < len(each) <= MAX_MEMORY_ID))
 
 

@@ -1,7 +1,7 @@
 """The Celery app, made from settings: `celery -A trackrecord_worker.app worker -B`.
 
 Celery carries wake-ups only. A lost or doubled one changes nothing: the outcomes themselves travel
-on the stream, and every task looks for itself what there is to do.
+on the stream, and every task finds its own work.
 """
 
 import gc
@@ -24,7 +24,7 @@ from trackrecord.settings import Settings, load_settings
 from .beat import QUEUE
 from .schedule import beat_schedule
 from .server_checks import check_servers
-from .stages import TrackrecordApp
+from .services import TrackrecordApp
 
 _log = structlog.get_logger(__name__)
 
@@ -52,7 +52,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
         worker_prefetch_multiplier=1,
         worker_concurrency=settings.worker_concurrency,
         worker_hijack_root_logger=False,
-        # Nothing asks workers through Celery, and Redis users need no right to channels this way.
+        # Celery's remote control is not used, so that Redis users need no rights on channels.
         worker_enable_remote_control=False,
         worker_send_task_events=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,
@@ -67,7 +67,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
 
 
 def broker_of(settings: Settings) -> tuple[str, dict[str, Any]]:
-    """Kombu's form of the Redis URL, and the transport's options."""
+    """Return the Redis URL in Kombu's form, and the transport's options."""
     url = settings.effective_redis_url
     if url.startswith("unix://"):
         url = "redis+socket://" + url.removeprefix("unix://")
@@ -87,7 +87,7 @@ def _configure_logs(**_signal: object) -> None:
 
 @worker_init.connect
 def _refuse_unfit_servers(**_signal: object) -> None:
-    """A server that is away may come back; one that is set up wrongly would lose outcomes."""
+    """Refuse servers whose settings would lose outcomes; wait for those that are away."""
     configure_logs(settings.log_level)
     try:
         check_servers(settings)
@@ -100,9 +100,9 @@ def _refuse_unfit_servers(**_signal: object) -> None:
 
 @worker_process_init.connect
 def _spare_the_garbage_collector(**_signal: object) -> None:
-    """A batch makes many short-lived objects; what is there for good need not be searched for each.
+    """Freeze the permanent objects, so that the garbage collector skips them in each batch.
 
-    That is some hundred thousand objects: the libraries, and the recogniser's tree of words.
+    These are some hundred thousand objects: the libraries, and the recogniser's tree of words.
     """
     _ = app.stages.get().recogniser
     gc.collect()
@@ -112,7 +112,7 @@ def _spare_the_garbage_collector(**_signal: object) -> None:
 
 @task_prerun.connect
 def _bind_task(task_id: str, **_signal: object) -> None:
-    # It tells nobody but a developer anything: a wake-up carries nothing.
+    # Of interest to developers alone: a wake-up carries nothing.
     if settings.log_level == "debug":
         bind_contextvars(task_id=task_id)
 

@@ -1,21 +1,22 @@
-"""What Redis does while SQL runs: hand over the next batch, forget the one that is learnt.
+"""Work with Redis while SQL runs: read the next batch, acknowledge the last one.
 
-Redis needs a third of the time that a batch takes. What was read ahead and not learnt is pending
-like any other entry; what is learnt and not yet acknowledged is recognised when it comes again.
+Redis needs a third of the time that a batch takes. Entries that were read ahead and not learnt
+are pending like any other; those learnt but not yet acknowledged are recognised when they come
+again.
 """
 
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from .arrivals import Entry
 from .batch_size import BatchSize
 from .stream import OutcomeStream
+from .stream_entries import Entry
 
 
 class BackgroundStream:
-    """Reads batches of a stream, one ahead while there is a backlog, and acknowledges them.
+    """Read batches of a stream, one ahead while there is a backlog, and acknowledge them.
 
-    All in the order in which it is asked, by one thread of its own.
+    A thread of its own does all of it, in the order of the calls.
 
     Args:
         stream: where entries are read and acknowledged.
@@ -36,7 +37,7 @@ class BackgroundStream:
         return self._ahead is not None
 
     def next_batch(self, block_s: float) -> list[Entry]:
-        """The next batch; waits for the first entry when the stream is empty."""
+        """Return the next batch; wait for the first entry if the stream is empty."""
         entries = self.last_batch()
         if not entries:
             self._asked = self._size.next
@@ -49,20 +50,22 @@ class BackgroundStream:
         return entries
 
     def last_batch(self) -> list[Entry]:
-        """What was read ahead already, for whoever is about to end."""
+        """Return the batch that was read ahead, before the process ends."""
         ahead, self._ahead = self._ahead, None
         return ahead.result() if ahead is not None else []
 
     def acknowledge(self, entry_ids: Iterable[bytes]) -> None:
-        """Remove entries that are learnt, soon; `settle` says whether Redis did."""
+        """Remove learnt entries soon; `settle` waits for the result."""
         acknowledged = self._thread.submit(self._stream.acknowledge, list(entry_ids))
         self._acknowledging.append(acknowledged)
 
     def settle(self) -> None:
-        """Wait until all that is learnt is acknowledged.
+        """Wait until all learnt entries are acknowledged.
 
         Raises:
-            redis.RedisError: Redis did not; what it still holds is recognised when it comes again.
+            redis.RedisError: Redis refused; entries that it still holds are recognised when they
+            come
+                again.
         """
         acknowledging, self._acknowledging = self._acknowledging, []
         for each in acknowledging:

@@ -1,22 +1,22 @@
-"""How many outcomes a batch holds: as many as is fast, no more than fit into memory."""
+"""Choose the number of outcomes in a batch: fast, but bounded in memory."""
 
 from collections.abc import Sequence
 
-from .arrivals import Entry
+from .stream_entries import Entry
 
-# Outcomes may suddenly be larger than those before; so fast a batch may grow.
+# How fast a batch may grow: outcomes may suddenly be larger than those before.
 _GROWTH = 4
 
 
 class BatchSize:
-    """Chooses the size of the next batch by the size of the outcomes in the last one.
+    """Choose the size of the next batch by the size of the outcomes in the last one.
 
     Redis can be asked for a number of entries, not of bytes. The first batch is small enough
     whatever it holds.
 
     Args:
-        most: entries in a batch, at most.
-        most_bytes: what the bodies of a batch are meant to stay within.
+        most: maximum number of entries in a batch.
+        most_bytes: target total size of the bodies in one batch, in bytes.
         largest_body: the size of the largest body, in bytes.
     """
 
@@ -27,11 +27,11 @@ class BatchSize:
 
     @property
     def next(self) -> int:
-        """Entries that the next batch is to hold."""
+        """The number of entries that the next batch should hold."""
         return self._next
 
     def note(self, entries: Sequence[Entry]) -> None:
-        """Take in the batch that was just read."""
+        """Take account of the batch that was just read."""
         if not entries:
             return
         size = sum(len(fields.get(b"body", b"")) for _, fields in entries if fields)

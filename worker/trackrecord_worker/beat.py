@@ -1,10 +1,10 @@
-"""Beat that does not pile up wake-ups which nobody takes.
+"""A beat that does not pile up wake-ups without a worker to take them.
 
 A wake-up expires, but only a worker that reads it throws it away. Without a worker the list would
 grow by the hour, in the memory that the outcomes need.
 
-Nor does it keep what it did in a file: two beats that share one ruin it for each other and both
-end. A consolidation that was missed is seen from the runs on record, see `schedule`.
+Nor does it keep its history in a file: two beats that share one corrupt it, and both end. A
+consolidation that was missed is seen from the runs on record, see `schedule`.
 """
 
 from pathlib import Path
@@ -16,12 +16,12 @@ from kombu.exceptions import OperationalError
 
 QUEUE = "trackrecord"
 
-# Many more than a busy worker leaves lying; beat sends about two a second.
+# Many more than a busy worker leaves waiting; beat sends about two a second.
 _ENOUGH_WAITING = 50
 
 
 class ThriftyScheduler(Scheduler):
-    """Sends no wake-up while many are waiting already; what they would say is known."""
+    """Send no wake-up while many are waiting already: another one would add nothing."""
 
     def apply_async(
         self,
@@ -30,7 +30,7 @@ class ThriftyScheduler(Scheduler):
         advance: bool = True,
         **kwargs: Any,  # noqa: ANN401 - Celery's signature
     ) -> Any:  # noqa: ANN401 - as above
-        """As Celery does, unless enough wake-ups are waiting."""
+        """Send a task as Celery does, unless enough wake-ups are waiting."""
         if self._waiting() < _ENOUGH_WAITING:
             return super().apply_async(entry, producer=producer, advance=advance, **kwargs)
         if advance:
@@ -38,14 +38,14 @@ class ThriftyScheduler(Scheduler):
         return None
 
     def sync(self) -> None:
-        """Leave a sign of life, every three minutes: the health check looks at the file's age."""
+        """Touch a file every three minutes: the health check reads its age."""
         Path(self.app.conf.beat_schedule_filename).touch()
 
     def _waiting(self) -> int:
         try:
             with self.app.connection_for_write() as connection:
-                # Of kombu's Redis transport, which the stubs do not know.
+                # An attribute of kombu's Redis transport that is missing in the stubs.
                 channel: Any = connection.default_channel
                 return int(channel.client.llen(QUEUE))
         except OperationalError:
-            return 0  # sending will say what is wrong
+            return 0  # sending will report the error

@@ -1,4 +1,4 @@
-"""Processes that end when the `trackrecord up` that started them is gone, killed with -9 even.
+"""End a process together with its `trackrecord up`, even if that is killed with -9.
 
 As a script it becomes another program: `python bound.py PID PROGRAM ARGUMENTS…`. It imports the
 standard library only, because Redis waits for it.
@@ -17,7 +17,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with(parent: int) -> None:
-    """Have this process end in order soon after its parent, at the latest by a SIGKILL.
+    """Make this process end in order soon after its parent, at the latest by a SIGKILL.
 
     A timer's signal and not a thread: a worker forks, and a fork beside threads is unsafe.
     """
@@ -38,7 +38,7 @@ def end_with(parent: int) -> None:
 
 
 def become(parent: int, command: list[str]) -> None:
-    """Become another program, which Linux ends with SIGTERM when the parent ends.
+    """Replace this process by a program that Linux ends with SIGTERM when the parent ends.
 
     Elsewhere it outlives its parent, and the next `trackrecord up` adopts it.
     """

@@ -1,4 +1,4 @@
-"""A child process of `up` that ought to run: started, watched, started again, ended."""
+"""A child process of `up`: start it, watch it, restart it, end it."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from .restarts import Restarts
 
 _log = structlog.get_logger(__name__)
 
-# Logs and all that a child makes are for its owner alone.
+# Logs and all other files of a child are for its owner alone.
 _UMASK = 0o077
 # A warm shutdown waits for the drain at hand, which takes a slice of a few seconds.
 _STOP_TIMEOUT_S = 30.0
@@ -30,9 +30,9 @@ class Child:
 
     Args:
         name: for logs and messages.
-        command: Celery's arguments.
-        environment: all of its variables.
-        log: where its log goes; standard error when not given.
+        command: the arguments for Celery.
+        environment: its complete environment variables.
+        log: the file for its log; standard error when not given.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Child:
         self._restart_at = None
 
     def revive(self, lock: int, *, was_up: bool) -> bool:
-        """Start it again if it has ended and its pause is over; say whether it was started.
+        """Start it again if it has ended and its pause is over; return whether it was started.
 
         Args:
             lock: as for `start`.
@@ -100,7 +100,7 @@ class Child:
         return True
 
     def complaint(self) -> str:
-        """Return the last complaint in its log."""
+        """Return the last error line in its log."""
         return "" if self._relay is None else self._relay.last_complaint()
 
     def terminate(self) -> None:

@@ -33,7 +33,7 @@ def consumers_here(client: redis.Redis, keys: Keys) -> list[Consumer]:
     """Return the consumers of this host that have ever asked for outcomes.
 
     Raises:
-        redis.RedisError: Redis does not answer.
+        redis.RedisError: Redis does not respond.
     """
     try:
         found: Any = client.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)

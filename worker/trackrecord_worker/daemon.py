@@ -1,4 +1,4 @@
-"""Everything in one place: an embedded Redis unless one is configured, a worker, and beat.
+"""The whole daemon: an embedded Redis unless one is configured, a worker, and beat.
 
 The same commands run in containers (docker-compose.yml); here they are child processes that are
 watched and stopped in order.
@@ -35,7 +35,7 @@ _LEARNING_TIMEOUT_S = 120.0
 
 
 def worker_command(settings: Settings) -> list[str]:
-    """The command of a worker, as plain processes and containers run it."""
+    """Return the command of a worker, as plain processes and containers run it."""
     return [
         sys.executable, "-m", "celery", "--app", APP, "--quiet", "worker",
         "--without-gossip", "--without-mingle", "--without-heartbeat",
@@ -44,7 +44,7 @@ def worker_command(settings: Settings) -> list[str]:
 
 
 def beat_command(settings: Settings) -> list[str]:
-    """The command of beat; one is enough, two do no harm."""
+    """Return the command of beat; one is enough, two do no harm."""
     return [
         sys.executable, "-m", "celery", "--app", APP, "--quiet", "beat",
         "--loglevel", settings.log_level,
@@ -53,13 +53,13 @@ def beat_command(settings: Settings) -> list[str]:
 
 
 class Daemon:
-    """Starts, watches and stops what `trackrecord up` consists of.
+    """Start, watch and stop the processes of `trackrecord up`.
 
     Args:
-        settings: as the children are to have them.
+        settings: the settings for the children.
         port: a loopback port of the embedded Redis; 0 for its socket alone.
-        log: where the children's logs go; standard error when not given.
-        stopping: set by a signal handler to have `start` end early.
+        log: the file for the children's logs; standard error when not given.
+        stopping: set by a signal handler to make `start` return early.
 
     Raises:
         SettingsError: the crontab cannot be read, or the home's path is too long.
@@ -73,7 +73,7 @@ class Daemon:
         log: IO[bytes] | None = None,
         stopping: threading.Event | None = None,
     ) -> None:
-        # Beat would only say so in its log, again and again.
+        # Beat would only log the error, again and again.
         parse_crontab(settings.consolidation_crontab)
         self.settings = settings
         self._stopping = stopping or threading.Event()
@@ -98,7 +98,7 @@ class Daemon:
         """Start everything; returns when outcomes are being learnt.
 
         Raises:
-            AlreadyRunning: another one works in this home.
+            AlreadyRunning: another daemon runs in this home.
             ServerUnavailable: Redis or the database cannot be reached or cannot be worked with, or
                 a child keeps ending.
         """
@@ -117,7 +117,7 @@ class Daemon:
             raise
 
     def watch(self, seconds: float) -> None:
-        """Wait, and start again what ends unexpectedly.
+        """Wait, and restart processes that end unexpectedly.
 
         Raises:
             ServerUnavailable: something keeps ending; the message names the cause.
@@ -149,11 +149,11 @@ class Daemon:
         self._release_home()
 
     def pids(self) -> dict[str, int]:
-        """The children that run, by name."""
+        """Return the process ids of the running children, by name."""
         return {child.name: child.pid for child in self._children if child.pid is not None}
 
     def _wait_until_learning(self) -> None:
-        """Wait until a process of the worker, woken by beat, has asked Redis for outcomes.
+        """Wait until a worker process, woken by beat, has asked Redis for outcomes.
 
         By then it has opened the database, too.
         """
@@ -220,7 +220,7 @@ class Daemon:
 
 
 def _leads(leader: int, pid: int) -> bool:
-    """Whether a process belongs to the group that another one leads."""
+    """Return whether a process belongs to the group that another one leads."""
     with contextlib.suppress(ProcessLookupError):
         return os.getpgid(pid) == leader
     return False

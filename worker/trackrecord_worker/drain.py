@@ -1,7 +1,7 @@
 """Draining the stream: read a batch, learn it in one transaction, only then acknowledge.
 
-A crash at any point leads to a redelivery that changes nothing twice: what is committed is
-recognised by its outcome_id, what is not was never acknowledged.
+A crash at any point leads to a redelivery that changes nothing twice: committed outcomes are
+recognised by their outcome_id, and the others were never acknowledged.
 """
 
 import time
@@ -16,34 +16,34 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import Learnt, learn
-from trackrecord.wire.scored_outcome import Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer
 
-from .arrivals import Arrived, Entry, Refused, sort_arrivals
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize
-from .memory_arrivals import remember_arrived
+from .memory_entries import remember_arrived
 from .outage import DatabaseOutage
 from .refresh import RankingsRefresher
+from .store_probe import try_store
 from .stream import OutcomeStream
-from .trial import try_store
+from .stream_entries import Arrived, Entry, Refused, sort_arrivals
 
 _log = structlog.get_logger(__name__)
 
 # Beyond this many full batches in the stream, another process is woken to help.
 _LONG_BACKLOG_BATCHES = 4
-# A client that waits longer for an answer takes the server for hung.
+# A client that waits longer for a response considers the server hung.
 _LONGEST_BLOCK_S = 10.0
 _REFUSED = "the database refuses it"
 
 
 @dataclass
 class Drained:
-    """Counts of what one drain did.
+    """The counts of one drain.
 
     Attributes:
-        recorded: outcomes that are new on record.
-        duplicates: outcomes that were on record already.
-        memories: memories that were stored, or were on record already.
+        recorded: outcomes that were new.
+        duplicates: outcomes that were recorded already.
+        memories: memories that were stored now or before.
         refused: entries that became dead letters.
         batches: batches that were read.
     """
@@ -55,21 +55,21 @@ class Drained:
     batches: int = 0
 
     def log(self) -> None:
-        """Log one short line about it, unless nothing was there to learn."""
+        """Log the counts in one short line, unless there was nothing to learn."""
         if self.batches:
             _log.info("learnt", **{name: count for name, count in asdict(self).items() if count})
 
 
 class Drain:
-    """Learns from the stream.
+    """Learn from the stream.
 
     Args:
-        stream: where entries are read and acknowledged.
+        stream: the stream to read and acknowledge.
         engine: the store.
         outage: this process's state towards the database.
         settings: sizes, times and rules.
-        appraiser: what an outcome means.
-        refresher: keeps the rankings of the projects that change.
+        scorer: scores outcomes.
+        refresher: refreshes the rankings of changed projects.
         wake_another: called once in a drain that finds a long backlog.
     """
 
@@ -79,7 +79,7 @@ class Drain:
         engine: Engine,
         outage: DatabaseOutage,
         settings: Settings,
-        appraiser: Appraiser,
+        scorer: OutcomeScorer,
         *,
         refresher: RankingsRefresher,
         wake_another: Callable[[], None],
@@ -90,7 +90,7 @@ class Drain:
         self._engine = engine
         self._outage = outage
         self._settings = settings
-        self._appraiser = appraiser
+        self._scorer = scorer
         self._refresher = refresher
         self._wake_another = wake_another
         self._rules = settings.rules
@@ -117,7 +117,7 @@ class Drain:
         return done
 
     def _learn_own_pending(self, done: Drained) -> bool:
-        """What this process read before and could not learn; False while the database is away."""
+        """Learn entries that this process read before; False while the database is away."""
         while entries := self._stream.read_own_pending(self._size.next):
             self._size.note(entries)
             if not self.learn_entries(entries, done):
@@ -143,7 +143,7 @@ class Drain:
                 self._refresher.flush()
 
     def take_over(self) -> Drained:
-        """Learn what silent workers left pending."""
+        """Learn the entries that silent workers left pending."""
         done = Drained()
         if self._outage.is_pausing:
             return done
@@ -170,7 +170,7 @@ class Drain:
         started = time.perf_counter()
         arrivals = sort_arrivals(
             entries,
-            self._appraiser,
+            self._scorer,
             max_body_bytes=self._settings.max_body_bytes,
             now=time.time(),
         )
@@ -179,7 +179,7 @@ class Drain:
         remembered: set[str] = set()
         memories = 0
         try:
-            # First: an outcome of the same batch may say that it used one of them.
+            # First: an outcome of the same batch may have used one of them.
             if arrivals.memories:
                 remembered, refused_by_store = remember_arrived(
                     self._engine, arrivals.memories, self._settings.memories
@@ -188,7 +188,7 @@ class Drain:
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused_by_store)
         except StoreUnavailable as error:
-            # What was learnt of it is committed and will be recognised; all of it stays pending.
+            # The learnt part is committed and will be recognised; all of it stays pending.
             self._outage.begin(str(error))
             return False
         self._outage.end()
@@ -214,7 +214,7 @@ class Drain:
     def _learn(
         self, arrived: Sequence[Arrived], learnt: list[Learnt], refused_by_store: list[Refused]
     ) -> None:
-        """Learn outcomes in one transaction; what the database cannot take is found and refused."""
+        """Learn outcomes in one transaction; refuse those that the database cannot take."""
         try:
             with writing(self._engine) as connection:
                 result = learn(
@@ -227,8 +227,8 @@ class Drain:
         except SQLAlchemyError as error:
             if len(arrived) == 1:
                 if not any(each.reason.startswith(_REFUSED) for each in refused_by_store):
-                    # Before the first one is blamed: would the database take any?
-                    try_store(self._engine, self._rules, self._appraiser)
+                    # Before blaming the first one: does the database accept any?
+                    try_store(self._engine, self._rules, self._scorer)
                 reason = f"{_REFUSED} ({type(error).__name__})"
                 refused_by_store.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
                 return

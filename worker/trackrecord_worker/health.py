@@ -1,6 +1,6 @@
 """Health checks of containers: `python -m trackrecord_worker.health worker` (or `beat`).
 
-Exit status 0: healthy. 1: not, with the reason on standard error.
+Exit status 0: healthy. 1: unhealthy, with the reason on standard error.
 """
 
 import sys
@@ -20,13 +20,13 @@ from .consumers import Consumer, consumers_here
 
 # A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
 _SILENT_S = 30.0
-# Beat writes its schedule down every three minutes.
+# Beat writes its schedule file every three minutes.
 _UNWRITTEN_S = 420.0
 _DATABASE_TIMEOUT_S = 3.0
 
 
 def check_worker(settings: Settings) -> None:
-    """Whether this host's worker asks for outcomes, and can record them.
+    """Check that this host's worker asks for outcomes, and can record them.
 
     Raises:
         Unhealthy: no process of this host's worker has asked for a while.
@@ -48,7 +48,7 @@ def check_worker(settings: Settings) -> None:
 
 
 def check_beat(settings: Settings) -> None:
-    """Whether beat keeps its schedule, and can wake anyone.
+    """Check that beat keeps its schedule, and can wake workers.
 
     Raises:
         Unhealthy: the schedule was not written for a while.
@@ -58,7 +58,7 @@ def check_beat(settings: Settings) -> None:
     # An earlier version's file had an ending.
     written = [path.stat().st_mtime for path in settings.home.glob("celerybeat-schedule*")]
     if not written:
-        message = f"there is no schedule in {settings.home}"
+        message = f"beat has not written its schedule to {settings.home} yet"
         raise Unhealthy(message)
     age_s = time.time() - max(written)
     if age_s > _UNWRITTEN_S:
@@ -70,7 +70,7 @@ CHECKS: dict[str, Callable[[Settings], None]] = {"worker": check_worker, "beat":
 
 
 def _silence(settings: Settings) -> float | None:
-    """Seconds since a process of this host's worker asked for outcomes; None when none ever did."""
+    """Return the seconds since this host's worker last asked for outcomes; None if it never did."""
     consumers: list[Consumer] = _ask(settings, lambda client: consumers_here(client, settings.keys))
     return min((consumer.idle_s for consumer in consumers), default=None)
 
@@ -87,7 +87,7 @@ def _ask(settings: Settings, question: Callable[[redis.Redis], Any]) -> Any:  # 
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check what is named; answers the exit status."""
+    """Run the named checks; return the exit status."""
     check = CHECKS.get(arguments[0]) if len(arguments) == 1 else None
     if check is None:
         sys.stderr.write(f"usage: python -m trackrecord_worker.health {'|'.join(CHECKS)}\n")

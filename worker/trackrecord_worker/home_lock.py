@@ -23,10 +23,10 @@ _ORPHANS_END_WITHIN_S = 20.0
 
 
 def take_home(home: Path) -> TextIO:
-    """Lock a home, and make it when it is missing; wait for children of an `up` that was killed.
+    """Lock a home, making it if missing; wait for the children of an `up` that was killed.
 
     Raises:
-        AlreadyRunning: another `up` works in it; the message names the processes that live.
+        AlreadyRunning: another `up` runs in it; the message names the running processes.
     """
     make_private_folder(home)
     lock = open_private(home / "up.lock")
@@ -45,7 +45,7 @@ def take_home(home: Path) -> TextIO:
 
 
 def note_pids(lock: TextIO, pids: dict[str, int]) -> None:
-    """Write down who holds the lock."""
+    """Write the ids of the processes that hold the lock into it."""
     lock.seek(0)
     lock.truncate()
     lock.write(", ".join(f"{name} {pid}" for name, pid in pids.items()) + "\n")

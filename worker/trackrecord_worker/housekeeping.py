@@ -1,4 +1,4 @@
-"""What is tidied up once a night."""
+"""The nightly housekeeping."""
 
 import structlog
 
@@ -9,7 +9,7 @@ _log = structlog.get_logger(__name__)
 
 
 def forget_artifacts(settings: Settings, *, now: float) -> None:
-    """Remove artifacts of this home whose retention time is over; a disk that fails is logged."""
+    """Delete this home's artifacts whose retention time is over; log a failing disk."""
     try:
         removed = prune_artifacts(settings.home, settings.artifacts.retention_s, now=now)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What the tasks do: one function a task, each safe to lose and to repeat."""
+"""The bodies of the tasks: one function for each, safe to lose and to repeat."""
 
 import time
 
@@ -11,25 +11,25 @@ from trackrecord_producers.spool_forwarder import forward_spool
 
 from .housekeeping import forget_artifacts
 from .schedule import is_consolidation_due
-from .stages import Stages
+from .services import Services
 
 
-def learn_waiting(stages: Stages) -> None:
+def learn_waiting(stages: Services) -> None:
     """Learn the entries that are waiting in the stream."""
     stages.drain.run()
 
 
-def take_over_pending(stages: Stages) -> None:
+def take_over_pending(stages: Services) -> None:
     """Learn the entries that dead workers have left pending."""
     stages.drain.take_over()
 
 
-def forward_spooled(stages: Stages) -> None:
+def forward_spooled(stages: Services) -> None:
     """Forward the outcomes that producers on this machine have spooled."""
     forward_spool(stages.settings, stages.redis)
 
 
-def refresh_caches(stages: Stages) -> None:
+def refresh_caches(stages: Services) -> None:
     """Bring the word index and the cached rankings up to date with the store."""
     index_past_tasks(stages.engine)
     mark_waiting(stages.engine, stages.settings.memories)
@@ -37,7 +37,7 @@ def refresh_caches(stages: Stages) -> None:
     stages.reminder.remind()
 
 
-def consolidate_all_projects(stages: Stages) -> None:
+def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
     consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
     stages.refresher.refresh_stale()
@@ -45,7 +45,7 @@ def consolidate_all_projects(stages: Stages) -> None:
     forget_artifacts(stages.settings, now=time.time())
 
 
-def catch_up_consolidation(stages: Stages) -> None:
+def catch_up_consolidation(stages: Services) -> None:
     """Consolidate now if the last scheduled run did not take place."""
     with reading(stages.engine) as connection:
         due = is_consolidation_due(connection, stages.schedule)

@@ -1,4 +1,4 @@
-"""The log of a child process: handed on line by line, and its last complaint remembered."""
+"""Relay the log of a child process line by line, and remember its last error."""
 
 import re
 import sys
@@ -9,19 +9,19 @@ import msgspec
 import structlog
 
 _BAD = ("error", "critical")
-# The last line of a traceback, or what Celery's command line says of its options.
+# The last line of a traceback, or an error from Celery's command line.
 _SAYS_WHY = re.compile(rb"(Error|[A-Za-z_][\w.]*(Error|Exception))\b")
 _LONGEST_COMPLAINT = 300
 
 
 class LogRelay:
-    """Hands a child's log on to a file, or to this process's standard error.
+    """Relay a child's log to a file, or to this process's standard error.
 
-    A child cannot see whether somebody reads its log on a terminal, so its JSON is rendered here.
+    A child cannot tell whether its log goes to a terminal, so its JSON is rendered here.
 
     Args:
         source: the end of a pipe that the child writes to.
-        target: where the lines go; standard error when not given.
+        target: the file for the lines; standard error when not given.
     """
 
     def __init__(self, source: IO[bytes], target: IO[bytes] | None) -> None:
@@ -34,11 +34,11 @@ class LogRelay:
         self._thread.start()
 
     def last_complaint(self) -> str:
-        """Return the last line that says that something is wrong; empty when there was none."""
+        """Return the last line that reports an error; empty without one."""
         return self._complaint[:_LONGEST_COMPLAINT]
 
     def finish(self, timeout_s: float) -> None:
-        """Wait until everything that the child has said is handed on, but not for longer."""
+        """Wait until all of the child's log is relayed, or the time is over."""
         self._thread.join(timeout_s)
 
     def _run(self) -> None:
@@ -59,7 +59,7 @@ class LogRelay:
                 sys.stderr.buffer.write(line)
                 sys.stderr.buffer.flush()
         except (OSError, ValueError):
-            # Nobody reads it any more. The child must not be held up by a full pipe.
+            # The log has no reader any more. A full pipe must not block the child.
             return
 
 
@@ -71,7 +71,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 
 def _complaint(line: bytes, entry: dict[str, Any] | None) -> str:
-    """Return what a line complains of: the last line of a traceback, or an error's cause."""
+    """Return the error in a line: the last line of a traceback, or an error's cause."""
     if entry is None:
         return line.decode(errors="replace").strip() if _SAYS_WHY.match(line) else ""
     if entry.get("level") not in _BAD:

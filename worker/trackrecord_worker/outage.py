@@ -1,4 +1,4 @@
-"""A database that is away: wait longer each time, and say so once.
+"""Outages of the database: wait longer each time, and log them once.
 
 The outcomes stay in the stream meanwhile, which is where they are safe.
 """
@@ -13,15 +13,16 @@ from trackrecord.redis_keys import Keys
 _log = structlog.get_logger(__name__)
 
 _FIRST_PAUSE_S = 0.5
-# Said again after this long, for whoever opens the log in the middle of a long outage.
+# The log line is repeated after this long, for readers of the log in a long outage.
 _REPEAT_AFTER_S = 600
 
 
 class DatabaseOutage:
-    """The state of one worker process towards its database.
+    """The state of the database as one worker process sees it.
 
     Args:
-        client: a patient Redis client; the fleet's workers share one "it was said" there.
+        client: a patient Redis client; the fleet's workers share one
+            flag there, so that an outage is logged once.
         keys: the names of the keys.
         max_pause_s: the longest pause between two tries.
     """
@@ -32,7 +33,7 @@ class DatabaseOutage:
         self._max_pause_s = max_pause_s
         self._pause_s = 0.0
         self._resume_at = 0.0
-        # A worker that this one replaces may have said it, and not lived to say the rest.
+        # A worker that this one replaces may have logged the outage and ended before its end.
         self._may_have_been_said = True
 
     @property
@@ -41,7 +42,7 @@ class DatabaseOutage:
         return time.monotonic() < self._resume_at
 
     def begin(self, reason: str) -> None:
-        """The database failed: pause, twice as long as the last time."""
+        """Note that the database failed, and pause twice as long as the last time."""
         self._pause_s = min(self._max_pause_s, max(_FIRST_PAUSE_S, 2 * self._pause_s))
         self._resume_at = time.monotonic() + self._pause_s
         if self._client.set(self._key, "1", nx=True, ex=_REPEAT_AFTER_S):
@@ -52,7 +53,7 @@ class DatabaseOutage:
             )
 
     def end(self) -> None:
-        """The database works."""
+        """Note that the database works."""
         if self._pause_s or self._may_have_been_said:
             self._pause_s = self._resume_at = 0.0
             self._may_have_been_said = False

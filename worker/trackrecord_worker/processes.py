@@ -1,10 +1,10 @@
-"""Whether a process lives."""
+"""Check whether processes are alive."""
 
 import os
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process of that id runs, of whichever user."""
+    """Return whether a process with this id runs, whichever user owns it."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Keeping the cached rankings true to the store."""
+"""Keep the cached rankings up to date with the store."""
 
 import time
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _log = structlog.get_logger(__name__)
 
 
 class RankingsRefresher:
-    """Computes rankings from the store and writes them to the cache.
+    """Compute rankings from the store and write them to the cache.
 
     Args:
         engine: the store.
@@ -34,18 +34,18 @@ class RankingsRefresher:
         self._refreshed_at: dict[str, float] = {}
 
     def note_changes(self, projects: Iterable[str]) -> None:
-        """These projects changed; refresh those whose last refresh is long enough ago."""
+        """Note changed projects, and refresh those whose last refresh is long enough ago."""
         self._due.update(projects)
         for project in sorted(self._due):
             if self._wait_for(project) <= 0:
                 self.refresh(project)
 
     def next_refresh_in(self) -> float | None:
-        """Seconds until a changed project may be refreshed; None when none has changed."""
+        """Return the seconds until a changed project may be refreshed; None if none has changed."""
         return min((max(0.0, self._wait_for(each)) for each in self._due), default=None)
 
     def flush(self) -> None:
-        """Refresh all that has changed, however short ago it was refreshed."""
+        """Refresh all changed projects, however recent their last refresh."""
         for project in sorted(self._due):
             self.refresh(project)
 
@@ -85,7 +85,7 @@ class RankingsRefresher:
         )
 
     def refresh_stale(self) -> int:
-        """Refresh every project whose cache is missing, behind the store or the rules, or old."""
+        """Refresh every project whose cache is missing, outdated or old; return how many."""
         with reading(self._engine) as connection:
             revisions = project_revisions(connection)
         cached = cached_ages(self._client, self._settings, list(revisions), now=time.time())
@@ -93,7 +93,7 @@ class RankingsRefresher:
         for project, revision in revisions.items():
             known = cached.get(project)
             # A later revision in the cache: another worker was faster, or else the database was
-            # restored from a backup, which shows in that nobody renews what is cached.
+            # restored from a backup, in which case no worker renews the cache.
             is_old = known is not None and known.age_s > self._settings.rankings_max_age_s
             # A changed threshold takes effect at once: it is applied when rankings are derived.
             is_behind = known is None or known.revision < revision or not known.is_by_these_rules

@@ -1,4 +1,4 @@
-"""How long `up` waits before it starts a child again, and when it gives up."""
+"""The pauses before `up` restarts a child, and when it gives up."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
 # A child that lived this long was well; its next end is a first one again.
 _WELL_AFTER_S = 60.0
-# About seven seconds: whoever has just typed the command is waiting.
+# About seven seconds: the person who typed the command is waiting.
 _MOST_BEFORE_UP = 3
 # About four minutes.
 _MOST_WHILE_UP = 10
@@ -14,7 +14,7 @@ _MOST_WHILE_UP = 10
 
 @dataclass
 class Restarts:
-    """The ends of one child in a row, and what follows from them.
+    """The ends of one child in a row, and the resulting pauses.
 
     Attributes:
         ends: how often it ended without having lived for a minute.

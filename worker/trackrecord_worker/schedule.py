@@ -1,4 +1,4 @@
-"""What beat wakes and when, and whether a nightly run was missed."""
+"""The schedule of beat, and whether a nightly run was missed."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +19,7 @@ _CATCH_UP_EVERY_S = 300.0
 
 
 def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
-    """The schedule in beat's form.
+    """Return the schedule in beat's form.
 
     Raises:
         SettingsError: the crontab cannot be read.
@@ -38,7 +38,7 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
 
 
 def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
-    """A crontab from its five fields: minute, hour, day of month, month, day of week.
+    """Parse a crontab from five fields: minute, hour, day of month, month, day of week.
 
     Raises:
         SettingsError: it cannot be read.
@@ -56,7 +56,7 @@ def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
 
 
 def is_consolidation_due(connection: Connection, schedule: crontab) -> bool:
-    """Whether some project missed a run: one was due since its last, or since its first episode.
+    """Return whether a project missed a run, due since its last run or its first episode.
 
     Beat does not remember what it missed while it was down; the runs on record do.
     """
@@ -65,5 +65,5 @@ def is_consolidation_due(connection: Connection, schedule: crontab) -> bool:
 
 
 def _every(task: str, seconds: float) -> dict[str, Any]:
-    # A wake-up that nobody took within its interval is one too many.
+    # A wake-up that no worker took within its interval is superfluous.
     return {"task": task, "schedule": seconds, "options": {"expires": seconds}}

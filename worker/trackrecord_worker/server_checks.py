@@ -1,7 +1,7 @@
-"""Whether Redis and the database can do what the loop needs, before anything relies on them.
+"""Check that Redis and the database can do what workers need, before anything relies on them.
 
-A server that is away may come back, so workers keep trying. One that is set up in a way that loses
-outcomes, or that refuses what every batch needs, is refused at the start with one line.
+A server that is away may come back, so workers keep trying. A server with settings that lose
+outcomes or forbid the commands of every batch is refused at the start, with one line.
 """
 
 import uuid
@@ -61,7 +61,7 @@ def check_database(settings: Settings) -> None:
     Raises:
         StoreUnfit: it does not, or refuses to make the tables; the message says what to change.
         StoreUnavailable: it cannot be reached.
-        SchemaTooNew: it is of a newer version than this code.
+        SchemaTooNew: its schema is newer than this code.
     """
     engine = connect_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
     try:
@@ -76,13 +76,13 @@ def _check_mode(client: redis.Redis) -> None:
     try:
         info: Any = client.info("all")
     except redis.exceptions.NoPermissionError:
-        return  # the server's mode is not shown to this user
+        return  # this user may not read the server's mode
     if info.get("cluster_enabled"):
         raise cluster_problem()
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
         message = (
-            f"this Redis throws keys away when its memory is full (maxmemory-policy {policy}), and "
+            f"this Redis evicts keys when its memory is full (maxmemory-policy {policy}), and "
             "outcomes with them: set it to noeviction (`redis-cli CONFIG SET maxmemory-policy "
             "noeviction`, and in its configuration), or name another server"
         )
@@ -142,7 +142,7 @@ def _refuse_user(said: _Refusals, settings: Settings) -> None:
 
 
 def _worker_commands(probe: str) -> list[tuple[str, ...]]:
-    """Return what a worker and Celery's transport send, each harmless; the last ones clean up."""
+    """Return the commands of a worker and Celery's transport, harmless ones; the last clean up."""
     stream, group, one = f"{probe}:stream", "probe", "1"
     queue, members, ranked, fields = (f"{probe}:{kind}" for kind in ("list", "set", "zset", "hash"))
     return [

@@ -1,7 +1,7 @@
 """The stream as a worker sees it: read, acknowledge, set aside, take over.
 
-The stream is the truth. What is read stays pending in Redis until it is acknowledged, so that a
-worker that dies loses nothing; what is acknowledged is removed.
+The stream is the truth. An entry stays pending in Redis until it is acknowledged, so that a worker
+that dies loses nothing; an acknowledged entry is removed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,13 +11,13 @@ import redis
 
 from trackrecord.redis_keys import CONSUMER_GROUP, Keys
 
-from .arrivals import Entry, Refused
 from .consumers import own_name
+from .stream_entries import Entry, Refused
 
-# A consumer that is gone for this long and owes nothing is forgotten.
+# A consumer that has been gone for this long and has nothing pending is deleted.
 _FORGET_CONSUMER_AFTER_MS = 3_600_000
 
-# Looking and deleting must be one step: a consumer deleted while it reads loses its pending list.
+# Checking and deleting must be one step: a consumer deleted while it reads loses its pending list.
 _FORGET_CONSUMERS = """
 local gone = 0
 for _, info in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
@@ -54,11 +54,11 @@ class OutcomeStream:
                 raise
 
     def read_own_pending(self, count: int) -> list[Entry]:
-        """Entries that this consumer has read and not acknowledged, oldest first."""
+        """Return entries that this consumer has read and not acknowledged, oldest first."""
         return self._read("0", count, None)
 
     def read_new(self, count: int, block_s: float | None) -> list[Entry]:
-        """Entries that no consumer has read; waits for the first one when asked to."""
+        """Return entries that no consumer has read; wait for the first one if asked to."""
         return self._read(">", count, max(1, int(block_s * 1000)) if block_s else None)
 
     def _read(self, start: str, count: int, block_ms: int | None) -> list[Entry]:
@@ -68,7 +68,7 @@ class OutcomeStream:
         return answer[0][1] if answer else []
 
     def take_over(self, idle_s: float, count: int) -> Iterator[list[Entry]]:
-        """Entries whose consumer has been silent for that long, batch by batch; now ours."""
+        """Take over and yield the entries of consumers that have been silent, in batches."""
         cursor: Any = "0-0"
         while True:
             answer: Any = self._client.xautoclaim(
@@ -80,7 +80,7 @@ class OutcomeStream:
                 count=count,
             )
             cursor = answer[0]
-            # Redis 6.2 answers nothing at all for an entry that was deleted by hand.
+            # Redis 6.2 returns nothing at all for an entry that was deleted by hand.
             entries = [entry for entry in answer[1] if entry[0] is not None]
             if entries:
                 yield entries
@@ -88,7 +88,7 @@ class OutcomeStream:
                 return
 
     def acknowledge(self, entry_ids: Iterable[bytes]) -> None:
-        """Remove entries that are learnt."""
+        """Acknowledge and remove learnt entries."""
         ids = list(entry_ids)
         if not ids:
             return
@@ -98,9 +98,10 @@ class OutcomeStream:
             pipe.execute()
 
     def set_aside(self, refused: Iterable[Refused]) -> None:
-        """Move entries to the dead letters, with the reason and all that they held."""
+        """Move entries to the dead letters, with the reason and all their fields."""
         for each in refused:
-            # One step for each entry: in the stream or in the dead letters, never both or none.
+            # One step for each entry: it is in the stream or in the dead letters, never in both or
+            # neither.
             with self._client.pipeline(transaction=True) as pipe:
                 letter: dict[Any, Any] = dict(each.fields)
                 letter |= {b"reason": each.reason.encode(), b"entry_id": each.entry_id}
@@ -110,11 +111,11 @@ class OutcomeStream:
                 pipe.execute()
 
     def length(self) -> int:
-        """Entries that are waiting or pending."""
+        """Return the number of entries that are waiting or pending."""
         return int(self._client.xlen(self._keys.outcomes))
 
     def forget_gone_consumers(self) -> int:
-        """Forget consumers that have been silent for long and owe nothing."""
+        """Delete consumers that have long been silent and have nothing pending; return how many."""
         script = self._client.register_script(_FORGET_CONSUMERS)
         arguments: list[Any] = [CONSUMER_GROUP, _FORGET_CONSUMER_AFTER_MS]
         return int(script(keys=[self._keys.outcomes], args=arguments))

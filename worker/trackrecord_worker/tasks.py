@@ -9,7 +9,7 @@ from celery import Task, shared_task
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
 
 from . import jobs
-from .stages import DRAIN_TASK, Stages, TrackrecordApp
+from .services import DRAIN_TASK, Services, TrackrecordApp
 
 # A Redis whose memory is full refuses writes, and takes them again when there is room.
 REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)
@@ -17,15 +17,15 @@ REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)
 _log = structlog.get_logger(__name__)
 
 
-def _run(job: Callable[[Stages], None], stages: Stages) -> None:
+def _run(job: Callable[[Services], None], stages: Services) -> None:
     try:
         job(stages)
     except StoreUnavailable as error:
         stages.outage.begin(str(error))
 
 
-def _task(name: str, job: Callable[[Stages], None]) -> Task[[], None]:
-    """Return the task of that name; a server that is away is not an error for it."""
+def _task(name: str, job: Callable[[Services], None]) -> Task[[], None]:
+    """Return a task for a job; a server that is away is not an error for it."""
 
     @shared_task(name=name, bind=True)
     def run(task: Task[[], None]) -> None:
@@ -34,7 +34,7 @@ def _task(name: str, job: Callable[[Stages], None]) -> Task[[], None]:
         try:
             _run(job, app.stages.get())
         except (ServerUnavailable, *REDIS_AWAY) as error:
-            # What was read stays pending; the next wake-up tries again.
+            # The entries that were read stay pending; the next wake-up tries again.
             _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
 
     return run

@@ -24,10 +24,10 @@ def command(project: str | None, *, as_json: bool) -> None:
     """
     from trackrecord.logs import configure_logs
     from trackrecord.queries.project_rows import project_row
-    from trackrecord.store.competences.rebuild_credit import credit_again
+    from trackrecord.store.competences.rebuild_credit import rebuild_credit
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.rebuild import rebuild_patterns
-    from trackrecord_consolidation.rebuild import refold
+    from trackrecord_consolidation.rebuild import rebuild_competences
 
     configure_logs("warning")
     settings, project = settings_for(project)
@@ -41,10 +41,10 @@ def command(project: str | None, *, as_json: bool) -> None:
             settings.rules,
             now=now,
         )
-        episodes = refold(
+        episodes = rebuild_competences(
             connection, settings.competence, project, project_id, now=now
         ).episodes_read
-        credit_again(connection, project_id)
+        rebuild_credit(connection, project_id)
     document = {
         "project": project,
         "outcomes": rebuilt.outcomes,

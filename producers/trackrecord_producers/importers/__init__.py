@@ -1,7 +1,7 @@
 """Recorded runs as outcomes: one module for each format, and the register of them all.
 
 An importer gives every run the same outcome_id whenever and from wherever it is read, so that
-importing twice changes nothing. It invents nothing: what the recording does not say stays unsaid.
+importing twice changes nothing. It invents nothing: fields that the recording lacks stay empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,18 +24,18 @@ FORMATS: Mapping[str, Importer] = {
 
 
 def read_recorded(name: str, path: Path) -> Iterator[Imported | Rejected]:
-    """The outcomes of a file of recorded runs, one by one.
+    """Return the outcomes of a file of recorded runs, one by one.
 
     Args:
         name: the format, one of `FORMATS`.
         path: the file.
 
     Raises:
-        ImportFormatError: there is no such format, the file cannot be read, or it does not hold
-            what the format says; the message names the file and the record.
+        ImportFormatError: the format is unknown, the file cannot be read, or it does not match the
+            format; the message names the file and the record.
     """
     importer = FORMATS.get(name)
     if importer is None:
-        message = f"there is no import format {name!r}; known are {', '.join(sorted(FORMATS))}"
+        message = f"unknown import format {name!r}: choose from {', '.join(sorted(FORMATS))}"
         raise ImportFormatError(message)
     return importer(path)

@@ -1,4 +1,4 @@
-"""The objects of a JSON array, one by one, without the whole file in memory."""
+"""Read the objects of a JSON array one by one, without the whole file in memory."""
 
 import json
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ _BLANK = " \t\r\n"
 
 
 def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file that holds a JSON array of them, numbered from 1.
+    """Yield the objects of a file that holds a JSON array of them, numbered from 1.
 
     Raises:
-        ImportFormatError: the file cannot be read, or is no such array; the message names the
-            file and the record.
+        ImportFormatError: the file cannot be read, or is not such an array; the message names
+            the file and the record.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -57,7 +57,7 @@ class _Array:
                 self._fail("is not followed by a comma or the array's end")
 
     def _next_sign(self) -> str:
-        """The next character that is no blank, taken off unless it begins an object."""
+        """Return the next character that is not a blank; consume it unless it begins an object."""
         self._text = self._text.lstrip(_BLANK)
         while not self._text:
             if not self._read_on():

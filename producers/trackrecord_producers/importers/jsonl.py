@@ -48,10 +48,10 @@ def read_outcomes(
 
     An outcome without an outcome_id gets one from its content and from how many equal ones came
     before it: two equal lines are two outcomes, and the same ones when the file is read again.
-    Space between the parts of an outcome does not matter. Empty lines are passed over.
+    Space between the parts of an outcome does not matter. Empty lines are skipped.
 
     Args:
-        file: read once, from where it stands; a byte order mark at its start is passed over.
+        file: read once, from where it stands; a byte order mark at its start is skipped.
         max_bytes: the longest line that is allowed; a longer one is refused, and never held in
             memory.
         max_document_bytes: the longest document that is allowed.
@@ -89,7 +89,7 @@ def _without_nulls(text: bytes) -> bytes:
     try:
         fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return text  # what is wrong with it, the check of the outcome says
+        return text  # the check of the outcome will report the error
     return msgspec.json.encode({name: raw for name, raw in fields.items() if bytes(raw) != b"null"})
 
 
@@ -105,14 +105,14 @@ def _compact(text: bytes) -> bytes:
 
 
 def _pieces(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
-    """Return the lines with their ends; a longer line than is allowed comes in pieces."""
+    """Yield the lines with their ends; a line that is too long comes in pieces."""
     return iter(lambda: file.readline(max_bytes + 2), b"")
 
 
 def _texts(
     pieces: Iterator[bytes], max_bytes: int, max_document_bytes: int
 ) -> Iterator[tuple[str, int, bytes]]:
-    """Return the kind of place, its number and its JSON of each outcome."""
+    """Yield the kind of place, the number and the JSON of each outcome."""
     held = _up_to_first_text(pieces)
     if held and _begins_a_document(held[-1], max_bytes):
         _hold_more(held, pieces, max_document_bytes)
@@ -148,7 +148,7 @@ def _begins_a_document(piece: bytes, max_bytes: int) -> bool:
 
 
 def _hold_more(held: list[bytes], pieces: Iterator[bytes], most: int) -> None:
-    """Hold what follows, until it is more than a document may have."""
+    """Read more pieces into memory, until they exceed the size of a document."""
     size = sum(map(len, held))
     while size <= most and (piece := next(pieces, b"")):
         held.append(piece)
@@ -156,7 +156,7 @@ def _hold_more(held: list[bytes], pieces: Iterator[bytes], most: int) -> None:
 
 
 def _items(text: bytes) -> list[bytes] | None:
-    """Return the outcomes of a document, each compact; None: it is not a list or an object."""
+    """Return the outcomes of a document, each compact; None if it is not a list or an object."""
     document = _content(text)
     if _is_object(document):
         return [_compact(document)]
@@ -176,7 +176,7 @@ def _is_object(text: bytes) -> bool:
 
 
 def _numbered_lines(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Return the lines that are not empty, with their numbers; of a too long one only the start."""
+    """Yield non-empty lines with their numbers; only the start of a line that is too long."""
     for number, piece in enumerate(pieces, start=1):  # what follows takes the rest of a line away
         rest = piece
         while rest and not rest.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""What an importer yields."""
+"""The records that an importer yields."""
 
 import hashlib
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ class Imported:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A record that is no outcome; the others go on.
+    """A record that is not an outcome; the import continues with the others.
 
     Attributes:
         record: its number in the file, from 1.
-        reason: what is wrong with it, without its content.
+        reason: the error in it, without its content.
         kind: what is numbered: "record", "line" or "item".
     """
 
@@ -49,5 +49,5 @@ class Rejected:
 
 
 def stable_id(prefix: str, content: bytes) -> str:
-    """An outcome_id that depends on a record's content alone."""
+    """Return an outcome_id that depends on a record's content alone."""
     return f"{prefix}-{hashlib.sha256(content).hexdigest()[:_ID_DIGITS]}"

@@ -25,7 +25,7 @@ _LONGEST_ERROR = 1000
 
 
 class _WrongShape(Exception):
-    """Raised when a part of a run is not what the format says."""
+    """Raised when a part of a run does not match the format."""
 
 
 def read_tau_bench(path: Path) -> Iterator[Imported | Rejected]:
@@ -46,7 +46,7 @@ def read_tau_bench(path: Path) -> Iterator[Imported | Rejected]:
 
 
 def _has_crashed(run: dict[str, Any]) -> bool:
-    """Whether the run ended before its benchmark could say what became of it."""
+    """Return whether the run crashed before the benchmark could evaluate it."""
     info = run.get("info")
     return isinstance(info, dict) and "error" in info and "task" not in info and not run.get("traj")
 
@@ -83,7 +83,7 @@ def _outcome(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _canonical(run: dict[str, Any]) -> bytes:
-    """The run itself, however its file is laid out."""
+    """Return a run in canonical form, independent of the file's layout."""
     return json.dumps(run, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -131,7 +131,7 @@ def _tool_calls(chat: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _answers(chat: list[Any]) -> dict[str, list[str]]:
-    """What the tools answered to each call, in order: the recordings use some ids again."""
+    """Return the tools' answers to each call, in order: the recordings reuse some ids."""
     answers: dict[str, list[str]] = {}
     for message in chat:
         _of_type(message, dict, "a message of traj")
@@ -149,7 +149,7 @@ def _result(answer: str) -> dict[str, Any]:
 
 
 def _arguments(arguments: object) -> object:
-    """The arguments, which are JSON inside a text; a text that is none stays a text."""
+    """Return the arguments decoded from JSON; a text that is not JSON stays a text."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -159,7 +159,7 @@ def _arguments(arguments: object) -> object:
 
 
 def _clean(value: object) -> Any:  # noqa: ANN401 - of the kind that was given
-    """The value without what no store can hold: lone surrogates and NUL characters."""
+    """Return a value without lone surrogates and NUL characters, which no store can hold."""
     if isinstance(value, str):
         text = value.encode("utf-8", "replace").decode()
         return text.replace("\0", "\N{REPLACEMENT CHARACTER}")

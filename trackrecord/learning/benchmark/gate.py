@@ -41,15 +41,15 @@ class BenchmarkRules:
 
 
 @dataclass(frozen=True)
-class Check:
+class GateCheck:
     """One threshold, applied.
 
     Attributes:
-        name: the rate that was looked at.
-        value: what it was; None when there was no data.
-        threshold: what it was compared with.
-        operator: how.
-        passed: whether it is as it has to be; no data is not a pass.
+        name: the name of the rate.
+        value: its value; None when there was no data.
+        threshold: the bound that it was compared with.
+        operator: how the value is compared with the threshold, as "<=".
+        passed: whether the value keeps to the threshold; no data is not a pass.
     """
 
     name: str
@@ -61,13 +61,13 @@ class Check:
 
 def judge(
     rules: BenchmarkRules, snapshot: Snapshot | None, names: Iterable[str] = CHECKS
-) -> tuple[Check, ...]:
-    """Apply thresholds to a snapshot; without one, or without outcomes in it, nothing passes."""
+) -> tuple[GateCheck, ...]:
+    """Compare a snapshot with the thresholds; without outcomes in it, nothing passes."""
     return tuple(_check(rules, snapshot, name) for name in CHECKS if name in set(names))
 
 
-def _check(rules: BenchmarkRules, snapshot: Snapshot | None, name: str) -> Check:
+def _check(rules: BenchmarkRules, snapshot: Snapshot | None, name: str) -> GateCheck:
     value: float | None = None if snapshot is None else getattr(snapshot, name)
     threshold: float = getattr(rules, f"{name}_max")
     passed = value is not None and not ratio_above(value, threshold)
-    return Check(name, value, threshold, "<=", passed)
+    return GateCheck(name, value, threshold, "<=", passed)

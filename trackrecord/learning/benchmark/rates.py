@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class ProcessFacts(NamedTuple):
-    """What one outcome says about the way to it; what it does not mention is None.
+    """One outcome's counts about its process; a count that it does not mention is None.
 
     Attributes:
         success: whether the task reached its goal.
@@ -35,13 +35,13 @@ class ProcessTotals:
 
     Attributes:
         successes: outcomes whose task reached its goal.
-        reviews: reviews; a rejection is one, also where only it was told.
+        reviews: reviews; a rejection counts as one, even if no review was reported.
         rejections: reviews that rejected the work.
         test_fail_loops: rounds of failing tests.
         hard_limit_hits: times that a hard limit was hit.
         retries: retries.
         tool_calls: calls of tools.
-        outcomes_with_tools: outcomes that tell their calls of tools, of which there may be none.
+        outcomes_with_tools: outcomes that report their tool calls, of which there may be none.
         outcomes_touching_proven: outcomes that touched a pattern which is proven now.
     """
 
@@ -61,8 +61,8 @@ class Snapshot:
     """A project's rates as of one moment; a rate without a denominator is None.
 
     An outcome is the report on one task, so "per task" is per outcome. What an outcome does not
-    mention did not happen, with one exception: one that tells nothing of its tools takes no part
-    in the average of their calls.
+    mention did not happen, with one exception: an outcome without reported tools takes no part
+    in the average number of tool calls.
 
     Attributes:
         at: the moment, seconds since the epoch: what was received later does not count.
@@ -108,7 +108,7 @@ RATES = (
 def snapshot(
     facts: Iterable[ProcessFacts], *, touching_proven: int, at: float, since: float | None = None
 ) -> Snapshot:
-    """The rates of outcomes, in whichever order.
+    """Return the rates of outcomes, given in any order.
 
     Args:
         facts: of each outcome that counts.
@@ -163,7 +163,7 @@ def _rate(numerator: float, denominator: int) -> float | None:
 
 
 def changes(earlier: Snapshot | None, later: Snapshot) -> dict[str, float | None]:
-    """By how much each rate changed; None where there is nothing to compare."""
+    """Return by how much each rate changed; None where there is nothing to compare."""
     return {name: _change(earlier, later, name) for name in RATES}
 
 

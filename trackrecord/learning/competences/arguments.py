@@ -13,7 +13,7 @@ _json = msgspec.json.Decoder()
 
 
 def argument_types(args: msgspec.Raw) -> list[tuple[str, str]]:
-    """The names and JSON types of one call's arguments, from their undecoded JSON.
+    """Return the names and JSON types of one call's arguments, from their undecoded JSON.
 
     Arguments may be an object, or a text that holds one, as OpenAI's function calls carry them;
     anything else has no names. The first 32 names count, of those that have at most 128 characters

@@ -1,22 +1,22 @@
-"""Record documents: a competence record as it is shown, with everything found when it is read."""
+"""Record documents: a competence record as it is shown, with the values computed on reading."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .record import DERIVED_FROM, Competence, Performance, Trigger
+from .record import DERIVED_FROM, Competence, Performance, TriggerCounts
 from .rules import salience_now
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What belongs to a record but is not stored with it.
+    """The parts of a shown record that are not stored with it.
 
     Attributes:
         now: the moment that it is shown as of, seconds since the epoch.
         fallbacks: other records to try where this one fails.
-        episodes: how many successful episodes it is derived from; None: no one looked.
-        outcome_ids: the first of them.
+        episodes: number of successful episodes it is derived from; None if not counted.
+        outcome_ids: the ids of the first of these episodes.
     """
 
     now: float
@@ -26,7 +26,7 @@ class Reading:
 
 
 def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
-    """The record as a JSON object; times are seconds since the epoch."""
+    """Return the record as a JSON object; times are seconds since the epoch."""
     derived_from = [
         {"predicate": DERIVED_FROM, "target_id": outcome_id} for outcome_id in reading.outcome_ids
     ]
@@ -60,7 +60,7 @@ def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
     return document
 
 
-def _trigger(trigger: Trigger) -> dict[str, Any]:
+def _trigger(trigger: TriggerCounts) -> dict[str, Any]:
     return {**asdict(trigger), "count": trigger.count}
 
 

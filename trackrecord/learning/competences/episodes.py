@@ -1,4 +1,4 @@
-"""Episodes: which procedure a run of tool calls was."""
+"""Episodes: derive the procedure from a run of tool calls."""
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -23,7 +23,7 @@ class Call(Protocol):
 
     @property
     def id(self) -> str | int | None:
-        """What other calls' `depends_on` name this one by."""
+        """The id by which other calls' `depends_on` refer to this call."""
 
     @property
     def args(self) -> msgspec.Raw:
@@ -35,7 +35,7 @@ class Call(Protocol):
 
 
 class NoProcedure(StrEnum):
-    """Why a run of tool calls is no procedure."""
+    """Reasons why a run of tool calls is not a procedure."""
 
     NO_TOOLS = "no named tool"
     TOO_MANY_TOOLS = "too many tools"
@@ -43,7 +43,7 @@ class NoProcedure(StrEnum):
 
 
 def procedure_of(rules: CompetenceRules, calls: Sequence[Call]) -> tuple[str, ...] | NoProcedure:
-    """The tools in the order in which they were really used, names stripped, blank ones dropped.
+    """Return the tools in the order of their use, names stripped, blank names dropped.
 
     Each tool stands where it was used first, unless the rules keep repeats.
     """
@@ -60,7 +60,7 @@ def procedure_of(rules: CompetenceRules, calls: Sequence[Call]) -> tuple[str, ..
 
 @lru_cache(maxsize=4096)
 def signature_of(order: tuple[str, ...]) -> str:
-    """The names of a procedure, sorted and joined with `+`.
+    """Return the tool names of a procedure, sorted and joined with `+`.
 
     A `+` inside a name is escaped with a backslash, and so is a backslash: different procedures
     never share a signature.
@@ -73,7 +73,7 @@ def _escaped(name: str) -> str:
 
 
 def in_order(calls: Sequence[Call]) -> Iterable[Call]:
-    """The calls such that each follows what it depends on, otherwise in the order given.
+    """Return the calls such that each follows its dependencies, otherwise in the given order.
 
     An id that no call has is ignored; of two calls with one id the first is meant. A circle of
     dependencies is broken at the first of the calls that are left.
@@ -104,7 +104,7 @@ def _dependencies(calls: Sequence[Call]) -> list[set[int]]:
 
 
 def _sorted_positions(waits_for: list[set[int]], followers: list[list[int]]) -> Iterable[int]:
-    """Kahn's algorithm, the lowest position first."""
+    """Sort topologically by Kahn's algorithm, lowest position first."""
     missing = [len(earlier) for earlier in waits_for]
     ready = [position for position, count in enumerate(missing) if count == 0]
     heapify(ready)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ..text.explanation import Explanation
-from ..text.inert import as_data
+from ..text.inert import one_line
 from .record import Competence
 from .rules import CompetenceRules, Status, salience_now
 from .selection import Signals, recency
@@ -46,14 +46,14 @@ def _why_salience(record: Competence, now: float) -> str:
 
 def _why_status(record: Competence) -> str:
     said = "; ".join(
-        f"{relation.predicate} {as_data(relation.target_id)}" for relation in record.relations
+        f"{relation.predicate} {one_line(relation.target_id)}" for relation in record.relations
     )
     return f"status {record.status}" + (f": {said}" if said else "")
 
 
 def _why_score(record: Competence, now: float) -> str:
     if not record.status.is_selectable:
-        return f"no candidate of selection: it is {record.status}"
+        return f"not a candidate for selection: it is {record.status}"
     life = record.lifecycle
     signals = Signals(
         applicability=record.confidence,

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from .record import Competence, Trigger
+from .record import Competence, TriggerCounts
 from .rules import Status
 from .selection import success_rate
 
 
 def fallbacks_among(records: Iterable[Competence], most: int) -> dict[str, tuple[str, ...]]:
-    """The fallbacks of each record among the records of its project, by id.
+    """Return the fallbacks of each record among the records of its project, by id.
 
     A record fails at a trigger that set off at least one of its failed episodes. A fallback is
     another active record with the same trigger signal that succeeded there at least once, and at a
@@ -21,7 +21,7 @@ def fallbacks_among(records: Iterable[Competence], most: int) -> dict[str, tuple
     return {record.id: _fallbacks(record, rivals, most) for record in records}
 
 
-_Rivals = dict[str, list[tuple[str, Trigger]]]
+_Rivals = dict[str, list[tuple[str, TriggerCounts]]]
 
 
 def _by_signal(records: Iterable[Competence]) -> _Rivals:
@@ -46,5 +46,5 @@ def _fallbacks(record: Competence, rivals: _Rivals, most: int) -> tuple[str, ...
     return tuple(sorted(best, key=lambda rival_id: (*best[rival_id], rival_id))[:most])
 
 
-def _rate(trigger: Trigger) -> float:
+def _rate(trigger: TriggerCounts) -> float:
     return success_rate(trigger.success_count, trigger.failure_count)

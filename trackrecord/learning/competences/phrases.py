@@ -1,4 +1,4 @@
-"""Fitting: what a record answers to, in the form that a task's text is compared with.
+"""Phrases: the words of a record that a task's text is compared with.
 
 A record answers to its triggers and to its instructions, which are its recipe: the names of the
 tools, in order. Each trigger is a phrase, the recipe is one more. A task fits a record as well as
@@ -19,40 +19,40 @@ _EMBEDDED_CHARS = 8_000
 
 
 def instructions_of(tools: Iterable[str]) -> str:
-    """A recipe as the phrase that tasks are compared with: its tools in order, each once."""
+    """Return a recipe as a phrase: its tools in order, without repeats."""
     return " ".join(dict.fromkeys(tools))
 
 
 def phrases_of(signals: Iterable[str], tools: Iterable[str]) -> tuple[str, ...]:
-    """The phrases of a record with these triggers and this recipe, each once, in a fixed order."""
+    """Return the distinct phrases of these triggers and this recipe, in a fixed order."""
     phrases = {*signals, instructions_of(tools)}
     return tuple(sorted(phrases)[:MAX_PHRASES])
 
 
 def phrases_of_record(record: Competence) -> tuple[str, ...]:
-    """The phrases of a record."""
+    """Return the phrases of a record."""
     signals = (trigger.signal for trigger in record.triggers)
     return phrases_of(signals, (step.tool for step in record.recipe))
 
 
 def fit(record: Competence, task: str | None) -> float | None:
-    """How well a task's text fits a record, 0..1; None when they cannot be compared."""
+    """Return how well a task's text fits a record, 0..1; None when they cannot be compared."""
     return similarity(task, phrases_of_record(record)) if task else None
 
 
 @lru_cache(maxsize=65_536)
 def number_of(word: str) -> int:
-    """63 bits that stand for a word in an index."""
+    """Return a 63-bit number that stands for a word in an index."""
     return int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) >> 1
 
 
 def word_numbers(text: str) -> frozenset[int]:
-    """The distinct words of a text as numbers."""
+    """Return the distinct words of a text as numbers."""
     return frozenset(map(number_of, words_of(text)))
 
 
 def text_of(record: Competence) -> str:
-    """What an embedding of a record is made of: its triggers, then its recipe."""
+    """Return the text that a record is embedded by: its triggers, then its recipe."""
     signals = [each.signal for each in record.triggers if each.signal != record.signature]
     recipe = " > ".join(step.tool for step in record.recipe)
     return "\n".join([*signals, recipe])[:_EMBEDDED_CHARS]

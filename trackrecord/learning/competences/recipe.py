@@ -40,20 +40,20 @@ class Step:
 
 
 def is_check(tool: str) -> bool:
-    """Whether a tool checks what was done before: runs tests, a linter, a type check, a build."""
+    """Return whether a tool checks earlier work: runs tests, a linter, a type check, a build."""
     words = words_of(tool)
     return bool(words & CHECKS) and not words & MAKES
 
 
 def typical_order(orders: Mapping[Order, int]) -> Order:
-    """The order of most successful episodes; of several, the first in alphabetical order."""
+    """Return the order of most successful episodes; in a tie the alphabetically first."""
     return min(orders, key=lambda order: (-orders[order], order))
 
 
 def recipe_of(
     order: Order, arguments: Mapping[Argument, int], *, max_arguments: int
 ) -> tuple[Step, ...]:
-    """The recipe that follows an order.
+    """Return the recipe with the tools in this order.
 
     Args:
         order: the tools, first to last.

@@ -1,4 +1,4 @@
-"""Records: what a competence record consists of."""
+"""Records: the parts of a competence record."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -12,8 +12,8 @@ DERIVED_FROM = "derived_from"
 
 
 @dataclass(frozen=True)
-class Trigger:
-    """What set episodes of a record off.
+class TriggerCounts:
+    """An intent or an error that episodes of a record began with.
 
     Attributes:
         signal: an intent label or an error signature.
@@ -29,19 +29,19 @@ class Trigger:
 
     @property
     def count(self) -> int:
-        """Episodes that it set off."""
+        """The number of episodes with this trigger."""
         return self.success_count + self.failure_count
 
 
 @dataclass(frozen=True)
 class Performance:
-    """How a record's procedure has done.
+    """Successes, failures and durations of a record's procedure.
 
     Attributes:
         success_count: successful episodes, and outcomes that credit it.
         failure_count: failed ones.
         latency_sum_ms: the sum of the durations that are known.
-        latency_count: how many are known.
+        latency_count: the number of known durations.
         last_used_at: when the last of the episodes ended, seconds since the epoch.
     """
 
@@ -52,7 +52,7 @@ class Performance:
     last_used_at: float | None = None
 
     def plus(self, other: "Performance") -> "Performance":
-        """Both together; in whatever order they are added."""
+        """Return the sum of both; the order of addition does not matter."""
         moments = [at for at in (self.last_used_at, other.last_used_at) if at is not None]
         return Performance(
             success_count=self.success_count + other.success_count,
@@ -75,7 +75,7 @@ class Performance:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a record has to do with another record, an episode or named evidence."""
+    """A record's relation to another record, an episode or named evidence."""
 
     predicate: str
     target_id: str
@@ -86,14 +86,14 @@ class Competence:
     """A competence record: when this signal appears, these tools in this order have worked.
 
     Attributes are those of the specification. The episodes that it is derived from, its fallbacks
-    and its salience now are no part of it: they are found when it is read.
+    and its current salience are not stored with it: they are computed when it is read.
     """
 
     id: str
     project: str
     skill_name: str
     signature: str
-    triggers: tuple[Trigger, ...]
+    triggers: tuple[TriggerCounts, ...]
     recipe: tuple[Step, ...]
     required_tools: tuple[str, ...]
     failure_modes: tuple[str, ...]
@@ -110,11 +110,11 @@ class Competence:
 
 
 def competence_id(project: str, signature: str) -> str:
-    """The id of a signature's record in a project, the same whenever it is built again."""
+    """Return the id of a signature's record in a project; it stays the same after a rebuild."""
     digest = sha256(f"{len(project)}:{project}{signature}".encode()).hexdigest()
     return f"skill-{digest[:24]}"
 
 
 def skill_name(signature: str) -> str:
-    """The name of a signature's skill."""
+    """Return the name of a signature's skill."""
     return f"skill:{signature}"

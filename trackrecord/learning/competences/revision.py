@@ -1,7 +1,7 @@
-"""Revision: what becomes of records that a person changes by hand.
+"""Revision: changes that a person makes to records by hand.
 
-Pure: each function answers the records as they are from then on. Performance is that of the record
-alone; what outcomes credited is added by whoever reads it.
+Pure: each function returns the records as they are from then on. Performance is that of the record
+alone; what outcomes credited is added by the reader.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from trackrecord.errors import InvalidRevision, RevisionRefused
 
 from ..numbers.checks import require, require_positive, require_ratio
 from .recipe import Step, recipe_of
-from .record import DERIVED_FROM, Competence, Performance, Relation, Trigger, skill_name
+from .record import DERIVED_FROM, Competence, Performance, Relation, TriggerCounts, skill_name
 from .rules import MOST_SALIENT, CompetenceRules, Lifecycle, Status
 
 MAX_TEXT = 1000
@@ -25,7 +25,7 @@ CONTESTED_BY = "contested_by"
 
 
 class RevisionAction(StrEnum):
-    """What a person did to a record, as its history names it."""
+    """A person's change to a record, as its history names it."""
 
     REINFORCED = "reinforced"
     PENALIZED = "penalized"
@@ -56,7 +56,7 @@ class Revised:
 
 @dataclass(frozen=True)
 class ForkChanges:
-    """What a fork has otherwise than its origin; None: the same.
+    """The fields in which a fork differs from its origin; None keeps the origin's value.
 
     Attributes:
         skill_name: its name.
@@ -89,17 +89,17 @@ class ForkChanges:
 
 
 def _require_texts(name: str, texts: Sequence[str] | None) -> None:
-    """What names things says something, and nothing that PostgreSQL does not store."""
+    """Require names that are not blank and that PostgreSQL can store."""
     for text in texts or ():
         fits = bool(text.strip()) and "\0" not in text and len(text) <= MAX_TEXT
         require(fits, f"{name} must be texts of 1 to {MAX_TEXT} characters")
 
 
 def require_alive(record: Competence) -> None:
-    """A retracted or superseded record takes part in no revision.
+    """Require a record that is neither retracted nor superseded.
 
     Raises:
-        RevisionRefused: it is one.
+        RevisionRefused: it is retracted or superseded.
     """
     if not record.status.is_selectable:
         message = f"competence {record.id!r} is {record.status} already; nothing was changed"
@@ -107,7 +107,7 @@ def require_alive(record: Competence) -> None:
 
 
 def require_amount(amount: float) -> None:
-    """An amount of salience.
+    """Require a valid amount of salience.
 
     Raises:
         InvalidRevision: it is negative or not finite.
@@ -118,7 +118,7 @@ def require_amount(amount: float) -> None:
 
 
 def reinforce(record: Competence, amount: float | None, *, now: float) -> Competence:
-    """Plus the amount, its gain unless one is given, at most 1; it ages anew from now on."""
+    """Add the amount, or else the record's gain, up to 1; its ageing starts anew."""
     require_alive(record)
     gain = record.lifecycle.reinforcement_gain if amount is None else amount
     require_amount(gain)
@@ -131,7 +131,7 @@ def reinforce(record: Competence, amount: float | None, *, now: float) -> Compet
 
 
 def penalize(record: Competence, amount: float, *, now: float) -> Competence:
-    """Minus the amount, at least its minimum; its age stays."""
+    """Subtract the amount, down to the record's minimum; its age stays."""
     require_alive(record)
     require_amount(amount)
     lowered = max(record.lifecycle.min_salience, record.salience - amount)
@@ -139,7 +139,7 @@ def penalize(record: Competence, amount: float, *, now: float) -> Competence:
 
 
 def supersede(old: Competence, new: Competence, *, now: float) -> tuple[Competence, Competence]:
-    """The one record as superseded, the other with a relation that says so."""
+    """Return the old record as superseded and the new one with a relation to it."""
     if old.id == new.id:
         message = f"competence {old.id!r} cannot supersede itself"
         raise InvalidRevision(message)
@@ -153,7 +153,7 @@ def supersede(old: Competence, new: Competence, *, now: float) -> tuple[Competen
 
 
 def contest(record: Competence, by: str, *, now: float) -> Competence:
-    """Contested by another record or by named evidence; still selectable."""
+    """Mark a record as contested by another record or by evidence; it stays selectable."""
     require_alive(record)
     if by == record.id:
         message = f"competence {record.id!r} cannot be contested by itself"
@@ -163,7 +163,7 @@ def contest(record: Competence, by: str, *, now: float) -> Competence:
 
 
 def retract(record: Competence, *, now: float) -> Competence:
-    """No longer selectable."""
+    """Retract a record, so that selection leaves it out."""
     require_alive(record)
     return _next(record, now, status=Status.RETRACTED)
 
@@ -171,9 +171,9 @@ def retract(record: Competence, *, now: float) -> Competence:
 def fork(
     rules: CompetenceRules, origin: Competence, new_id: str, changes: ForkChanges, *, now: float
 ) -> Competence:
-    """A new record that starts from another one. What it does differently nobody has tried.
+    """Return a new record copied from another one, with changes that nobody has tried yet.
 
-    So its performance starts at nothing, and nothing of it contradicts its own episodes.
+    So its performance starts at zero, and it does not contradict its own episodes.
     """
     require_alive(origin)
     recipe = origin.recipe if changes.tools is None else _recipe(changes.tools, origin)
@@ -183,9 +183,11 @@ def fork(
         skill_name=_given(changes.skill_name, origin.skill_name),
         signature=origin.signature,
         triggers=tuple(
-            Trigger(each.signal, each.conditions)
+            TriggerCounts(each.signal, each.conditions)
             for each in (
-                origin.triggers if changes.triggers is None else map(Trigger, changes.triggers)
+                origin.triggers
+                if changes.triggers is None
+                else map(TriggerCounts, changes.triggers)
             )
         ),
         recipe=recipe,
@@ -210,7 +212,7 @@ def fork(
 def merge(
     rules: CompetenceRules, sources: Sequence[Competence], new_id: str, *, now: float
 ) -> tuple[Competence, tuple[Competence, ...]]:
-    """A new record in the place of several; answers it and the sources, which are retracted.
+    """Merge several records into a new one; return it and the retracted sources.
 
     Recipe, signature and confidence are those of the source with the highest success rate, of
     several the one with more successes, then the lowest id. Performance is summed, triggers too;
@@ -219,7 +221,7 @@ def merge(
     Args:
         rules: what a record starts with.
         sources: at least two, with what outcomes credited to them.
-        new_id: of the new record.
+        new_id: the id of the new record.
         now: the time of the merge.
     """
     _require_distinct(sources)
@@ -269,7 +271,7 @@ def _leads_by(record: Competence) -> tuple[float, int, str]:
     return -performance.success_rate, -performance.success_count, record.id
 
 
-def _joined_triggers(sources: Iterable[Competence]) -> tuple[Trigger, ...]:
+def _joined_triggers(sources: Iterable[Competence]) -> tuple[TriggerCounts, ...]:
     triggers = sorted(
         (trigger for each in sources for trigger in each.triggers),
         key=lambda trigger: (trigger.signal, -trigger.count),
@@ -288,7 +290,7 @@ def _joined_triggers(sources: Iterable[Competence]) -> tuple[Trigger, ...]:
 
 
 def _recipe(tools: Iterable[str], origin: Competence) -> tuple[Step, ...]:
-    """The tools in order, with the arguments that the origin knows of them."""
+    """Return the tools in order, each with the arguments from the origin's recipe."""
     known = {step.tool: step.args_schema for step in origin.recipe}
     steps = recipe_of(tuple(tools), {}, max_arguments=1)
     return tuple(replace(step, args_schema=known.get(step.tool, {})) for step in steps)

@@ -10,7 +10,7 @@ MOST_SALIENT = 1.0
 
 
 class Status(StrEnum):
-    """Where a competence record stands."""
+    """The status of a competence record."""
 
     ACTIVE = "active"
     CONTESTED = "contested"
@@ -19,7 +19,7 @@ class Status(StrEnum):
 
     @property
     def is_selectable(self) -> bool:
-        """Whether a record that stands here is a candidate of selection."""
+        """Whether a record of this status is a candidate for selection."""
         return self in (Status.ACTIVE, Status.CONTESTED)
 
 
@@ -80,7 +80,7 @@ class CompetenceRules:
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """How one record's salience ages and rises.
+    """The numbers by which one record's salience ages and rises.
 
     Attributes:
         half_life_days: days without reinforcement after which its salience is half.
@@ -98,7 +98,7 @@ class Lifecycle:
 
 
 def salience_now(salience: float, lifecycle: Lifecycle, now: float) -> float:
-    """max(min_salience, salience·0.5^(days since last_reinforced_at / half-life)).
+    """Return max(min_salience, salience·0.5^(days since last_reinforced_at / half-life)).
 
     A pinned record, and one that was never reinforced, does not decay; the future counts as now.
     """
@@ -109,7 +109,7 @@ def salience_now(salience: float, lifecycle: Lifecycle, now: float) -> float:
 
 
 def reinforced(salience: float, lifecycle: Lifecycle) -> float:
-    """The salience to store for a record that is reinforced: plus the gain, at most 1.
+    """Return the salience to store after a reinforcement: plus the gain, at most 1.
 
     It starts from the stored salience, not from what is left of it now: decay is computed when
     salience is read and never written back, else a penalty and a later read would apply it twice.

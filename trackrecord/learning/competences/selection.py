@@ -8,23 +8,44 @@ from ..numbers.tolerance import ratio_below
 from .rules import CompetenceRules
 
 UNKNOWN = 0.5
+_PRIOR_EPISODES = 4.0
+# From this number of failures on, a procedure is said never to succeed; fewer may be chance.
+FAILING_FROM = 3
 
 
 def success_rate(success_count: int, failure_count: int) -> float:
-    """Successes ÷ episodes, 0.5 without data."""
+    """Return successes ÷ episodes; 0.5 without data."""
     total = success_count + failure_count
     return success_count / total if total else UNKNOWN
 
 
+def expected_success(success_count: int, failure_count: int, base_rate: float) -> float:
+    """Return how likely the next success is: the posterior mean, which few episodes hardly move.
+
+    The prior weighs as much as four episodes that succeed as often as the project's tasks do. So 2
+    of 2 does not outrank 9 of 10, and a record without episodes stands at the base rate.
+
+    Args:
+        success_count: successful episodes.
+        failure_count: failed ones.
+        base_rate: successes ÷ outcomes of the project, 0..1.
+    """
+    total = success_count + failure_count
+    return (success_count + _PRIOR_EPISODES * base_rate) / (total + _PRIOR_EPISODES)
+
+
 def recency(last_reinforced_at: float | None, half_life_days: float, now: float) -> float:
-    """0.5^(days since last_reinforced_at / half-life): the future counts as now, never as 0.5."""
+    """Return 0.5^(days since last_reinforced_at / half-life); 0.5 without that time.
+
+    A time in the future counts as now.
+    """
     if last_reinforced_at is None:
         return UNKNOWN
     return decayed(1.0, now - last_reinforced_at, half_life_days)
 
 
 def selection_score(*, applicability: float, success: float, recency: float) -> float:
-    """(applicability + success + recency)/3, each of them 0..1."""
+    """Return (applicability + success + recency)/3, each of them 0..1."""
     return (applicability + success + recency) / 3
 
 
@@ -33,7 +54,7 @@ class Signals:
     """The three parts of a score, each 0..1.
 
     Attributes:
-        applicability: how well the task fits; the record's confidence where that is not known.
+        applicability: how well the task fits; the record's confidence if that is unknown.
         success: successes ÷ episodes.
         recency: how lately it was reinforced.
     """
@@ -57,7 +78,7 @@ class Choice:
     Attributes:
         ranked: (record id, score), the best first, ties by id.
         confidence: 0..1, how far the best stands out.
-        needs_more: whether that is too little to act on.
+        needs_more: whether the confidence is too low to act on.
     """
 
     ranked: tuple[tuple[str, float], ...]
@@ -66,7 +87,7 @@ class Choice:
 
 
 def choose(rules: CompetenceRules, scores: dict[str, float]) -> Choice:
-    """Rank the candidates by score and say how sure the choice of the first is."""
+    """Rank the candidates by score and compute the confidence in the first."""
     ranked = tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
     confidence = _confidence([score for _, score in ranked])
     return Choice(ranked, confidence, ratio_below(confidence, rules.needs_more_below))

@@ -1,4 +1,4 @@
-"""Tally: what the episodes of one signature add up to."""
+"""Tally: the sums over the episodes of one signature."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,17 +11,17 @@ Order = tuple[str, ...]
 
 
 class Episode(msgspec.Struct, frozen=True, gc=False):
-    """What consolidation keeps of one recorded outcome.
+    """The part of one recorded outcome that consolidation uses.
 
     Attributes:
         order: the tools in the order in which they were used.
         success: whether the task reached its goal.
         ended_at: when it ended, seconds since the epoch.
         duration_ms: how long it took, where that is known.
-        arguments: of every call; of successful episodes only.
-        signal: what set the task off.
+        arguments: those of every call; empty for failed episodes.
+        signal: the signal of the task's trigger.
         conditions: the conditions of that trigger, as canonical JSON.
-        failure_mode: how it failed; of failed episodes only.
+        failure_mode: how it failed; set for failed episodes only.
     """
 
     order: Order

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ..text.inert import as_data, unlabelled
+from ..text.inert import one_line, unlabelled
 from ..text.language import Language
 
 COMPETENCES_HEADING: Final[dict[Language, str]] = {
@@ -11,7 +11,13 @@ COMPETENCES_HEADING: Final[dict[Language, str]] = {
     "zh": "## 工具流程及其成功率",
 }
 
+FAILING_HEADING: Final[dict[Language, str]] = {
+    "en": "## Tool Procedures That Never Succeeded",
+    "zh": "## 从未成功的工具流程",
+}
+
 _NAME_LIMIT = 80
+_SIGNATURE_LIMIT = 200
 # A line names the triggers that say most; the counts of all episodes follow where these leave some
 # out.
 _MOST_TRIGGERS = 3
@@ -53,7 +59,7 @@ def competence_line(
         is_contested: whether somebody contests the record.
         language: of the text.
     """
-    steps = " → ".join(unlabelled(as_data(tool, _NAME_LIMIT)) for tool in tools)
+    steps = " → ".join(unlabelled(one_line(tool, _NAME_LIMIT)) for tool in tools)
     words = _WORDS[language]
     counted = sorted((entry for entry in by_trigger if entry[1].total), key=_most_telling)
     # A person may name a trigger that no task has had yet.
@@ -69,13 +75,25 @@ def competence_line(
     return f"- {steps} [{words.between.join(parts)}{doubt}]"
 
 
+def failing_line(signature: str, failures: int, language: Language = "en") -> str:
+    """Return the line of a procedure that no task succeeded with.
+
+    Args:
+        signature: its tools.
+        failures: tasks that used these tools and no others.
+        language: of the text.
+    """
+    tools = unlabelled(one_line(signature, _SIGNATURE_LIMIT))
+    return f"- {tools} [{_WORDS[language].succeeded(Counts(0, failures))}]"
+
+
 def _most_telling(entry: tuple[str, Counts]) -> tuple[int, int, str]:
     signal, counts = entry
     return -counts.successes, -counts.failures, signal
 
 
 def _signal(signal: str) -> str:
-    return unlabelled(as_data(signal, _NAME_LIMIT))
+    return unlabelled(one_line(signal, _NAME_LIMIT))
 
 
 class _English:

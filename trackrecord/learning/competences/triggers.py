@@ -1,8 +1,8 @@
-"""Triggers: what set an episode off, in a form that can be counted."""
+"""Triggers: the conditions of a task's trigger, in a form that can be counted."""
 
 import msgspec
 
-# What set a task off is told in far less; a longer text would be kept once per record.
+# Real conditions are far shorter; a longer text would be kept once per record.
 MAX_CONDITIONS_BYTES = 2048
 
 _json = msgspec.json.Decoder()
@@ -10,9 +10,9 @@ _canonical = msgspec.json.Encoder(order="deterministic")
 
 
 def canonical_conditions(conditions: msgspec.Raw) -> str | None:
-    """A trigger's conditions as JSON with sorted keys, so that the same ones are one text.
+    """Return a trigger's conditions as JSON with sorted keys: equal ones give the same text.
 
-    None when there are none, or more than 2048 bytes of them.
+    Return None without conditions, or if they have more than 2048 bytes.
     """
     given = memoryview(conditions)
     if not given or given.nbytes > MAX_CONDITIONS_BYTES:

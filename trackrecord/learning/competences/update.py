@@ -1,4 +1,4 @@
-"""Following: what a record becomes when there are new episodes of its signature."""
+"""Update: apply new episodes of a signature to its record."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from .recipe import Step, recipe_of, typical_order
-from .record import Competence, Performance, Trigger, competence_id, skill_name
+from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle, reinforced
 from .tally import Tally
 
 
-class Action(StrEnum):
-    """What consolidation does to a record."""
+class RecordAction(StrEnum):
+    """The change that consolidation makes to a record."""
 
     CREATED = "created"
     REINFORCED = "reinforced"
@@ -25,23 +25,23 @@ class Action(StrEnum):
 
 
 class NoChange(StrEnum):
-    """Why a signature that was looked at changed no record."""
+    """Reasons why an examined signature did not change a record."""
 
     TOO_FEW = "too few successes"
     SAME = "nothing new"
 
 
 @dataclass(frozen=True)
-class Change:
+class RecordUpdate:
     """One change of one record.
 
     Attributes:
-        action: what is done.
+        action: the kind of change.
         record: the record as it is from now on; for a removal, as it was.
         rationale: why, in one line, for its history.
     """
 
-    action: Action
+    action: RecordAction
     record: Competence
     rationale: str
 
@@ -57,8 +57,8 @@ class Signature:
 
 def follow(
     rules: CompetenceRules, signature: Signature, record: Competence | None, now: float
-) -> Change | NoChange:
-    """What new episodes of a signature do to its record, or that there is none yet.
+) -> RecordUpdate | NoChange:
+    """Return the change that new episodes make to a record, or why it does not change.
 
     However many successes are new, salience rises once.
     """
@@ -71,22 +71,22 @@ def follow(
     standing = f"{_news(signature.tally, record.performance)}; {_standing(signature.tally)}"
     if not record.status.is_selectable:
         rationale = f"{standing}; it stays {record.status}"
-        return Change(Action.COUNTED, _next_version(followed, now), rationale)
+        return RecordUpdate(RecordAction.COUNTED, _next_version(followed, now), rationale)
     if successes <= 0:
-        return Change(Action.UPDATED, _next_version(followed, now), standing)
+        return RecordUpdate(RecordAction.UPDATED, _next_version(followed, now), standing)
     salience = reinforced(record.salience, record.lifecycle)
     lifecycle = replace(record.lifecycle, last_reinforced_at=now)
     rationale = f"{standing}; salience {record.salience:.4g} to {salience:.4g}"
     stronger = replace(followed, salience=salience, lifecycle=lifecycle)
-    return Change(Action.REINFORCED, _next_version(stronger, now), rationale)
+    return RecordUpdate(RecordAction.REINFORCED, _next_version(stronger, now), rationale)
 
 
 def follow_rebuilt(
     rules: CompetenceRules, signature: Signature, record: Competence | None, now: float
-) -> Change | NoChange:
-    """What a rebuild of a signature's sums does to its record: no success counts as a new one.
+) -> RecordUpdate | NoChange:
+    """Return the change that a rebuild makes to a record; no success counts as new.
 
-    A record that its episodes carry no longer is removed, unless it is retracted or superseded:
+    A record without enough episodes is removed, unless it is retracted or superseded:
     that decision outlives the evidence.
     """
     if record is None:
@@ -94,14 +94,16 @@ def follow_rebuilt(
     tally = signature.tally
     if tally.successes < rules.min_successes and record.status.is_selectable:
         rationale = f"rebuilt: {_standing(tally)}, a record needs {rules.min_successes} successes"
-        return Change(Action.REMOVED, record, rationale)
+        return RecordUpdate(RecordAction.REMOVED, record, rationale)
     followed = _followed(rules, tally, record)
     if followed == record:
         return NoChange.SAME
-    return Change(Action.UPDATED, _next_version(followed, now), f"rebuilt: {_standing(tally)}")
+    return RecordUpdate(
+        RecordAction.UPDATED, _next_version(followed, now), f"rebuilt: {_standing(tally)}"
+    )
 
 
-def _created(rules: CompetenceRules, signature: Signature, now: float) -> Change | NoChange:
+def _created(rules: CompetenceRules, signature: Signature, now: float) -> RecordUpdate | NoChange:
     tally = signature.tally
     if tally.successes < rules.min_successes:
         return NoChange.TOO_FEW
@@ -126,7 +128,7 @@ def _created(rules: CompetenceRules, signature: Signature, now: float) -> Change
         created_at=now,
         updated_at=now,
     )
-    return Change(Action.CREATED, _followed(rules, tally, blank), _standing(tally))
+    return RecordUpdate(RecordAction.CREATED, _followed(rules, tally, blank), _standing(tally))
 
 
 def _next_version(record: Competence, now: float) -> Competence:
@@ -134,7 +136,7 @@ def _next_version(record: Competence, now: float) -> Competence:
 
 
 def _followed(rules: CompetenceRules, tally: Tally, record: Competence) -> Competence:
-    """The record with everything that follows from the tally."""
+    """Return the record with all fields that are derived from the tally."""
     recipe = _recipe(rules, tally) if tally.orders else record.recipe
     return replace(
         record,
@@ -157,12 +159,12 @@ def _recipe(rules: CompetenceRules, tally: Tally) -> tuple[Step, ...]:
     return recipe_of(order, tally.arguments, max_arguments=rules.max_arguments)
 
 
-def _triggers(rules: CompetenceRules, tally: Tally, signature: str) -> tuple[Trigger, ...]:
+def _triggers(rules: CompetenceRules, tally: Tally, signature: str) -> tuple[TriggerCounts, ...]:
     counts = tally.trigger_successes + tally.trigger_failures
     if not counts:
-        return (Trigger(signature, None, tally.successes, tally.failures),)
+        return (TriggerCounts(signature, None, tally.successes, tally.failures),)
     return tuple(
-        Trigger(
+        TriggerCounts(
             signal,
             _conditions(tally, signal),
             tally.trigger_successes[signal],

@@ -1,4 +1,4 @@
-"""Explaining a criterion's weight: its numbers, the rule that decided, what would change it."""
+"""Explaining a criterion's weight: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""Criteria: what outcomes say about single aspects, and how far each can be relied on."""
+"""Criteria: feedback on single aspects of a task, and how far each can be relied on."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ MAX_NAME = 128
 
 @dataclass(frozen=True)
 class CriteriaRules:
-    """What feedback a criterion gets, and what its weight is made of.
+    """Which feedback a criterion gets, and how its weight is computed.
 
     Attributes:
         defaults: criteria that get the verdict of every outcome that does not name them.
@@ -60,7 +60,7 @@ class CriteriaRules:
 
 @dataclass(frozen=True)
 class CriterionEvidence(VerdictCounts):
-    """What is on record for one criterion, as of one moment; feedback is weighed by its raw value.
+    """The recorded feedback on one criterion, as of one moment, weighed by its raw value.
 
     Attributes:
         last_validated: when the last feedback of any kind came, seconds since the epoch.
@@ -92,8 +92,8 @@ class CriterionStanding:
     Attributes:
         criterion: its name.
         evidence: its counts and sums.
-        weight: what it counts for; 0 once it is deprecated.
-        formula_weight: the weight before deprecation is looked at.
+        weight: its weight; 0 once it is deprecated.
+        formula_weight: its weight if deprecation is ignored.
         deprecated: whether too much of its feedback was harmful.
         has_little_evidence: whether the decayed evidence is too little to rely on.
     """
@@ -109,7 +109,7 @@ class CriterionStanding:
 def criterion_standing(
     rules: CriteriaRules, criterion: str, evidence: CriterionEvidence
 ) -> CriterionStanding:
-    """Derive a criterion's standing; nothing of it is ever stored."""
+    """Derive a criterion's standing, which is never stored."""
     formula = formula_weight(rules, evidence)
     deprecated = is_criterion_deprecated(rules, evidence)
     return CriterionStanding(
@@ -123,20 +123,20 @@ def criterion_standing(
 
 
 def formula_weight(rules: CriteriaRules, evidence: CriterionEvidence) -> float:
-    """max(floor, H/(H+X)) over the decayed sums of raw values; without any, the weight of none."""
+    """Return max(floor, H/(H+X)) of the decayed sums, or the weight without feedback."""
     share = evidence.helpful_share
     return rules.weight_without_feedback if share is None else max(rules.floor, share)
 
 
 def is_criterion_deprecated(rules: CriteriaRules, evidence: CriterionEvidence) -> bool:
-    """Whether a criterion's impact is 0: the undecayed counts decide."""
+    """Return whether a criterion's impact is 0: the undecayed counts decide."""
     if evidence.helpful + evidence.harmful < rules.min_feedback:
         return False
     return ratio_above(evidence.harmful_share, rules.deprecated_above)
 
 
 def feedback_value(verdict: Verdict, raw_score: float) -> float:
-    """The raw value of an outcome's own verdict: how far its score lies on that side."""
+    """Return the raw value of an outcome's own verdict: its score, or for harmful 1 - score."""
     if verdict is Verdict.HELPFUL:
         return raw_score
     return 1.0 - raw_score if verdict is Verdict.HARMFUL else 0.0

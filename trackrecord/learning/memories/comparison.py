@@ -23,7 +23,7 @@ from .rules import MemoryRules
 
 
 class Likeness(Enum):
-    """What a new text has to do with a stored one."""
+    """How a new text relates to a stored one."""
 
     SAME = auto()
     CONTRADICTS = auto()
@@ -66,10 +66,10 @@ _LONGEST_ENDING: Final = 2
 
 
 def compare(rules: MemoryRules, older: str, newer: str, similarity: float) -> Likeness:
-    """Return what a new text has to do with a stored one.
+    """Return how a new text relates to a stored one.
 
     Args:
-        rules: from which similarity on texts can be the same, or contradict each other.
+        rules: the similarities from which texts can be the same or contradict each other.
         older: the stored text, without the prefix of a known pitfall.
         newer: the new text.
         similarity: the Jaccard index of their trigrams.
@@ -93,7 +93,7 @@ def _agree(before: Sequence[str], after: Sequence[str]) -> bool:
 
 
 def _is_variant(one: str, other: str) -> bool:
-    """Whether two words are the same but for their ending: "test" and "tests"."""
+    """Return whether two words differ only in their ending: "test" and "tests"."""
     if one == other:
         return True
     shorter, longer = sorted((one, other), key=len)
@@ -134,7 +134,7 @@ def _with_digits(tokens: Sequence[str]) -> list[str]:
 
 
 def _states_another_value(before: list[str], after: list[str]) -> bool:
-    """Whether the texts differ in one place, and that is what the sentence states."""
+    """Return whether the texts differ in one place only, in the value that the sentence states."""
     changes = [each for each in _matcher(before, after).get_opcodes() if each[0] != "equal"]
     if len(changes) != 1:
         return False

@@ -1,4 +1,4 @@
-"""Explaining where a memory stands: its numbers, the rule that decided, what would change it."""
+"""Explaining a memory's state: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
 
@@ -16,7 +16,7 @@ from .rules import (
 
 
 def explain_memory(rules: MemoryRules, state: MemoryState, *, now: float) -> Explanation:
-    """Explain why a memory is what it is, and how far it is trusted now."""
+    """Explain a memory's type and state, and how far it is trusted now."""
     return Explanation(
         because=(
             _why_type(rules, state),

@@ -1,6 +1,6 @@
 """Memories: short facts that agents store, and how far each can be relied on.
 
-Confidence changes only by what is said about a memory, never by age: age is applied once, when a
+Confidence changes only by feedback on a memory, never by age: age is applied once, when a
 memory is recalled.
 """
 
@@ -12,14 +12,14 @@ from typing import Final
 from ..numbers.checks import require, require_positive
 from ..numbers.decay import DAY, decayed
 
-# How it is said that a memory turned out to be wrong.
+# Marks the text of a memory that turned out to be wrong.
 PITFALL_PREFIX: Final = "KNOWN PITFALL: "
 
 _PLACES = 3
 
 
 class MemoryType(StrEnum):
-    """What a memory is."""
+    """The types of memories."""
 
     MEMORY = "memory"
     ANTI_PATTERN = "anti-pattern"
@@ -27,7 +27,7 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True)
 class MemoryRules:
-    """What decides how memories are compared, trusted and recalled.
+    """The numbers by which memories are compared, trusted and recalled.
 
     Attributes:
         confidence: confidence of a new memory, and of a memory that has just become a known
@@ -91,7 +91,7 @@ class MemoryRules:
 
 @dataclass(frozen=True)
 class MemoryState:
-    """Where a memory stands.
+    """The type, the confidence and the age of a memory.
 
     Attributes:
         type: a memory, or the known pitfall that it became.
@@ -107,12 +107,12 @@ class MemoryState:
 
 
 def confirmed(rules: MemoryRules, state: MemoryState) -> MemoryState:
-    """After somebody confirmed it."""
+    """Return the state after a confirmation."""
     return replace(state, confidence=_within(rules, state.confidence + rules.confirm_gain))
 
 
 def rejected(rules: MemoryRules, state: MemoryState) -> MemoryState:
-    """After somebody rejected it: below the bound a memory becomes a known pitfall, once."""
+    """Return the state after a rejection: a known pitfall if the confidence falls too low."""
     confidence = _within(rules, state.confidence - rules.reject_loss)
     if inverts(rules, state, confidence):
         return replace(state, type=MemoryType.ANTI_PATTERN, confidence=rules.confidence)
@@ -120,13 +120,13 @@ def rejected(rules: MemoryRules, state: MemoryState) -> MemoryState:
 
 
 def inverts(rules: MemoryRules, state: MemoryState, confidence: float) -> bool:
-    """Whether a rejection that leads to that confidence makes it a known pitfall."""
+    """Return whether a rejection that leads to this confidence makes a memory a known pitfall."""
     is_plain = state.type is MemoryType.MEMORY and not state.is_superseded
     return is_plain and confidence < rules.pitfall_below
 
 
 def superseded(rules: MemoryRules, state: MemoryState) -> MemoryState:
-    """After a newer memory contradicted it."""
+    """Return the state after a newer memory contradicted this one."""
     confidence = _within(rules, state.confidence * rules.superseded_factor)
     return replace(state, confidence=confidence, is_superseded=True)
 
@@ -136,35 +136,36 @@ def _within(rules: MemoryRules, confidence: float) -> float:
 
 
 def effective_confidence(rules: MemoryRules, state: MemoryState, now: float) -> float:
-    """The confidence as it counts at a moment: halved with each half-life without a recall."""
+    """Return the confidence at a moment: halved with each half-life without a recall."""
     return faded(rules, state.confidence, state.clock, now)
 
 
 def faded(rules: MemoryRules, confidence: float, clock: float, now: float) -> float:
-    """As `effective_confidence`, of the two numbers that it depends on."""
+    """Return the decayed confidence, computed from the stored confidence and the clock alone."""
     return decayed(confidence, now - clock, rules.half_life_days)
 
 
 def recall_rank(rules: MemoryRules, relevance: float, effective: float) -> float:
-    """What is recalled first: 0.7·relevance + 0.3·effective confidence, with the usual settings."""
+    """Return the rank for recall: by default 0.7·relevance + 0.3·effective confidence."""
     return rules.relevance_weight * relevance + (1 - rules.relevance_weight) * effective
 
 
 def standing_at_any_time(rules: MemoryRules, state: MemoryState) -> float:
-    """A number in whose order memories stand by effective confidence, whatever the moment.
+    """Return a sort key that orders memories by effective confidence at any time.
 
-    The logarithm of confidence·2^(clock/half-life): all age alike, so their order does not change.
+    It is the logarithm of confidence·2^(clock/half-life): all memories age alike, so their order
+    does not change.
     """
     return log2(state.confidence) + state.clock / (rules.half_life_days * DAY)
 
 
 def without_prefix(text: str) -> str:
-    """A memory's text as it was before it became a known pitfall."""
+    """Return a memory's text as it was before it became a known pitfall."""
     while text.startswith(PITFALL_PREFIX):
         text = text.removeprefix(PITFALL_PREFIX)
     return text
 
 
 def shown_text(kind: MemoryType, text: str) -> str:
-    """A memory's text as it is shown: that of a known pitfall says so, once."""
+    """Return a memory's text as it is shown: with one prefix if it is a known pitfall."""
     return PITFALL_PREFIX + without_prefix(text) if kind is MemoryType.ANTI_PATTERN else text

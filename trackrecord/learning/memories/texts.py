@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ..text.inert import as_data, unlabelled
+from ..text.inert import one_line, unlabelled
 from ..text.language import Language
 from .rules import PITFALL_PREFIX, MemoryType, without_prefix
 
@@ -20,25 +20,25 @@ _TASK_LIMIT = 160
 def memory_line(
     text: str, kind: MemoryType, *, confidence: float, language: Language = "en"
 ) -> str:
-    """The line of one memory.
+    """Return the line of one memory.
 
     Args:
-        text: what it says, as an agent wrote it.
+        text: its text, as an agent wrote it.
         kind: whether it is a known pitfall.
         confidence: as stored; the decayed one would change the text by the minute.
-        language: of what is ours in it.
+        language: the language of the words that are added.
     """
     if kind is MemoryType.ANTI_PATTERN:
-        said = _PITFALL[language] + unlabelled(as_data(without_prefix(text), _MEMORY_LIMIT))
+        said = _PITFALL[language] + unlabelled(one_line(without_prefix(text), _MEMORY_LIMIT))
     else:
-        said = unlabelled(as_data(text, _MEMORY_LIMIT))
+        said = unlabelled(one_line(text, _MEMORY_LIMIT))
     label = "置信度" if language == "zh" else "confidence"
     return f"- {said} [{label} {confidence:g}]"
 
 
 def past_task_line(instruction: str, *, success: bool, language: Language = "en") -> str:
-    """The line of one past task: its instruction, and how it ended."""
-    said = unlabelled(as_data(instruction, _TASK_LIMIT))
+    """Return the line of one past task: its instruction, and how it ended."""
+    said = unlabelled(one_line(instruction, _TASK_LIMIT))
     if language == "zh":
         return f"- {said} [{'成功' if success else '失败'}]"
     return f"- {said} [{'succeeded' if success else 'failed'}]"

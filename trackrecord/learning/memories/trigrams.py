@@ -1,16 +1,16 @@
-"""How alike two texts are: the trigrams that they share, exactly, and without looking at each text.
+"""The exact trigram trigram_similarity of texts, found without comparing with each text.
 
 A text's trigrams are all rows of three characters in it, in lower case and without
 padding; full- and half-width letters are the same. Two texts are as similar as the Jaccard index of
 these sets, |A∩B|/|A∪B|.
 
-A project may have a hundred thousand memories, and each new one is compared with all of them. What
-makes that fast is a filter that may let too much through and never too little. If the similarity is
-at least t, then |A∩B| ≥ t/(1+t)·(|A|+|B|), and t·|A| ≤ |B| ≤ |A|/t. Now let each trigram stand on
-one of a few hundred planes, by its hash, and let B have a bit on a plane when one of its trigrams
-stands there. Then |A∩B| is at most the number of trigrams of A that stand on planes where B has a
-bit. The bits of many texts on one plane are one integer, so that those numbers are added up for
-all texts at once, in carry-save form: one addition costs a few operations on long integers.
+A project may have a hundred thousand memories, and each new one is compared with all of them. It is
+fast because a filter comes first, which may pass too much and never too little. If the similarity
+is at least t, then |A∩B| ≥ t/(1+t)·(|A|+|B|), and t·|A| ≤ |B| ≤ |A|/t. Now let each trigram stand
+on one of a few hundred planes, by its hash, and let B have a bit on a plane when one of its
+trigrams stands there. Then |A∩B| is at most the number of trigrams of A that stand on planes where
+B has a bit. The bits of many texts on one plane are one integer, so that those numbers are added up
+for all texts at once, in carry-save form: one addition costs a few operations on long integers.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from zlib import crc32
 
 from ..text.width import one_width
 
-# A plane holds bits of at most so many texts in one block, and a block takes that many bytes.
+# The maximum number of texts with bits in one block of a plane, and the size of a block in bytes.
 BLOCK_BYTES = 16 * 1024
 _BLOCK_BITS = BLOCK_BYTES * 8
 _PER_DOUBLING = 4
@@ -47,13 +47,13 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     return shared / (len(a) + len(b) - shared)
 
 
-def similarity(a: str, b: str) -> float:
-    """The Jaccard index of two texts' trigrams."""
+def trigram_similarity(a: str, b: str) -> float:
+    """Return the Jaccard index of two texts' trigrams."""
     return jaccard(trigrams(a), trigrams(b))
 
 
 def size_class(size: int) -> int:
-    """The class of sets of that size: each size below 4 is one, then four for each doubling."""
+    """Return the class of a set: one for each size below 4, then four for each doubling."""
     if size < _PER_DOUBLING:
         return size
     doublings = size.bit_length() - 1 - 2
@@ -61,7 +61,7 @@ def size_class(size: int) -> int:
 
 
 def smallest_in(kind: int) -> int:
-    """The smallest size of a class."""
+    """Return the smallest size of a class."""
     if kind < _PER_DOUBLING:
         return kind
     doublings = kind // _PER_DOUBLING - 1
@@ -69,19 +69,19 @@ def smallest_in(kind: int) -> int:
 
 
 def classes_within(size: int, threshold: float) -> range:
-    """The classes in which sets lie that may be similar enough to one of that size."""
+    """Return the classes of the sets that may be similar enough to a set of this size."""
     smallest = ceil(threshold * size - _SLACK)
     largest = floor(size / threshold + _SLACK)
     return range(size_class(smallest), size_class(largest) + 1)
 
 
 def planes_in(kind: int) -> int:
-    """How many planes the texts of a class are spread over."""
+    """Return the number of planes that the texts of a class are spread over."""
     return min(_MOST_PLANES, max(_FEWEST_PLANES, _PLANES_PER_TRIGRAM * smallest_in(kind)))
 
 
 def slots_in(kind: int) -> int:
-    """How many texts of a class one block has room for, a multiple of eight."""
+    """Return the number of texts of a class that fit into one block, a multiple of eight."""
     return _BLOCK_BITS // planes_in(kind) // 8 * 8
 
 
@@ -96,12 +96,12 @@ def _planes_of(grams: Iterable[str], kind: int) -> Counter[int]:
 
 
 def marked(block: bytes, grams: frozenset[str], slot: int) -> bytes:
-    """A block with a text's bits in one of its slots; an empty block is b""."""
+    """Return the block with a text's bits in one of its slots; b"" is an empty block."""
     return _changed(block, grams, slot, lambda byte, bit: byte | bit)
 
 
 def cleared(block: bytes, grams: frozenset[str], slot: int) -> bytes:
-    """A block without a text's bits in its slot."""
+    """Return the block without a text's bits in its slot."""
     return _changed(block, grams, slot, lambda byte, bit: byte & ~bit)
 
 
@@ -120,13 +120,13 @@ def _changed(
 def possibly_similar(
     blocks: Sequence[bytes], kind: int, grams: frozenset[str], threshold: float
 ) -> list[int]:
-    """Where texts lie that may be similar enough: all that are, and some that are not.
+    """Return the positions of texts that may be similar enough: all that are, and some others.
 
     Args:
         blocks: all blocks of one class.
-        kind: that class.
-        grams: the trigrams of the text that is compared with all in the blocks, at least one.
-        threshold: the similarity that is asked for, above 0.
+        kind: the class of the blocks.
+        grams: the trigrams of the text to compare with those in the blocks, at least one.
+        threshold: the minimum trigram_similarity, above 0.
 
     Returns:
         Positions: block · slots + slot, ascending.

@@ -1,4 +1,4 @@
-"""What a rule's numbers must satisfy, checked once when the rules are built."""
+"""Conditions on the numbers of rules, checked once when the rules are built."""
 
 import math
 
@@ -10,10 +10,10 @@ def require(holds: bool, message: str) -> None:
 
 
 def require_ratio(name: str, value: float) -> None:
-    """A ratio lies in 0..1."""
+    """Require a ratio in 0..1."""
     require(0.0 <= value <= 1.0, f"{name} must lie in 0..1, not {value}")
 
 
 def require_positive(name: str, value: float) -> None:
-    """A positive, finite number."""
+    """Require a positive, finite number."""
     require(math.isfinite(value) and value > 0, f"{name} must be above 0, not {value}")

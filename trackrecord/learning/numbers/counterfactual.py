@@ -1,14 +1,14 @@
-"""How far something is from changing: the smallest count at which it does."""
+"""Counterfactuals: the smallest count at which a condition changes."""
 
 from collections.abc import Callable
 
-# What needs more than this is no way out.
+# A change that needs more than this is not a practical way out.
 FARTHEST = 1_000_000_000
 _ONE_BY_ONE = 1_000
 
 
 def smallest_count(changes: Callable[[int], bool], farthest: int = FARTHEST) -> int | None:
-    """The smallest count from 1 on at which `changes` holds; None when it never does.
+    """Return the smallest count from 1 on at which `changes` holds; None if it never does.
 
     Where it holds beyond a thousand it must hold for every larger count, too.
     """

@@ -31,27 +31,27 @@ class DecayRules:
 
 
 def decayed(value: float, age_seconds: float, half_life_days: float) -> float:
-    """value·0.5^(max(0, age)/half-life): what is left of a value of that age."""
+    """Return what is left of a value at this age: value·0.5^(max(0, age)/half-life)."""
     return value * exp2(-max(0.0, age_seconds) / (half_life_days * DAY))
 
 
 @dataclass(frozen=True)
 class DecayBasis:
-    """What stored sums are relative to: a half-life and a landmark (seconds since the epoch)."""
+    """The basis of stored sums: a half-life and a landmark (seconds since the epoch)."""
 
     half_life_days: float
     landmark: float
 
     def weight(self, at: float) -> float:
-        """What one outcome that ended at that moment adds to a stored sum."""
+        """Return what one outcome that ended at this moment adds to a stored sum."""
         return exp2((at - self.landmark) / (self.half_life_days * DAY))
 
     def value(self, stored_sum: float, at: float) -> float:
-        """The decayed count at that moment, from a stored sum of outcomes ended by then."""
-        if stored_sum == 0.0:  # all the same when; the factor may be beyond what a float holds
+        """Return the decayed count at a moment, from a stored sum of outcomes ended by then."""
+        if stored_sum == 0.0:  # 0 at any moment; the factor may be beyond the range of a float
             return 0.0
         return stored_sum * exp2((self.landmark - at) / (self.half_life_days * DAY))
 
     def is_due_for_rebase(self, at: float) -> bool:
-        """Whether sums must be moved to a later landmark before this moment's weight is added."""
+        """Return whether sums must move to a later landmark before this weight is added."""
         return (at - self.landmark) / (self.half_life_days * DAY) > REBASE_AFTER_HALF_LIVES

@@ -9,10 +9,10 @@ _HALF = Fraction(1, 2)
 
 
 def percent(part: float, whole: float) -> int:
-    """The part in whole percent of the whole, half rounded up (5 of 8 is 63); 0 of nothing is 0.
+    """Return a share in whole percent, half rounded up (5 of 8 gives 63); 0 of 0 gives 0.
 
     Computed exactly, so that no binary fraction decides; a decayed share that lies within the
-    tolerance of ratios below a half is that half.
+    tolerance of ratios below a half counts as that half.
     """
     if whole <= 0:
         return 0

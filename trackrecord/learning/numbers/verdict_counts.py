@@ -6,7 +6,7 @@ from typing import TypeVar
 
 @dataclass(frozen=True)
 class VerdictCounts:
-    """How many verdicts of each kind there are, as of one moment.
+    """The number of verdicts of each kind, as of one moment.
 
     Attributes:
         helpful: helpful verdicts, a raw count.

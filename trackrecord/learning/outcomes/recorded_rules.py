@@ -19,20 +19,20 @@ from .scoring import ScoringRules
 _OF_CRITERIA = ("defaults", "named_value")
 _OF_COMPETENCE = ("keep_repeats", "max_tools", "max_tool_chars")
 
-# What was a setting once, and is a constant now.
+# Former settings that are constants now.
 _CONSTANTS: Final = {"scoring.tolerance": RATIO}
 
 
 @dataclass(frozen=True)
 class RecordedRules:
-    """What recorded numbers depend on.
+    """The rules that recorded numbers depend on.
 
     Attributes:
-        scoring: what scores and verdicts are made of.
-        criteria: which criteria get feedback, and of which value.
-        competence: which episodes are of one procedure.
+        scoring: how scores and verdicts are computed.
+        criteria: which criteria get feedback, and with which value.
+        competence: which episodes belong to one procedure.
         strategies: a project's own strategies.
-        description_max_chars: how much of a description they are looked for in.
+        description_max_chars: how much of a description is searched for them.
     """
 
     scoring: ScoringRules = field(default_factory=ScoringRules)
@@ -42,11 +42,11 @@ class RecordedRules:
     description_max_chars: int = MAX_CHARS
 
     def as_json(self) -> str:
-        """The numbers as one JSON object; the same rules give the same text."""
+        """Return the numbers as one JSON object; equal rules give the same text."""
         return json.dumps(dict(self._numbers()), sort_keys=True, ensure_ascii=False)
 
     def gave(self, recorded: str) -> bool:
-        """Whether numbers recorded by those rules are what these would give."""
+        """Return whether numbers recorded under those rules equal what these rules would give."""
         if recorded == self.as_json():
             return True
         then = _completed(recorded)
@@ -65,7 +65,7 @@ class RecordedRules:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What is known of the rules behind one project's recorded numbers.
+    """The known facts about the rules behind one project's recorded numbers.
 
     Attributes:
         rules: as `RecordedRules.as_json` gives them; "{}" when they are not known.
@@ -79,12 +79,12 @@ class Recorded:
 
 
 def why_rebuild(recorded: Recorded, rules: RecordedRules, half_life_days: float) -> tuple[str, ...]:
-    """Why a rebuild is due, a line for each reason; empty when none is.
+    """Return the reasons for a rebuild, one line each; empty if no rebuild is due.
 
     Args:
-        recorded: what is known of the project.
-        rules: those of the settings.
-        half_life_days: that of the settings.
+        recorded: the rules behind the project's numbers.
+        rules: the rules from the settings.
+        half_life_days: the half-life from the settings.
     """
     return tuple(_reasons(recorded, rules, half_life_days))
 
@@ -98,23 +98,23 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) ->
     then = _completed(recorded.rules)
     now: Mapping[str, Any] = json.loads(rules.as_json())
     if not then:
-        yield "what is recorded was learnt by an earlier version"
+        yield "the recorded numbers were learnt by an earlier version"
         return
     differing = [name for name in now if then[name] != now[name]]
     for name in then.keys() - now.keys():
-        yield f"{name}: recorded with {_shown(then[name])}, which is not a setting any more"
+        yield f"{name}: recorded with {_shown(then[name])}, a setting that has been removed"
     for name in differing:
         yield (
-            "strategies: others were recognised"
+            "strategies: other strategies were recognised"
             if name == "strategies"
             else f"{name}: recorded with {_shown(then[name])}, the setting is {_shown(now[name])}"
         )
     if recorded.mixed and not differing:
-        yield "some outcomes were learnt by other rules than the settings of today"
+        yield "some outcomes were learnt under rules that differ from the current settings"
 
 
 def _completed(recorded: str) -> Mapping[str, Any]:
-    """The numbers by name, empty when not known; what became a setting later was its default."""
+    """Return the numbers by name, empty if unknown; a later setting gets its default."""
     then: dict[str, Any] = json.loads(recorded)
     for name, constant in _CONSTANTS.items():
         if then.get(name) == constant:

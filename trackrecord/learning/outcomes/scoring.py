@@ -8,7 +8,7 @@ from ..numbers.tolerance import RATIO, ratio_at_least, ratio_at_most
 
 
 class Verdict(StrEnum):
-    """What an outcome says about whatever was used for it."""
+    """An outcome's verdict on the patterns and criteria that were used for it."""
 
     HELPFUL = "helpful"
     NEUTRAL = "neutral"
@@ -136,7 +136,7 @@ def score_outcome(
 
 
 def verdict_of(rules: ScoringRules, raw_score: float) -> Verdict:
-    """The verdict that a raw score stands for; decay never changes it."""
+    """Return the verdict of a raw score; decay never changes it."""
     if ratio_at_least(raw_score, rules.helpful_from):
         return Verdict.HELPFUL
     if ratio_at_most(raw_score, rules.harmful_to):
@@ -145,6 +145,6 @@ def verdict_of(rules: ScoringRules, raw_score: float) -> Verdict:
 
 
 def reasoning(score: Score) -> str:
-    """One line that says which signals the score rests on and how each stood."""
+    """Return one line with the signals of a score and their values."""
     parts = ", ".join(f"{name} {value:.1f}" for name, value in score.components.items())
     return f"{score.verdict} at {score.raw_score:.2f} from {parts}"

@@ -35,11 +35,11 @@ class AntiPatternRules:
         )
 
     def failures(self, evidence: Evidence) -> int:
-        """The failures among the observations."""
+        """Return the failures among the observations."""
         return evidence.harmful + (evidence.neutral if self.neutral_is_failure else 0)
 
     def observations(self, evidence: Evidence) -> int:
-        """The observations that count: successes and failures."""
+        """Return the observations that count: successes and failures."""
         return evidence.helpful + self.failures(evidence)
 
 
@@ -55,7 +55,7 @@ def is_failing(rules: AntiPatternRules, evidence: Evidence) -> bool:
 
 
 def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
-    """Whether the evidence makes the pattern an anti-pattern."""
+    """Return whether the evidence makes the pattern an anti-pattern."""
     total = rules.observations(evidence)
     if total < rules.min_observations:
         return False

@@ -1,4 +1,4 @@
-"""Decisions by hand: a person says what a pattern is worth, and it stays so until reset."""
+"""Decisions by hand: a person sets a pattern's state, which holds until a reset."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,8 +8,8 @@ from trackrecord.errors import DecisionRefused
 from .maturity import Maturity
 
 
-class Action(StrEnum):
-    """What a person can do with a pattern."""
+class DecisionAction(StrEnum):
+    """The decisions that a person can take on a pattern."""
 
     PROMOTE = "promote"
     DEPRECATE = "deprecate"
@@ -22,36 +22,36 @@ class Decision:
 
     Attributes:
         action: "promote" or "deprecate".
-        actor: who decided.
-        reason: why; "" where none was given.
+        actor: the person or program that decided.
+        reason: the given reason; "" without one.
         at: when, seconds since the epoch.
     """
 
-    action: Action
+    action: DecisionAction
     actor: str
     reason: str
     at: float
 
     @property
     def state(self) -> Maturity:
-        """The state that it holds the pattern in, whatever the evidence."""
-        return Maturity.PROVEN if self.action is Action.PROMOTE else Maturity.DEPRECATED
+        """The state in which it holds the pattern, whatever the evidence."""
+        return Maturity.PROVEN if self.action is DecisionAction.PROMOTE else Maturity.DEPRECATED
 
 
-def state_held(action: Action, state: Maturity, slug: str) -> Maturity | None:
-    """The state that a decision holds a pattern in, None when the evidence decides again.
+def state_held(action: DecisionAction, state: Maturity, slug: str) -> Maturity | None:
+    """Return the state in which a decision holds a pattern; None if the evidence decides again.
 
     Args:
-        action: what was decided.
-        state: where the pattern stands, by hand or by its evidence.
+        action: the decision.
+        state: the pattern's current state, by hand or by its evidence.
         slug: the pattern, for the message.
 
     Raises:
         DecisionRefused: the pattern is deprecated.
     """
-    if action is Action.RESET:
+    if action is DecisionAction.RESET:
         return None
-    if action is Action.DEPRECATE:
+    if action is DecisionAction.DEPRECATE:
         return Maturity.DEPRECATED
     if state is Maturity.DEPRECATED:
         message = (

@@ -7,7 +7,7 @@ from ..numbers.verdict_counts import VerdictCounts
 
 @dataclass(frozen=True)
 class Evidence(VerdictCounts):
-    """What is on record for one pattern, as of one moment: each outcome is a verdict on it.
+    """The recorded verdicts on one pattern, as of one moment: one from each outcome.
 
     Attributes:
         succeeded: outcomes whose task reached its goal, a raw count. A verdict is another matter: a

@@ -1,4 +1,4 @@
-"""Explaining a pattern's standing: its numbers, the rule that decided, and what would change it."""
+"""Explaining a pattern's standing: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -7,9 +7,9 @@ from ..numbers.counterfactual import smallest_count
 from ..numbers.percent import percent
 from ..numbers.verdict_counts import plus_harmful, plus_helpful
 from ..text.explanation import Explanation, more
-from ..text.inert import as_data
+from ..text.inert import one_line
 from .antipatterns import AntiPatternRules, is_inverted
-from .decisions import Action, Decision
+from .decisions import Decision, DecisionAction
 from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, maturity_of
 from .standing import Standing
@@ -39,10 +39,10 @@ def _why_in_state(rules: MaturityRules, standing: Standing) -> Iterator[str]:
 
 
 def _who_and_why(decision: Decision) -> str:
-    done = "promoted" if decision.action is Action.PROMOTE else "deprecated"
+    done = "promoted" if decision.action is DecisionAction.PROMOTE else "deprecated"
     at = datetime.fromtimestamp(decision.at, UTC).isoformat(timespec="seconds")
-    why = f": {as_data(decision.reason)}" if decision.reason else ""
-    return f"{done} by {as_data(decision.actor)} at {at.replace('+00:00', 'Z')}{why}"
+    why = f": {one_line(decision.reason)}" if decision.reason else ""
+    return f"{done} by {one_line(decision.actor)} at {at.replace('+00:00', 'Z')}{why}"
 
 
 def _why_state(rules: MaturityRules, evidence: Evidence, state: Maturity) -> str:
@@ -94,7 +94,7 @@ def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
     return (
         f"anti-pattern: {seen}, which reaches {threshold}"
         if standing.is_inverted
-        else f"no anti-pattern: {seen}; inverted from {threshold}"
+        else f"not an anti-pattern: {seen}; inverted from {threshold}"
     )
 
 

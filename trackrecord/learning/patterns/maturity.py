@@ -25,7 +25,7 @@ class Maturity(StrEnum):
 
 @dataclass(frozen=True)
 class MaturityRules:
-    """The thresholds of maturity and what each state multiplies a score by.
+    """The thresholds of maturity, and the factor of each state for scores.
 
     Attributes:
         min_evidence: decayed number of reports that a pattern needs to be more than a candidate.
@@ -71,7 +71,7 @@ class MaturityRules:
         )
 
     def multiplier(self, state: Maturity) -> float:
-        """What the state multiplies a score by."""
+        """Return the factor by which a state multiplies a score."""
         return {
             Maturity.PROVEN: self.proven_multiplier,
             Maturity.ESTABLISHED: self.established_multiplier,
@@ -81,7 +81,7 @@ class MaturityRules:
 
 
 def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
-    """The state that the evidence puts a pattern in."""
+    """Return the state that follows from a pattern's evidence."""
     enough = count_at_least(evidence.decayed_total, rules.min_evidence)
     share = evidence.harmful_share
     if enough and ratio_above(share, rules.deprecated_above):
@@ -99,7 +99,7 @@ _Z = 1.959963984540054
 
 
 def base_score(evidence: Evidence) -> float:
-    """A cautious estimate of the success rate, 0..1: the lower end of Wilson's 95% interval.
+    """Return a cautious success rate, 0..1: the lower end of Wilson's 95% interval.
 
     Wilson (1927), "Probable inference, the law of succession, and statistical inference". It is
     used because a plain rate lets one lucky run (1 of 1) beat a hundred good ones (95 of 100),
@@ -116,5 +116,5 @@ def base_score(evidence: Evidence) -> float:
 
 
 def pattern_score(rules: MaturityRules, evidence: Evidence, state: Maturity) -> float:
-    """What patterns are ranked by: the cautious success rate times the state's multiplier."""
+    """Return the score for ranking: the cautious success rate times the state's multiplier."""
     return base_score(evidence) * rules.multiplier(state)

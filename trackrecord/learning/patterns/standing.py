@@ -1,4 +1,4 @@
-"""Where a pattern stands: everything that its evidence and the rules say about it."""
+"""A pattern's standing: everything that its evidence and the rules say about it."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ from .maturity import Maturity, MaturityRules, base_score, maturity_of, pattern_
 
 @dataclass(frozen=True)
 class PatternFacts:
-    """What is recorded of a pattern besides its evidence.
+    """The stored facts about a pattern besides its evidence.
 
     Attributes:
         slug: its identity in the project.
         kind: "strategy" or "named".
-        content: how it is written.
+        content: its text.
         last_validated: when helpful or harmful evidence last came, seconds since the epoch.
     """
 
@@ -35,7 +35,7 @@ class Standing:
         evidence: its counts, raw and decayed.
         state: its maturity.
         multiplier: what its state multiplies its score by.
-        score: what recommendations are ranked by.
+        score: the score by which recommendations are ranked.
         is_inverted: whether it has become an anti-pattern.
         is_failing: whether its tasks fail often enough for a warning.
         success_count: outcomes that scored helpful.
@@ -66,7 +66,7 @@ class Standing:
 
     @property
     def failure_score(self) -> float:
-        """What warnings are ranked by: the cautious failure rate of the raw counts, 0..1."""
+        """The score of warnings: the cautious failure rate of the raw counts, 0..1."""
         counts = Evidence(
             decayed_helpful=float(self.failure_count), decayed_harmful=float(self.success_count)
         )
@@ -80,7 +80,7 @@ def standing_of(
     evidence: Evidence,
     decision: Decision | None = None,
 ) -> Standing:
-    """Derive a standing; nothing of it is ever stored but the decision, where there is one."""
+    """Derive a pattern's standing; only a decision by hand is ever stored."""
     state = decision.state if decision is not None else maturity_of(maturity, evidence)
     return Standing(
         facts=facts,

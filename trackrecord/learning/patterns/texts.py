@@ -1,7 +1,7 @@
-"""The texts about patterns that stand in a prompt, in English and in Chinese.
+"""The texts about patterns in a prompt, in English and in Chinese.
 
-Contents come from agents and pass through `as_data`. A line stands for one pattern, so that
-whoever has a budget can choose lines and add the headings of the sections that remain.
+Contents come from agents and pass through `one_line`. A line stands for one pattern, so that
+a caller with a budget can choose lines and add the headings of the sections that remain.
 
 The numbers of a line are tasks: how many there were, and how many of them succeeded or failed, by
 what the outcomes say of their success. The scores decide about the state; they also count time,
@@ -14,7 +14,7 @@ from typing import Final
 
 from ..numbers.checks import require
 from ..numbers.percent import percent
-from ..text.inert import DEFAULT_LIMIT, as_data, unlabelled
+from ..text.inert import DEFAULT_LIMIT, one_line, unlabelled
 from ..text.language import Language
 from .evidence import Evidence
 from .maturity import Maturity
@@ -48,7 +48,7 @@ _PERIODS = " .。．｡"
 
 @dataclass(frozen=True)
 class TextRules:
-    """How patterns are worded.
+    """The rules for the wording of patterns.
 
     Attributes:
         limited_below: patterns with fewer reports than this, undecayed, are marked as limited data
@@ -69,12 +69,12 @@ PLAIN: Final = TextRules()
 
 @dataclass(frozen=True)
 class PatternWording:
-    """One pattern as a text words it: its content in one language, and where it stands.
+    """One pattern's content in one language, its state and its evidence.
 
     Attributes:
         content: what the pattern says, as an agent wrote it.
         state: its maturity, by the rules or by hand.
-        evidence: the sums that the texts' numbers come from.
+        evidence: the sums from which the numbers in the texts come.
     """
 
     content: str
@@ -99,7 +99,7 @@ class Inversion:
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
-    content = _without_warning(as_data(inversion.content, rules.max_chars)).rstrip(_PERIODS)
+    content = _without_warning(one_line(inversion.content, rules.max_chars)).rstrip(_PERIODS)
     evidence = inversion.evidence
     failed, total = evidence.failed, evidence.observations
     if not inversion.is_failing:
@@ -123,8 +123,8 @@ def _costly(content: str, evidence: Evidence, language: Language) -> str:
 
 
 def _without_warning(content: str) -> str:
-    """The content without any warning in front, unless it is nothing else."""
-    while (rest := as_data(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
+    """Return the content without a warning in front, unless nothing else is left."""
+    while (rest := one_line(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
         if not rest:
             return content
         content = rest
@@ -134,15 +134,15 @@ def _without_warning(content: str) -> str:
 def anti_pattern_line(
     inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The line of one anti-pattern."""
+    """Return the line of one anti-pattern."""
     return f"- {warning(inversion, language, rules=rules)}"
 
 
 def pattern_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """The line of one pattern, with its standing in brackets at the end."""
-    content = unlabelled(as_data(wording.content, rules.max_chars))
+    """Return the line of one pattern, with its standing in brackets at the end."""
+    content = unlabelled(one_line(wording.content, rules.max_chars))
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
 

@@ -1,6 +1,6 @@
-"""The decomposition strategies that are known, and how people put them.
+"""The known decomposition strategies, and the phrases that people use for them.
 
-The notation of phrases is described in `phrases`. `splits_by` names what the work is divided by:
+The notation of phrases is described in `phrases`. `splits_by` names the unit of division:
 `component` is found in "split by component", "group the work per component" or
 "component-based split", 组件 in 按组件拆分.
 """
@@ -16,16 +16,16 @@ from .phrases import require_phrase
 
 @dataclass(frozen=True)
 class Strategy:
-    """A way to divide work, by its names and by the phrases it is recognised by.
+    """A way to divide work, with its names and the phrases by which it is recognised.
 
     A project's own needs a name in one language at least; the rest has defaults.
 
     Attributes:
-        name_en: what it is called in English.
-        name_zh: what it is called in Chinese.
+        name_en: its name in English.
+        name_zh: its name in Chinese.
         phrases: phrasings that mention it; its names are always among them.
-        splits_by: what it splits the work by.
-        slug: the id it is known by.
+        splits_by: the unit by which it divides the work.
+        slug: its id.
     """
 
     name_en: str = ""
@@ -42,20 +42,20 @@ class Strategy:
             require_phrase("phrases", phrase)
         for phrase in self.splits_by:
             require_phrase("splits_by", phrase)
-        # A frozen type's only way to fill in what was not given.
+        # A frozen type can fill in missing values only this way.
         object.__setattr__(self, "name_en", self.name_en.strip() or name)
         object.__setattr__(self, "name_zh", self.name_zh.strip() or name)
         object.__setattr__(self, "slug", slug)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Both names, and each without what it has in parentheses at the end."""
+        """Both names, each also without the parentheses at its end."""
         whole = (self.name_en, self.name_zh)
         brief = tuple(name.partition("(")[0].strip() for name in whole)
         return tuple(dict.fromkeys(name for name in (*whole, *brief) if name))
 
     def name(self, language: Language) -> str:
-        """What it is called in that language."""
+        """Return its name in a language."""
         return self.name_zh if language == "zh" else self.name_en
 
 
@@ -68,7 +68,7 @@ _TYPES = "type|types|interface|interfaces"
 _MAKE = "handle|define|create|extract|write|build|do|handling|defining|creating|extracting"
 _POSSIBLE = "wherever|where|whenever|when possible"
 
-# In the order in which they are answered.
+# In the order in which they are returned.
 STRATEGIES: Final = (
     Strategy(
         "Split by file type",

@@ -1,4 +1,4 @@
-"""Identity: the id that a pattern is known by, whatever language and letter case it came in.
+"""Identity: the id of a pattern, whatever language and letter case its name came in.
 
 Exactly one kind of id begins with `anti-`: that of an anti-pattern. A pattern that an agent itself
 named "anti-foo" is known as `anti_foo`. An underscore occurs nowhere else in a slug, so
@@ -14,7 +14,7 @@ from .catalogue import Strategy
 
 
 def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
-    """Each strategy under the slugs of all its names, its own slug included; the first one wins."""
+    """Map each strategy's own slug and those of its names to it; the first strategy wins."""
     known: dict[str, Strategy] = {}
     for strategy in strategies:
         for name in (strategy.slug, *strategy.names):
@@ -25,10 +25,10 @@ def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
 
 
 def anti_id(pattern_id: str) -> str:
-    """The id of a pattern's anti-pattern."""
+    """Return the id of a pattern's anti-pattern."""
     return ANTI_PREFIX + pattern_id
 
 
 def pattern_id_of(some_id: str) -> str:
-    """The pattern that an id is about: what an anti-pattern warns of, else the id itself."""
+    """Return the id of the pattern behind an id: an anti-pattern's pattern, else the id itself."""
     return some_id.removeprefix(ANTI_PREFIX)

@@ -1,4 +1,4 @@
-"""Negation: whether what stands somewhere in a text is spoken against.
+"""Negation: whether a text rejects the strategy that it mentions.
 
 A negating word holds for the mentions that follow it, up to the border of its clause. Borders are
 ends of sentences, words such as "but", and commas, except where an enumeration goes on ("avoid
@@ -15,7 +15,7 @@ _CONTRACTED = word_set(
     "do does did is are was were has have had ca could wo would should must need"
 )
 _CONTRACTIONS: Final = frozenset(stem + end for stem in _CONTRACTED for end in ("n't", "nt"))
-# Where Chinese speaks against what went before; in front of a mention it negates as well.
+# Chinese words that reject what went before; in front of a mention they negate as well.
 _RETRACTIONS_ZH: Final = word_set(
     "不可取 不可行 不合适 不适合 不推荐 不建议 不好 不行 不是 "
     "不能 不应 不被 应避免 应该避免 应当避免 要避免 需避免 "
@@ -44,7 +44,7 @@ _TURNS: Final = word_set("but however yet though although whereas 但 而 不过
 _COMMAS: Final = frozenset((",", "，", "—", "–", "-"))
 _GOING_ON: Final = frozenset(("or", "nor", "and"))
 
-# Words that look like a negation and are none; the tokeniser takes them as a whole.
+# Words that look like a negation but are not; the tokeniser takes them as a whole.
 _HARMLESS_ZH: Final = word_set(
     "不得不 不同 不仅 不但 不只 不光 不单 不断 不错 不管 不论 "
     "不妨 不久 不可避免 不变 不少 不止 分别 特别 区别 类别 级别 "
@@ -65,7 +65,7 @@ _TAKING_BACK: Final = _AUXILIARIES | _RETRACTIONS_ZH | _CONTRACTIONS | {"cannot"
 
 # A negation this many tokens back is about something else.
 _REACH: Final = 12
-# "Should have been avoided": so many stand in front of the word that takes a mention back.
+# "Should have been avoided": the most words in front of the one that takes a mention back.
 _AUXILIARIES_AT_MOST: Final = 3
 
 _NOTABLE: Final = NEGATING | frozenset(_NEGATING_PAIRS) | SENTENCE_ENDS | _TURNS | _COMMAS
@@ -82,7 +82,7 @@ class Mention(NamedTuple):
 
 
 def affirmed(tokens: Sequence[str], mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions that are not negated, in the text's order as they are given.
+    """Return the mentions that are not negated, in the given order, which is the text's.
 
     The last token stands behind every mention.
     """
@@ -104,9 +104,9 @@ def affirmed(tokens: Sequence[str], mentions: Sequence[Mention]) -> list[Mention
 
 
 class _Negation:
-    """Walks along a text's tokens and knows whether a negation is in force.
+    """Walk along a text's tokens and track whether a negation is in force.
 
-    It is shown the notable tokens in their order, and asked about each mention; every step takes
+    The caller passes the notable tokens in their order and checks each mention; every step takes
     constant time.
     """
 
@@ -117,7 +117,7 @@ class _Negation:
         self._parenthesis = False
 
     def pass_over(self, index: int) -> None:
-        """Take in the notable token at that place."""
+        """Process the notable token at this index."""
         token = self._tokens[index]
         if token in _COMMAS:
             self._pass_comma(index)
@@ -131,7 +131,7 @@ class _Negation:
             self._until = -1
 
     def covers(self, mention: Mention) -> bool:
-        """Whether a mention is negated, from in front or from behind."""
+        """Return whether a mention is negated, from in front or from behind."""
         if mention.start <= self._until:
             # In "avoid a or b or c" the last is as far away as the list is long.
             self._until = mention.end + _REACH
@@ -152,7 +152,7 @@ class _Negation:
     def _pass_comma(self, index: int) -> None:
         if index > self._until:
             return
-        if index == self._since + 1:  # "never, ever": the negation has yet to say of what
+        if index == self._since + 1:  # "never, ever": what is negated is still to come
             self._parenthesis = True
         elif self._parenthesis:
             self._parenthesis = False

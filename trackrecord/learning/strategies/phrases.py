@@ -22,12 +22,12 @@ _JOINT = re.compile(r"(?<=[\u3400-\u9fff])(?=[a-z0-9])|(?<=[a-z0-9])(?=[\u3400-\
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text that lists them."""
+    """Return the words of a list that is separated by spaces."""
     return frozenset(text.split())
 
 
 def slots_of(phrase: str) -> list[tuple[str, ...]]:
-    """The alternatives of each slot, in lower case; "" among them where it may be missing."""
+    """Return the alternatives of each slot, in lower case; "" among them if it may be missing."""
     slots = []
     for slot in phrase.lower().split():
         words = tuple(word for word in slot.removesuffix("?").split("|") if word)
@@ -36,7 +36,7 @@ def slots_of(phrase: str) -> list[tuple[str, ...]]:
 
 
 def require_phrase(name: str, phrase: str) -> None:
-    """A phrase stands for at least one phrasing, and not for countless ones."""
+    """Require a phrase that stands for at least one phrasing, and not for too many."""
     slots = slots_of(phrase)
     require(any("" not in slot for slot in slots), f"{name} must not hold an empty phrase")
     require(
@@ -50,18 +50,18 @@ def require_phrase(name: str, phrase: str) -> None:
 
 
 def is_chinese(phrase: str) -> bool:
-    """Whether a phrase is matched by characters."""
+    """Return whether a phrase is matched by characters."""
     return _CJK.search(phrase) is not None
 
 
 def as_phrase(name: str) -> str:
-    """A name as a phrase that stands for the name alone."""
+    """Return a phrase that stands for a name alone."""
     plain = re.sub(r"[|?]", " ", name.lower())
     return "".join(plain.split()) if is_chinese(plain) else " ".join(_WORD.findall(plain))
 
 
 def phrasings(phrase: str) -> Iterator[tuple[str, ...]]:
-    """Every row of words that an English phrase stands for."""
+    """Yield every row of words that an English phrase stands for."""
     for words in product(*slots_of(phrase)):
         row = tuple(_WORD.findall(" ".join(words)))
         if row:
@@ -69,7 +69,7 @@ def phrasings(phrase: str) -> Iterator[tuple[str, ...]]:
 
 
 def patterns_zh(phrase: str) -> Iterator[tuple[str, str]]:
-    """The regular expressions of a Chinese phrase, each as its first character and the rest.
+    """Yield the regular expressions of a Chinese phrase, each as its first character and the rest.
 
     A space may stand between the parts of a phrase, and beside its Latin letters.
     """

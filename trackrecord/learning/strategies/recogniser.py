@@ -11,7 +11,7 @@ from .negation import SENTENCE_ENDS, Mention, affirmed
 from .phrases import as_phrase, is_chinese, phrasings, word_set
 from .tokens import Tokeniser
 
-# How much of a description is looked at: far more than a plan has, far less than a body may have.
+# How much of a description is searched: far more than a plan has, far less than a body may have.
 MAX_CHARS: Final = 65_536
 
 _SPLITTING: Final = word_set(
@@ -21,7 +21,7 @@ _SPLITTING: Final = word_set(
     "sliced slicing separate separates separated separating separation organize organizes "
     "organized organizing organise organises organised organising"
 )
-# "Split the whole of the work by component": so far may the verb stand in front of "by".
+# "Split the whole of the work by component": the most words between the verb and "by".
 _VERB_WITHIN: Final = 7
 _SPLIT_BY: Final = "by|per|along {}"
 _BASED: Final = "{} based split|splitting|decomposition|breakdown|partitioning|grouping|division"
@@ -36,29 +36,29 @@ _FILLERS: Final = word_set(
 )
 _MAX_FILLERS: Final = 4
 
-# "Run the tests with code coverage" is no strategy; the longest phrase wins.
+# "Run the tests with code coverage" is not a strategy; the longest phrase wins.
 _DECOYS: Final = ("test|tests|testing with code|source coverage|review|changes",)
 _NOTHING: Final = -1
 
 
 class _Node:
-    """A place in the tree of words: what may follow, and what is mentioned if it ends here."""
+    """A node in the tree of words: the next words, and the strategy that may end here."""
 
     __slots__ = ("branches", "meaning")
 
     def __init__(self) -> None:
         self.branches: dict[str, _Node] = {}
-        self.meaning: tuple[int, bool] | None = None  # whose, and whether it needs a verb
+        self.meaning: tuple[int, bool] | None = None  # the strategy, and whether it needs a verb
 
 
 class Recogniser:
-    """Finds strategies in descriptions, and knows them by name.
+    """Find strategies in descriptions, and by their names.
 
     Building one takes some ten milliseconds; it is then used for every outcome, and safe to share.
 
     Args:
-        extra: a project's own strategies; they are answered after the twelve.
-        max_chars: how many characters of a description are looked at.
+        extra: a project's own strategies; they are returned after the twelve.
+        max_chars: number of characters of a description that are searched.
     """
 
     def __init__(self, extra: Iterable[Strategy] = (), *, max_chars: int = MAX_CHARS) -> None:
@@ -71,7 +71,7 @@ class Recogniser:
             self._add(phrase, _NOTHING)
         for number, strategy in enumerate(self.strategies):
             self._add_strategy(number, strategy)
-        # What must follow a phrase's first word, to pass by most words at the price of one test;
+        # The words of which one must follow a phrase's first word, to skip most words by one test;
         # None where the word is a phrase by itself.
         self._heads: Final = {
             first: None if node.meaning else node.branches.keys() | _FILLERS
@@ -80,9 +80,9 @@ class Recogniser:
         self._tokens = Tokeniser(self._phrases_zh)
 
     def recognise(self, description: str) -> tuple[Strategy, ...]:
-        """The strategies that a description mentions, each once, in the catalogue's order.
+        """Return the distinct strategies that a description mentions, in the catalogue's order.
 
-        A negated mention is none; a later mention that is not negated still counts. Takes time in
+        A negated mention does not count; a later mention that is not negated does. Takes time in
         proportion to the description's length.
         """
         tokens = self._tokens(description[: self._max_chars])
@@ -112,12 +112,12 @@ class Recogniser:
         return known.slug if known else slug
 
     def name_of(self, slug: str, content: str, language: Language) -> str:
-        """What to call a pattern in that language: its content unless the catalogue knows it."""
+        """Return a pattern's name in a language: its content unless it is in the catalogue."""
         known = self._by_slug.get(slug)
         return known.name(language) if known else content
 
     def _mention(self, tokens: list[str], place: int) -> Mention | None:
-        """What the longest phrase that begins at that place mentions."""
+        """Return the mention by the longest phrase that begins at this place."""
         node = self._tree[tokens[place]]
         meaning, end = node.meaning, place + 1
         skipped = 0
@@ -165,7 +165,7 @@ class Recogniser:
 
 
 def _is_split(tokens: list[str], place: int) -> bool:
-    """Whether a verb of splitting stands shortly before that place, in the same sentence."""
+    """Return whether a verb of splitting stands shortly before this place, in the same sentence."""
     for index in range(place - 1, max(-1, place - 1 - _VERB_WITHIN), -1):
         if tokens[index] in _SPLITTING:
             return True

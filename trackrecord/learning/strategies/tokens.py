@@ -1,4 +1,4 @@
-"""Tokens: a text as the row of words, marks and Chinese phrasings that can mean something here."""
+"""Tokens: a text as a list of words, marks and those Chinese phrases that are looked for."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from .phrases import is_chinese, patterns_zh
 
 # An empty line, or the next item of a list.
 _BREAK: Final = re.compile(r"\n(?=[ \t]{0,8}(?:\n|[-*+•]\s|[0-9]{1,3}[.)]\s))")
-# What ASCII becomes: letters in lower case, apostrophes and the marks that are tokens themselves
-# as they are, all else a space.
+# The map of ASCII: letters become lower case, apostrophes and the marks that are tokens stay
+# as they are, all else becomes a space.
 _ASCII_WORDS: Final = bytes(
     ord(chr(code).lower()) if chr(code).isalnum() or chr(code) in "',;!?" else ord(" ")
     for code in range(128)
@@ -40,24 +40,24 @@ _SPELLINGS_REMEMBERED: Final = 5_000
 
 
 class Tokeniser:
-    """Takes texts apart, in time proportional to their length.
+    """Split texts into tokens, in time proportional to their length.
 
-    Chinese has no words to part, so it is told which phrases to look for.
+    Chinese does not separate words by spaces, so the phrases to look for are given.
 
     Args:
-        phrases_zh: by the token that they become, the phrases that do.
+        phrases_zh: for each token, the Chinese phrases that become it.
     """
 
     def __init__(self, phrases_zh: Mapping[str, Sequence[str]]) -> None:
         self._token_of: Final = _TokenOf(phrases_zh)
         by_head: dict[str, list[str]] = {}
         phrases = chain.from_iterable(phrases_zh.values())
-        # Longer words first: 不得不 is no 不.
+        # Longer words first: 不得不 is not a 不.
         for phrase in (*phrases, *sorted(WORDS_ZH, key=len, reverse=True)):
             for head, rest in patterns_zh(phrase):
                 by_head.setdefault(head, []).append(rest)
         # One branch for each first character, and a look ahead in front of them all: most
-        # characters begin nothing, and are passed at the price of one test.
+        # characters begin nothing, and are skipped by one test.
         heads = "".join(by_head)
         chinese = "|".join(f"{head}(?:{'|'.join(rests)})" for head, rests in by_head.items())
         self._mixed: Final = re.compile(
@@ -65,7 +65,7 @@ class Tokeniser:
         )
 
     def __call__(self, text: str) -> list[str]:
-        """The tokens in their order, in lower case."""
+        """Return the tokens of a text in their order, in lower case."""
         if "\n" in text:
             text = _BREAK.sub(" ; ", text).replace("\n", " ")
         if text.isascii():
@@ -83,7 +83,7 @@ class Tokeniser:
 
 
 class _TokenOf(dict[str, str]):
-    """The token of what was found in a text; it knows marks and particles, and reads phrases."""
+    """Map a match in a text to its token: a mark, a particle, a phrase or a word."""
 
     def __init__(self, phrases_zh: Mapping[str, Sequence[str]]) -> None:
         super().__init__({word: word for word in (*WORDS_ZH, *",，;；.。．!！?？…—–")})
@@ -110,14 +110,14 @@ def _pattern(phrase: str) -> str:
 def _in_ascii(text: str) -> str:
     for mark, plain in _TYPOGRAPHY:
         text = text.replace(mark, plain)
-    # Other letters become words that nothing knows.
+    # Other letters become words that match nothing.
     return text.encode("ascii", "backslashreplace").decode()
 
 
 def _ascii_tokens(text: str) -> list[str]:
-    """As the regular expression would, at a third of the price: most descriptions are ASCII.
+    """Split ASCII as the regular expression would, in a third of the time.
 
-    Marks are set apart by spaces, and the rest is two passes in C.
+    Most descriptions are ASCII. Marks are separated by spaces, and the rest is two passes in C.
     """
     text = f" {text} ".replace("e.g. ", " ").replace("i.e. ", " ").replace(",", " , ")
     # The full stop of a sentence, not the one in a file's name.

@@ -1,4 +1,4 @@
-"""What an explanation consists of, whatever it explains."""
+"""The parts of an explanation of any subject."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What agents wrote is data: it is made harmless before it stands in a text for a prompt.
+"""Agents' texts are data: they are made harmless before they stand in a prompt.
 
 One line of data stays one line, opens no Markdown block of its own, carries nothing invisible and
 has a bounded length.
@@ -22,7 +22,7 @@ _INVISIBLE = re.compile(
 )
 _FENCE = re.compile(r"`{3,}")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
-# What opens a block at the start of a line: heading, list item, quote, table, rule, fence.
+# Openings of a block at the start of a line: heading, list item, quote, table, rule, fence.
 # A label in brackets that only we may write, wherever it stands: "[confidence 1.0]", "[PROVEN ...".
 _LABEL = re.compile(
     r"[\[［【〔](\s*(?:proven|established|candidate|deprecated|limited\s+data|confidence|succeeded"
@@ -39,12 +39,13 @@ _OPENERS = re.compile(
 )
 
 
-def as_data(text: str, limit: int = DEFAULT_LIMIT) -> str:
-    """The text on one line, inert, and at most `limit` (≥ 1) characters long.
+def one_line(text: str, limit: int = DEFAULT_LIMIT) -> str:
+    """Return the text on one line, inert, and at most `limit` (≥ 1) characters long.
 
     Controls and line ends become spaces, invisible characters vanish, fences of backticks become
-    apostrophes, the opening bracket of a tag becomes ‹, and what would open a Markdown block at
-    the start is taken away. What is cut ends in an ellipsis. Doing it twice changes nothing.
+    apostrophes, the opening bracket of a tag becomes ‹, and anything that would open a Markdown
+    block at the start is removed. A text that is cut ends in an ellipsis. A second call changes
+    nothing.
     """
     flat = _PARTING.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
     flat = _FENCE.sub(lambda fence: "'" * len(fence.group()), flat)
@@ -56,14 +57,21 @@ def as_data(text: str, limit: int = DEFAULT_LIMIT) -> str:
 
 
 def unlabelled(text: str) -> str:
-    """Return the text such that nothing in it reads as a label of ours.
+    """Return the text with nothing in it that reads as a label of ours.
 
     A line for a prompt ends in a label such as "[confidence 0.7]" or "[7 of 7 tasks succeeded]". An
     agent that writes one itself gets a round bracket instead of the square one.
 
     Args:
-        text: a text of one line, as `as_data` returns it.
+        text: a text of one line, as `one_line` returns it.
     """
+    # A group may stand in front of another one; the text is short, and each pass takes one away.
+    while (freed := _without_label(text)) != text:
+        text = freed
+    return text
+
+
+def _without_label(text: str) -> str:
     return _GROUP_AT_END.sub(_in_round_brackets, _LABEL.sub(_in_round_brackets, text))
 
 
@@ -72,5 +80,5 @@ def _in_round_brackets(group: re.Match[str]) -> str:
 
 
 def bounded(text: str, limit: int) -> str:
-    """The text, cut to at most `limit` (≥ 1) characters with an ellipsis when it is longer."""
+    """Return the text cut to at most `limit` (≥ 1) characters; an ellipsis marks a cut."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS

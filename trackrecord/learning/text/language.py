@@ -10,12 +10,12 @@ _LATIN_WORD = re.compile(r"[A-Za-z]+")
 
 
 def known_language(name: str) -> Language:
-    """The language of that name, English for one in which there are no texts."""
+    """Return the language of this name; English for a language without texts."""
     return "zh" if name == "zh" else "en"
 
 
 def language_of(text: str) -> Language:
-    """Chinese when a text has at least as many ideographs as Latin words, else English."""
+    """Return Chinese if a text has at least as many ideographs as Latin words, else English."""
     if text.isascii():
         return "en"
     ideographs = len(_IDEOGRAPH.findall(text))

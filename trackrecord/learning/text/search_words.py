@@ -1,4 +1,4 @@
-"""The words that texts are found by, in English and Chinese alike.
+"""The words by which texts are found, in English and in Chinese.
 
 One function takes texts apart for both databases, so that neither's own idea of a word matters, and
 nothing that somebody wrote ever stands in a query: a word becomes a lexeme of letters and digits.
@@ -9,11 +9,11 @@ from typing import Final
 
 from .words import words_of
 
-# Longer words are told apart by their beginnings.
+# Longer words are cut: their beginnings tell them apart.
 _MOST_CHARS: Final = 48
 _CJK_CHARACTER: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _PLAIN: Final = re.compile(r"[a-z0-9]+")
-# Words that say nothing of what a text is about: a question of nothing else finds nothing.
+# Words that say nothing about a text's subject: a question of only these finds nothing.
 _STOP_WORDS_TEXT: Final = """
 a an and are as at be been but by can do does for from had has have how i if in into is it its me my
 no not of on or our out so than that the their them then there these they this to up was we were
@@ -24,19 +24,19 @@ _STOP_WORDS: Final = frozenset(_STOP_WORDS_TEXT.split())
 
 
 def indexed_words(text: str) -> frozenset[str]:
-    """What a text is found by: its words, the bigrams and the single characters of Chinese runs."""
+    """Return the words of a text for the index, with bigrams and single characters of Chinese."""
     return words_of(text) | frozenset(_CJK_CHARACTER.findall(text))
 
 
 def asked_words(text: str) -> frozenset[str]:
-    """What a question looks for: its words and bigrams, without those that say nothing."""
+    """Return the words and bigrams that a question looks for, without stop words."""
     return words_of(text) - _STOP_WORDS
 
 
 def lexeme(scope: int, word: str) -> str:
-    """A word of one project as an index knows it: nothing but a-z and 0-9, whatever was written.
+    """Return the lexeme of a word in one project, made of a-z and 0-9 alone, whatever was written.
 
-    The project is a part of it, so that no search can find what is another's.
+    The project is a part of it, so that no search can find another project's texts.
     """
     word = word[:_MOST_CHARS]
     if _PLAIN.fullmatch(word):
@@ -45,5 +45,5 @@ def lexeme(scope: int, word: str) -> str:
 
 
 def lexemes(scope: int, words: frozenset[str]) -> list[str]:
-    """The lexemes of words, each once, in a fixed order."""
+    """Return the distinct lexemes of words, in a fixed order."""
     return sorted({lexeme(scope, word) for word in words})

@@ -12,19 +12,19 @@ MAX_SLUG_LENGTH: Final = MAX_ID_LENGTH - len(ANTI_PREFIX)
 
 _ESCAPED_ANTI_PREFIX = "anti_"
 _DIGEST_LENGTH = 32
-# Longer names, which are none that a person gave, are folded piece by piece: putting a long run of
+# Longer names, which no person gave, are folded piece by piece: putting a long run of
 # combining marks into their canonical order takes the square of its length.
 _PIECE = 1024
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 
 
 def slug_of_words(name: str) -> str | None:
-    """The slug of a name as it is written, or None when it holds neither a letter nor a digit.
+    """Return the slug of a name as written; None if it holds neither a letter nor a digit.
 
     Letters, digits and combining marks of any script stay, in runs joined by single hyphens. Names
     that differ in letter case, in full- and half-width forms or in punctuation are the same. A slug
-    is its own slug. One that would be too long is cut, and a digest of the whole keeps it apart
-    from others that begin alike; lengths are counted in characters.
+    is its own slug. A slug that would be too long is cut, and a digest of the whole name
+    distinguishes it from others with the same beginning; lengths are counted in characters.
     """
     words = _SEPARATORS.sub("-", name.lower()) if name.isascii() else _words(name)
     slug = words.strip("-")
@@ -42,7 +42,7 @@ def _words(name: str) -> str:
 
 
 def _folded(piece: str) -> str:
-    # Folding may leave what NFKC would still compose, and composing what would still fold.
+    # Folding may leave characters for NFKC to compose, and composing some to fold.
     folded = unicodedata.normalize("NFKC", piece).casefold()
     return unicodedata.normalize("NFKC", folded).casefold()
 

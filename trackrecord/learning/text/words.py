@@ -1,4 +1,4 @@
-"""Words: what tool names, triggers and task texts have in common, without a language model."""
+"""Words: compare tool names, triggers and task texts without a language model."""
 
 import re
 from collections.abc import Iterable
@@ -19,9 +19,9 @@ _PHRASES_REMEMBERED = 4096
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The distinct words of a text, case folded.
+    """Return the distinct words of a text, case folded.
 
-    snake_case and camelCase are taken apart; Chinese, Japanese and Korean runs become their
+    snake_case and camelCase are split; Chinese, Japanese and Korean runs become their
     bigrams, which find most words of two characters without a dictionary.
     """
     words: set[str] = set()
@@ -40,7 +40,7 @@ def _bigrams(run: str) -> Iterable[str]:
 
 
 def similarity(task: str, phrases: Iterable[str]) -> float | None:
-    """How well a task's text fits the best of the phrases: 0 nothing in common, 1 the same words.
+    """Return how well a task's text fits its best phrase, from 0 (nothing) to 1 (the same words).
 
     The measure is `overlap`. None when there is nothing to compare: the text or all the phrases
     have no words.

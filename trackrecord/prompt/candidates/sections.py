@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from trackrecord.learning.competences.texts import COMPETENCES_HEADING
+from trackrecord.learning.competences.texts import COMPETENCES_HEADING, FAILING_HEADING
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.memories.texts import MEMORIES_HEADING, PAST_TASKS_HEADING
 from trackrecord.learning.patterns.maturity import Maturity
@@ -101,6 +101,13 @@ _ROWS: Final = (
         "anti_pattern",
         {"en": _introduced("en"), "zh": _introduced("zh")},
         feed=Feed("anti_patterns", "anti_pattern_weight"),
+    ),
+    Section(
+        "failing_procedure",
+        "anti_pattern",
+        FAILING_HEADING,
+        feed=Feed("failing", "anti_pattern_weight", at_most=3),
+        prefix="failing:",
     ),
     # Nobody is recommended these; `patterns list` writes them when it is asked to.
     _of_patterns(Maturity.DEPRECATED, None),

@@ -23,10 +23,10 @@ from sqlalchemy import (
 )
 
 from trackrecord.learning.competences.record import Performance
-from trackrecord.wire.scored_outcome import Appraised
+from trackrecord.wire.scored_outcome import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
-from ..database.row_locks import held
+from ..database.row_locks import for_update
 from ..database.upsert import later
 from .tables import (
     competence_credits,
@@ -65,7 +65,7 @@ class Credit:
     is_episode: bool
 
 
-def credit_of(project_id: int, row_id: int, outcome: Appraised) -> Credit | None:
+def credit_of(project_id: int, row_id: int, outcome: ScoredOutcome) -> Credit | None:
     """What an outcome adds to the record that it names; most by far name none."""
     if not outcome.competence_id:
         return None
@@ -100,7 +100,7 @@ def credit_competences(connection: Connection, given: Iterable[Credit | None]) -
 
 
 def _known(connection: Connection, ids: set[str]) -> set[tuple[int, str]]:
-    """The records that are there, held until the transaction ends."""
+    """The records that are there, for_update until the transaction ends."""
     found: set[tuple[int, str]] = set()
     wanted = sorted(ids)
     table = competence_numbers
@@ -110,7 +110,9 @@ def _known(connection: Connection, ids: set[str]) -> set[tuple[int, str]]:
             .where(table.c.competence_id.in_(wanted[start : start + _AT_ONCE]))
             .order_by(table.c.competence_id)
         )
-        found.update((row[0], row[1]) for row in connection.execute(held(connection, query, table)))
+        found.update(
+            (row[0], row[1]) for row in connection.execute(for_update(connection, query, table))
+        )
     return found
 
 

@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, Select, delete, exists, func, select, update
 
 from ..database.bulk_insert import insert_rows
-from ..database.row_locks import held
+from ..database.row_locks import for_update
 from ..outcomes.tables import outcomes, waiting_episodes
 from .tables import episodes
 
@@ -56,7 +56,7 @@ def waiting(
 ) -> Iterator[EpisodeRow]:
     """Episodes that wait, in the order of their rows, beyond `after` and up to `upto`.
 
-    In a writing transaction they are held until it ends; what another one holds is left out.
+    In a writing transaction they are for_update until it ends; what another one holds is left out.
     """
     table = waiting_episodes.c
     query = (
@@ -66,7 +66,7 @@ def waiting(
         .order_by(table.outcome)
         .limit(limit)
     )
-    return _stream(connection, held(connection, query, waiting_episodes, skip_held=True))
+    return _stream(connection, for_update(connection, query, waiting_episodes, skip_held=True))
 
 
 def mark_read(

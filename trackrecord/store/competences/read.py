@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Select, and_, func, select
 from trackrecord.errors import UnknownId
 from trackrecord.learning.competences.record import Competence, Performance
 
-from ..database.row_locks import held
+from ..database.row_locks import for_update
 from .credit import credited_performance, hold_numbers
 from .tables import competence_history, competence_numbers, competences
 
@@ -108,7 +108,7 @@ def read_named(
 def held_for_revision(
     connection: Connection, project_id: int, ids: Sequence[str]
 ) -> dict[str, tuple[int | None, Competence]]:
-    """The signature's row and the record of each id, without credit, held in a fixed order.
+    """The signature's row and the record of each id, without credit, for_update in a fixed order.
 
     Raises:
         UnknownId: the project has no such record.
@@ -118,7 +118,7 @@ def held_for_revision(
         .where(competences.c.project_id == project_id, competences.c.id.in_(set(ids)))
         .order_by(competences.c.id)
     )
-    rows = connection.execute(held(connection, query, competences)).all()
+    rows = connection.execute(for_update(connection, query, competences)).all()
     found = {row.id: (row.signature_id, _record.decode(row.record)) for row in rows}
     for each in ids:
         if each not in found:
@@ -173,7 +173,7 @@ def records_of(connection: Connection, signature_ids: Sequence[int]) -> dict[int
         competences.c.signature_id.in_(signature_ids)
     )
     # Always in the same order: two that hold the same records must not wait in a circle.
-    rows = connection.execute(held(connection, query.order_by(competences.c.id), competences))
+    rows = connection.execute(for_update(connection, query.order_by(competences.c.id), competences))
     found = {row.signature_id: _record.decode(row.record) for row in rows}
     hold_numbers(connection, [record.id for record in found.values()])
     return found

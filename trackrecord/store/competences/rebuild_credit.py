@@ -22,7 +22,7 @@ _SIGNATURES = 500
 _FIELD = b"competence_id"
 
 
-def credit_again(connection: Connection, project_id: int) -> None:
+def rebuild_credit(connection: Connection, project_id: int) -> None:
     """Compute what outcomes credited to a project's records from the outcomes on record.
 
     A record gets nothing from outcomes that came before there was one of its id.

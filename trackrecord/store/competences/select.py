@@ -46,7 +46,7 @@ _MOST_HALF_LIVES = 1000.0
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ScoredRecord:
     """A record, and what its score is made of."""
 
     record: Competence
@@ -63,7 +63,7 @@ class Selected:
         choice: how sure the choice of the first one is.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ScoredRecord, ...]
     count: int
     choice: Choice
 
@@ -112,7 +112,9 @@ def select_competences(
     rows = connection.execute(query).all()
     records = read_named(connection, project_id, [row.competence_id for row in rows])
     candidates = [
-        Candidate(records[row.competence_id], signals_of(records[row.competence_id], row.fit, now))
+        ScoredRecord(
+            records[row.competence_id], signals_of(records[row.competence_id], row.fit, now)
+        )
         for row in rows
     ]
     return _selected(rules, candidates, limit, _count(connection, project_id))
@@ -129,7 +131,7 @@ def select_in_past(
 ) -> Selected:
     """Rank the candidates that a project had at a moment; a task is compared by its words."""
     candidates = [
-        Candidate(record, signals_of(record, fit(record, task), at))
+        ScoredRecord(record, signals_of(record, fit(record, task), at))
         for record in read_competences(connection, project_id, at=at)
         if record.status.is_selectable
     ]
@@ -137,7 +139,7 @@ def select_in_past(
 
 
 def _selected(
-    rules: CompetenceRules, candidates: Sequence[Candidate], limit: int, count: int
+    rules: CompetenceRules, candidates: Sequence[ScoredRecord], limit: int, count: int
 ) -> Selected:
     by_id = {each.record.id: each for each in candidates}
     choice = choose(rules, {some_id: each.signals.score for some_id, each in by_id.items()})

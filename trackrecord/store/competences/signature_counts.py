@@ -11,7 +11,7 @@ from sqlalchemy import CompoundSelect, Connection, bindparam, select, union_all
 
 from trackrecord.learning.competences.tally import Tally
 
-from ..database.upsert import Columns, add_rows
+from ..database.upsert import Columns, upsert_rows
 from .tables import digest_of, signature_facts
 
 
@@ -57,7 +57,9 @@ def add_facts(connection: Connection, tallies: Mapping[int, Tally]) -> None:
         for signature_id, tally in tallies.items()
         for kind, text, successes, failures in _facts_of(tally)
     ]
-    add_rows(connection, signature_facts, _COLUMNS, sorted(rows), key=_COLUMNS[:3], combine=_added)
+    upsert_rows(
+        connection, signature_facts, _COLUMNS, sorted(rows), key=_COLUMNS[:3], combine=_added
+    )
 
 
 _COLUMNS = tuple(column.name for column in signature_facts.c)

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
+from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, select, update
 
 from trackrecord.learning.competences.tally import Tally
 
-from ..database.upsert import Columns, add_rows, later
+from ..database.upsert import Columns, later, upsert_rows
 from .signature_counts import add_facts
 from .tables import competences, digest_of, episodes, signature_facts, signatures
 
@@ -31,7 +31,7 @@ def add_tallies(
         The row of each signature.
     """
     rows = sorted(_row(project_id, name, tally) for name, tally in tallies.items())
-    add_rows(connection, signatures, _COLUMNS, rows, key=_COLUMNS[:2], combine=_added)
+    upsert_rows(connection, signatures, _COLUMNS, rows, key=_COLUMNS[:2], combine=_added)
     ids = {each.name: each.id for each in stored_signatures(connection, project_id, tallies)}
     add_facts(connection, {ids[name]: tally for name, tally in tallies.items()})
     return ids
@@ -85,6 +85,52 @@ def changed_signatures(
         signatures.c.id > after,
         limit=limit,
     )
+
+
+class FailingSignature(NamedTuple):
+    """A procedure that no episode succeeded with.
+
+    Attributes:
+        name: its signature.
+        failures: its episodes.
+    """
+
+    name: str
+    failures: int
+
+
+def failing_signatures(
+    connection: Connection, project_id: int, *, from_failures: int, limit: int, at: float | None
+) -> list[FailingSignature]:
+    """Return the procedures that never succeeded, those with the most failures first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose procedures.
+        from_failures: how many episodes one must have.
+        limit: how many to return at most.
+        at: a past moment: only episodes that consolidation had read by then count.
+    """
+    table = signatures.c
+    if at is None:
+        query = select(table.name, table.failures).where(
+            table.project_id == project_id, table.successes == 0, table.failures >= from_failures
+        )
+        ranked = query.order_by(table.failures.desc(), table.name)
+    else:
+        failures = func.count().label("failures")
+        past = (
+            select(episodes.c.signature_id, failures)
+            .where(episodes.c.project_id == project_id, episodes.c.read_at <= at)
+            .group_by(episodes.c.signature_id)
+            .having(func.max(case((episodes.c.success, 1), else_=0)) == 0)
+            .having(failures >= from_failures)
+            .subquery()
+        )
+        query = select(table.name, past.c.failures).join(past, past.c.signature_id == table.id)
+        ranked = query.order_by(past.c.failures.desc(), table.name)
+    rows = connection.execute(ranked.limit(limit))
+    return [FailingSignature(name, int(failures)) for name, failures in rows]
 
 
 def _read(

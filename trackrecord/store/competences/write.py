@@ -9,10 +9,10 @@ from sqlalchemy import Connection, delete, select, update
 
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.revision import Revised
-from trackrecord.learning.competences.update import Action, Change
+from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 
 from ..database.bulk_insert import insert_rows
-from ..database.upsert import Columns, add_rows
+from ..database.upsert import Columns, upsert_rows
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .credit import hold_numbers
@@ -33,7 +33,7 @@ class SignedChange:
     """
 
     signature_id: int | None
-    change: Change | Revised
+    change: RecordUpdate | Revised
 
 
 def write_changes(
@@ -55,7 +55,7 @@ def write_changes(
     before = _as_they_are(connection, [each.change.record.id for each in changes])
     hold_numbers(connection, before)
     rows = sorted(_row(project_id, each, snapshots) for each in kept)
-    add_rows(connection, competences, _COLUMNS, rows, key=_COLUMNS[:1], combine=_replaced)
+    upsert_rows(connection, competences, _COLUMNS, rows, key=_COLUMNS[:1], combine=_replaced)
     write_numbers(connection, project_id, [each.change.record for each in kept], before)
     drop_numbers(connection, project_id, [before[each] for each in removed])
     connection.execute(delete(competences).where(competences.c.id.in_(removed)))
@@ -73,7 +73,7 @@ def _as_they_are(connection: Connection, ids: Sequence[str]) -> dict[str, Compet
 
 
 def _removes(each: SignedChange) -> bool:
-    return each.change.action is Action.REMOVED
+    return each.change.action is RecordAction.REMOVED
 
 
 _COLUMNS = tuple(column.name for column in competences.c)

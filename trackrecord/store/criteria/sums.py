@@ -7,10 +7,10 @@ from sqlalchemy import Connection, select
 
 from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.wire.scored_outcome import Appraised
+from trackrecord.wire.scored_outcome import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
-from ..database.upsert import add_rows
+from ..database.upsert import upsert_rows
 from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .tables import criteria, criterion_feedback
 
@@ -34,7 +34,7 @@ class CriterionDeltas:
     named: dict[CriterionKey, VerdictSums] = field(default_factory=dict)
     feedback: list[tuple[CriterionKey, float, int, float, str, float]] = field(default_factory=list)
 
-    def add(self, project_id: int, row_id: int, outcome: Appraised, basis: DecayBasis) -> None:
+    def add(self, project_id: int, row_id: int, outcome: ScoredOutcome, basis: DecayBasis) -> None:
         """Count one outcome that is recorded in that row."""
         weight = basis.weight(outcome.ended_at)
         own = feedback_value(outcome.verdict, outcome.raw_score)
@@ -96,7 +96,7 @@ def _add_sums(connection: Connection, totals: Mapping[CriterionKey, VerdictSums]
     rows = [
         (*key, *sums.values()) for key, sums in sorted(totals.items(), key=lambda item: item[0])
     ]
-    add_rows(connection, criteria, _COLUMNS, rows, key=_COLUMNS[:2], combine=added)
+    upsert_rows(connection, criteria, _COLUMNS, rows, key=_COLUMNS[:2], combine=added)
 
 
 def _ids(connection: Connection, keys: Iterable[CriterionKey]) -> dict[CriterionKey, int]:

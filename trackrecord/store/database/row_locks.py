@@ -7,10 +7,10 @@ from sqlalchemy import Connection, Select, Table
 from .engine import dialect_of
 
 
-def held(
+def for_update(
     connection: Connection, query: Select[Any], table: Table, *, skip_held: bool = False
 ) -> Select[Any]:
-    """The query, such that its rows of a table are held until the transaction ends.
+    """The query, such that its rows of a table are for_update until the transaction ends.
 
     A transaction that only reads holds nothing. SQLite needs no holding: a writing transaction is
     alone there.
@@ -18,7 +18,7 @@ def held(
     Args:
         connection: where the query will be executed.
         query: a query that reads from the table.
-        table: whose rows are held.
+        table: whose rows are for_update.
         skip_held: leave out what another transaction holds, instead of waiting for it.
     """
     if not connection.get_execution_options().get("writes", False):
@@ -26,7 +26,7 @@ def held(
     return query.with_for_update(of=table, skip_locked=skip_held)
 
 
-def as_of_one_moment(connection: Connection) -> None:
+def repeatable_read(connection: Connection) -> None:
     """Let a transaction that has read nothing yet see the store as it is now until it ends."""
     dialect_of(connection).repeatable_read(connection)
 

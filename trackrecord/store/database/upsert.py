@@ -14,7 +14,7 @@ Columns = ReadOnlyColumnCollection[str, KeyedColumnElement[Any]]
 Combine = Callable[[Columns, Columns], Mapping[str, Any]]
 
 
-def add_rows(
+def upsert_rows(
     connection: Connection,
     table: Table,
     columns: Sequence[str],

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, select, update
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.rules import Rules
-from trackrecord.wire.scored_outcome import Appraised
+from trackrecord.wire.scored_outcome import ScoredOutcome
 
 from ..competences.credit import credit_competences, credit_of
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
@@ -43,7 +43,7 @@ class Learnt:
 
 def learn(
     connection: Connection,
-    batch: Sequence[Appraised],
+    batch: Sequence[ScoredOutcome],
     rules: Rules,
     *,
     now: float,
@@ -53,10 +53,10 @@ def learn(
     Args:
         connection: within a writing transaction; commit makes the batch learnt.
         batch: outcomes in any order; the first of several with one id counts.
-        rules: the rules that the outcomes were appraised by, too.
+        rules: the rules that the outcomes were scored by, too.
         now: the time of the batch, seconds since the epoch.
     """
-    unique: dict[tuple[str, str], Appraised] = {}
+    unique: dict[tuple[str, str], ScoredOutcome] = {}
     for outcome in batch:
         unique.setdefault((outcome.project, outcome.outcome_id), outcome)
     project_ids = ensure_projects(connection, {project for project, _ in unique})
@@ -115,8 +115,8 @@ _RECORDED_COLUMNS = tuple(column for column in outcomes.c if column.name != "id"
 
 
 def _record(
-    connection: Connection, project_ids: dict[str, int], batch: Iterable[Appraised]
-) -> list[tuple[int, Appraised]]:
+    connection: Connection, project_ids: dict[str, int], batch: Iterable[ScoredOutcome]
+) -> list[tuple[int, ScoredOutcome]]:
     """Insert what is not on record yet; answers it with its row ids, in a fixed order."""
     by_key = {(project_ids[each.project], each.outcome_id): each for each in batch}
     rows: list[tuple[Any, ...]] = [
@@ -155,7 +155,10 @@ _ADD_COUNTS = (
 
 
 def _count(
-    connection: Connection, project_ids: dict[str, int], recorded: Sequence[Appraised], now: float
+    connection: Connection,
+    project_ids: dict[str, int],
+    recorded: Sequence[ScoredOutcome],
+    now: float,
 ) -> None:
     if not recorded:
         return

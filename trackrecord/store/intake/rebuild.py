@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
-from trackrecord.factories import appraiser_of
+from trackrecord.factories import scorer_of
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.rules import Rules
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import NAMED, Appraised, Appraiser
+from trackrecord.wire.scored_outcome import NAMED, OutcomeScorer, ScoredOutcome
 
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
@@ -52,29 +52,29 @@ def rebuild_patterns(
     *,
     now: float,
 ) -> Rebuilt:
-    """Appraise every outcome on record again and compute a project's sums from nothing.
+    """Score every outcome on record again and compute a project's sums from nothing.
 
     All in the caller's writing transaction: readers see the old sums or the new ones, and
     workers' batches of this project wait in the stream. History is kept.
     """
-    appraiser = appraiser_of(rules)
+    scorer = scorer_of(rules)
     basis = DecayBasis(rules.decay.half_life_days, now)
     replace_basis(connection, project_id, basis)
     decided = _decided(connection, project_id)
     _clear(connection, project_id)
     total = 0
     for chunk in _chunks(connection, project_id):
-        appraised = [(row.id, _appraised(row, appraiser)) for row in chunk]
+        scored = [(row.id, _scored(row, scorer)) for row in chunk]
         deltas, feedback = Deltas(), CriterionDeltas()
-        for row_id, outcome in appraised:
+        for row_id, outcome in scored:
             deltas.add(project_id, row_id, outcome, basis)
             feedback.add(project_id, row_id, outcome, basis)
         write_deltas(connection, deltas)
         write_criterion_deltas(connection, feedback)
-        _store_scores(connection, appraised)
+        _store_scores(connection, scored)
         # Those of an earlier version were not noted when they came.
-        note_past_tasks(connection, {each.project: project_id for _, each in appraised}, appraised)
-        total += len(appraised)
+        note_past_tasks(connection, {each.project: project_id for _, each in scored}, scored)
+        total += len(scored)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)
     replace_rules(connection, project_id, rules.recorded)
@@ -150,14 +150,12 @@ def _chunks(connection: Connection, project_id: int) -> Iterator[list[Row[Any]]]
         last = rows[-1].id
 
 
-def _appraised(row: Row[Any], appraiser: Appraiser) -> Appraised:
+def _scored(row: Row[Any], scorer: OutcomeScorer) -> ScoredOutcome:
     outcome = decode_outcome(row.body, max_bytes=_ANY_SIZE)
-    return appraiser.appraise(
-        outcome, row.body, received_at=row.received_at, outcome_id=row.outcome_id
-    )
+    return scorer.score(outcome, row.body, received_at=row.received_at, outcome_id=row.outcome_id)
 
 
-def _store_scores(connection: Connection, appraised: list[tuple[int, Appraised]]) -> None:
+def _store_scores(connection: Connection, scored: list[tuple[int, ScoredOutcome]]) -> None:
     connection.execute(
         update(outcomes)
         .where(outcomes.c.id == bindparam("row"))
@@ -173,7 +171,7 @@ def _store_scores(connection: Connection, appraised: list[tuple[int, Appraised]]
                 "says": outcome.verdict.value,
                 "names": bool(outcome.named),
             }
-            for row_id, outcome in appraised
+            for row_id, outcome in scored
         ],
     )
 

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Row, select
 
 from trackrecord.learning.memories.rules import MemoryRules, confirmed, rejected
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.wire.scored_outcome import Appraised
+from trackrecord.wire.scored_outcome import ScoredOutcome
 
-from ..database.row_locks import held
+from ..database.row_locks import for_update
 from .read import CHUNK
 from .tables import memories
 from .write import record_judgement
@@ -26,7 +26,7 @@ _JUDGES = {Verdict.HELPFUL: confirmed, Verdict.HARMFUL: rejected}
 def credit_memories(
     connection: Connection,
     project_ids: Mapping[str, int],
-    recorded: Iterable[Appraised],
+    recorded: Iterable[ScoredOutcome],
     rules: MemoryRules,
     now: float,
 ) -> None:
@@ -60,7 +60,7 @@ def credit_memories(
 
 
 def _held(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Those that are on record, held in the order of their rows: nobody waits in a circle."""
+    """Those that are on record, for_update in the order of their rows: nobody waits in a circle."""
     known: set[tuple[int, str]] = set()
     for project_id, group in groupby(sorted(keys), key=itemgetter(0)):
         names = [name for _, name in group]
@@ -71,7 +71,7 @@ def _held(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, 
                 .where(memories.c.memory_id.in_(names[start : start + CHUNK]))
                 .order_by(memories.c.id)
             )
-            rows = connection.execute(held(connection, query, memories))
+            rows = connection.execute(for_update(connection, query, memories))
             known.update((row.project_id, row.memory_id) for row in rows)
     return known
 

@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, select, update
 
 from trackrecord.learning.text.search_words import asked_words, indexed_words, lexemes
-from trackrecord.wire.scored_outcome import Appraised
+from trackrecord.wire.scored_outcome import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
 from ..database.engine import reading, writing
 from ..database.full_text import TASK_WORDS
-from ..database.row_locks import held
+from ..database.row_locks import for_update
 from ..outcomes.tables import outcomes
 from .read import CHUNK
 from .tables import past_tasks
@@ -56,7 +56,7 @@ _COLUMNS = tuple(past_tasks.c)
 def note_past_tasks(
     connection: Connection,
     project_ids: Mapping[str, int],
-    recorded: Iterable[tuple[int, Appraised]],
+    recorded: Iterable[tuple[int, ScoredOutcome]],
 ) -> None:
     """Note the outcomes, by their rows, that tell their task's text."""
     rows = [
@@ -92,7 +92,7 @@ def _waiting() -> Select[tuple[int, int, str]]:
 
 def _index_some(connection: Connection) -> int:
     query = _waiting().order_by(past_tasks.c.outcome).limit(_INDEX_AT_ONCE)
-    rows = connection.execute(held(connection, query, past_tasks, skip_held=True)).all()
+    rows = connection.execute(for_update(connection, query, past_tasks, skip_held=True)).all()
     TASK_WORDS.add(
         connection,
         [(row.outcome, lexemes(row.project_id, indexed_words(row.instruction))) for row in rows],

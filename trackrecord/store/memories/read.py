@@ -28,7 +28,7 @@ from trackrecord.learning.memories.rules import (
     standing_at_any_time,
 )
 
-from ..database.row_locks import held
+from ..database.row_locks import for_update
 from .tables import memories, memory_changes, memory_sources
 
 # Far below the number of parameters that a statement may have.
@@ -81,7 +81,7 @@ class MemoryChange:
     confidence: float
 
 
-def state_of(row: Row[Any]) -> MemoryState:
+def memory_state(row: Row[Any]) -> MemoryState:
     """Where a memory stands, from its row."""
     clock = row.created_at if row.last_recalled_at is None else row.last_recalled_at
     return MemoryState(
@@ -135,7 +135,7 @@ def complete(
             row=row.id,
             id=row.memory_id,
             text=shown_text(MemoryType(row.type), row.text),
-            state=state_of(row),
+            state=memory_state(row),
             created_at=row.created_at,
             last_recalled_at=row.last_recalled_at,
             sources=sources.get(row.id, ()),
@@ -207,13 +207,13 @@ def find_memory(
 
 
 def held_row(connection: Connection, project_id: int, memory_id: str) -> Row[Any]:
-    """A memory's row, held until the transaction ends.
+    """A memory's row, for_update until the transaction ends.
 
     Raises:
         UnknownId: the project has no such memory.
     """
     query = select(memories).where(*_is(project_id, memory_id))
-    return _one(connection, held(connection, query, memories), memory_id)
+    return _one(connection, for_update(connection, query, memories), memory_id)
 
 
 def _is(project_id: int, memory_id: str) -> tuple[ColumnElement[bool], ...]:
@@ -240,8 +240,8 @@ def changes_of(connection: Connection, row: int, *, at: float | None = None) -> 
 
 
 @dataclass(frozen=True)
-class Change:
-    """What happens to a memory, whose row is held.
+class StateChange:
+    """What happens to a memory, whose row is for_update.
 
     Attributes:
         row: the memory as it is on record.
@@ -261,7 +261,7 @@ class Change:
 
 
 def record_changes(
-    connection: Connection, rules: MemoryRules, changes: Collection[Change], *, now: float
+    connection: Connection, rules: MemoryRules, changes: Collection[StateChange], *, now: float
 ) -> None:
     """Let memories stand elsewhere, each once, and keep that in their history.
 
@@ -292,7 +292,7 @@ def record_changes(
     )
 
 
-def _written(change: Change, now: float) -> dict[str, Any]:
+def _written(change: StateChange, now: float) -> dict[str, Any]:
     row = change.row
     return {
         "number": row.changes + 1,

@@ -11,16 +11,16 @@ from trackrecord.learning.text.search_words import asked_words, lexemes
 
 from ..database.engine import dialect_of
 from ..database.full_text import MEMORY_WORDS, Hit
-from ..database.row_locks import held
+from ..database.row_locks import for_update
 from .read import (
     CHUNK,
-    Change,
     Memory,
+    StateChange,
     as_of,
     complete,
+    memory_state,
     numbers_as_of,
     record_changes,
-    state_of,
 )
 from .tables import memories
 
@@ -144,9 +144,9 @@ def reset_clocks(
     """
     query = select(memories).where(memories.c.id.in_(rows)).order_by(memories.c.id)
     changes = []
-    for row in connection.execute(held(connection, query, memories)).all():
-        before = state_of(row)
+    for row in connection.execute(for_update(connection, query, memories)).all():
+        before = memory_state(row)
         if now > before.clock:
             after = replace(before, clock=now)
-            changes.append(Change(row, "recalled", after, recalled_at=now))
+            changes.append(StateChange(row, "recalled", after, recalled_at=now))
     record_changes(connection, rules, changes, now=now)

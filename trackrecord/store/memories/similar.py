@@ -27,8 +27,8 @@ from trackrecord.learning.text.search_words import indexed_words, lexemes
 from ..database.engine import dialect_of, reading, writing
 from ..database.full_text import MEMORY_WORDS
 from ..database.row_locks import advisory_lock
-from ..database.upsert import add_rows
-from .read import CHUNK, state_of
+from ..database.upsert import upsert_rows
+from .read import CHUNK, memory_state
 from .tables import memories, memory_blocks
 
 _BLOCK_KEY = ("project_id", "size_class", "number")
@@ -152,7 +152,7 @@ def mark(
         if (kind, number) not in blocks:
             blocks[kind, number] = _block(connection, project_id, kind, number)
         blocks[kind, number] = marked(blocks[kind, number], grams, slot)
-        standing = standing_at_any_time(rules, state_of(row))
+        standing = standing_at_any_time(rules, memory_state(row))
         places.append({"row": row.id, "kind": kind, "place": position, "stands": standing})
         words.append((row.id, lexemes(project_id, indexed_words(plain))))
     connection.execute(_PLACE, places)
@@ -202,7 +202,7 @@ def _block(connection: Connection, project_id: int, kind: int, number: int) -> b
 def _write_blocks(
     connection: Connection, project_id: int, blocks: dict[tuple[int, int], bytes]
 ) -> None:
-    add_rows(
+    upsert_rows(
         connection,
         memory_blocks,
         (*_BLOCK_KEY, "planes"),

@@ -23,14 +23,14 @@ from ..database.bulk_insert import insert_rows
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .read import (
-    Change,
     Memory,
+    StateChange,
     as_of,
     complete,
     find_memory,
     held_row,
+    memory_state,
     record_changes,
-    state_of,
 )
 from .similar import Similar, lock_memories, mark, mark_new, similar_memories, unmark
 from .tables import memories, memory_changes, memory_sources
@@ -184,8 +184,8 @@ def _supersede(
 ) -> None:
     row = held_row(connection, project_id, older)
     if row.superseded_by is None:
-        after = superseded(rules, state_of(row))
-        change = Change(row, "superseded", after, because_of=newer, superseded_by=newer)
+        after = superseded(rules, memory_state(row))
+        change = StateChange(row, "superseded", after, because_of=newer, superseded_by=newer)
         record_changes(connection, rules, [change], now=now)
 
 
@@ -238,12 +238,12 @@ def record_judgement(
     because_of: str | None = None,
 ) -> None:
     """Confirm or reject a memory whose row is held."""
-    before = state_of(row)
+    before = memory_state(row)
     after = judge(rules, before)
     action = "confirmed" if judge is confirmed else "rejected"
     if after.type is not before.type:
         action = "inverted"
-    record_changes(connection, rules, [Change(row, action, after, because_of)], now=now)
+    record_changes(connection, rules, [StateChange(row, action, after, because_of)], now=now)
 
 
 def forget(connection: Connection, project_id: int, memory_id: str, *, now: float) -> None:

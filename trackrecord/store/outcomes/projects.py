@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import BindParameter, ColumnElement, Connection, and_, case, func, select
 
+from trackrecord.learning.competences.selection import success_rate
+
 from .tables import outcomes, projects
 
 
@@ -20,6 +22,11 @@ class ProjectCounts:
     outcomes: int
     successes: int
     last_learnt: float | None
+
+    @property
+    def base_rate(self) -> float:
+        """Successes ÷ outcomes: how often a task succeeds, whatever was done; 0.5 without any."""
+        return success_rate(self.successes, self.outcomes - self.successes)
 
 
 def clock_of(now: float) -> int:

@@ -6,22 +6,22 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from trackrecord.errors import UnknownId
-from trackrecord.learning.patterns.decisions import Action, Decision, state_held
+from trackrecord.learning.patterns.decisions import Decision, DecisionAction, state_held
 from trackrecord.rules import Rules
 
-from ..database.row_locks import held
+from ..database.row_locks import for_update
 from ..outcomes.decay_basis import hold_basis
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .tables import pattern_decisions, patterns
-from .transitions import Transition, record_decision, state_of
+from .transitions import Transition, pattern_state, record_decision
 
 
 def decide(
     connection: Connection,
     project_id: int,
     slug: str,
-    action: Action,
+    action: DecisionAction,
     *,
     actor: str,
     reason: str,
@@ -48,9 +48,9 @@ def decide(
     basis = hold_basis(connection, project_id)
     row = _held_pattern(connection, project_id, slug)
     assert basis is not None  # noqa: S101 - a pattern comes with an outcome, and that with a basis
-    if action is Action.RESET and row.decided_maturity is None:
+    if action is DecisionAction.RESET and row.decided_maturity is None:
         return None
-    state = state_of(row, rules.maturity, basis, now)
+    state = pattern_state(row, rules.maturity, basis, now)
     held_in = state_held(action, state, slug)
     decision_id = connection.execute(
         insert(pattern_decisions)
@@ -76,7 +76,7 @@ def decide(
 
 def _held_pattern(connection: Connection, project_id: int, slug: str) -> Row[Any]:
     query = select(patterns).where(patterns.c.project_id == project_id, patterns.c.slug == slug)
-    row = connection.execute(held(connection, query, patterns)).one_or_none()
+    row = connection.execute(for_update(connection, query, patterns)).one_or_none()
     if row is None:
         message = f"no pattern {slug!r} in this project; `patterns list` shows all"
         raise UnknownId(message)
@@ -102,10 +102,10 @@ def decisions_in_force(
     if at is not None:
         last = last.where(made.at <= at)
     query = select(pattern_decisions).where(
-        made.id.in_(last.scalar_subquery()), made.action != Action.RESET.value
+        made.id.in_(last.scalar_subquery()), made.action != DecisionAction.RESET.value
     )
     return {
-        row.pattern_id: Decision(Action(row.action), row.actor, row.reason, row.at)
+        row.pattern_id: Decision(DecisionAction(row.action), row.actor, row.reason, row.at)
         for row in connection.execute(query)
         if row.pattern_id in wanted
     }

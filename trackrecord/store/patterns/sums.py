@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, Connection, Row, case, literal_column
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.wire.scored_outcome import STRATEGY, Appraised, Touch
+from trackrecord.wire.scored_outcome import STRATEGY, ScoredOutcome, Touch
 
 from ..database.bulk_insert import insert_rows
-from ..database.upsert import Columns, add_rows
+from ..database.upsert import Columns, upsert_rows
 from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .tables import observations, patterns
 
@@ -29,7 +29,7 @@ class PatternDelta(VerdictSums):
     content: str = ""
     succeeded: int = 0
 
-    def add_touch(self, touch: Touch, outcome: Appraised, weight: float) -> None:
+    def add_touch(self, touch: Touch, outcome: ScoredOutcome, weight: float) -> None:
         """Count one outcome that touched the pattern; a neutral one validates nothing.
 
         Args:
@@ -66,7 +66,7 @@ class Deltas:
     patterns: dict[PatternKey, PatternDelta] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
 
-    def add(self, project_id: int, row_id: int, outcome: Appraised, basis: DecayBasis) -> None:
+    def add(self, project_id: int, row_id: int, outcome: ScoredOutcome, basis: DecayBasis) -> None:
         """Count one outcome that is recorded in that row."""
         if not outcome.touches:
             return
@@ -109,7 +109,7 @@ def _add_sums(
         (*key, delta.kind, delta.content, False, delta.succeeded, *delta.values())
         for key, delta in sorted(deltas.items(), key=lambda item: item[0])
     ]
-    found = add_rows(
+    found = upsert_rows(
         connection, patterns, _COLUMNS, rows,
         key=_COLUMNS[:2], combine=_added, returning=tuple(patterns.c),
     )  # fmt: skip

@@ -58,7 +58,7 @@ def evidence_of(row: Row[Any], basis: DecayBasis, at: float) -> Evidence:
     )
 
 
-def state_of(row: Row[Any], rules: MaturityRules, basis: DecayBasis, at: float) -> Maturity:
+def pattern_state(row: Row[Any], rules: MaturityRules, basis: DecayBasis, at: float) -> Maturity:
     """The state of a row of the patterns table: the one decided by hand, else by its evidence."""
     if row.decided_maturity is not None:
         return Maturity(row.decided_maturity)
@@ -86,7 +86,7 @@ def record_decision(
         decision_id: the decision's row.
         now: the moment of the decision.
     """
-    after = state_of(row, rules.maturity, basis, now)
+    after = pattern_state(row, rules.maturity, basis, now)
     evidence = evidence_of(row, basis, now)
     change = Transition(row.id, row.slug, MATURITY, before.value, after.value, now, evidence)
     connection.execute(insert(pattern_transitions), {**_as_row(change), "decision_id": decision_id})
@@ -135,7 +135,7 @@ def _changes(
     row: Row[Any], rules: Rules, bases: Mapping[int, DecayBasis], now: float
 ) -> Iterator[Transition]:
     evidence = evidence_of(row, bases[row.project_id], now)
-    state = state_of(row, rules.maturity, bases[row.project_id], now)
+    state = pattern_state(row, rules.maturity, bases[row.project_id], now)
     if state != row.reported_maturity:
         yield Transition(
             row.id, row.slug, MATURITY, row.reported_maturity, state.value, now, evidence

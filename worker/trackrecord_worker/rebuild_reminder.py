@@ -1,4 +1,4 @@
-"""Reminding people that a rebuild is due, once in each process."""
+"""Remind people that a rebuild is due, once per process."""
 
 import structlog
 from sqlalchemy import Engine
@@ -11,11 +11,11 @@ _log = structlog.get_logger(__name__)
 
 
 class RebuildReminder:
-    """Says which projects' recorded numbers were computed by other rules than the settings'.
+    """Log the projects whose recorded numbers were computed by other rules than the settings'.
 
     Args:
         engine: the store.
-        settings: the rules of today.
+        settings: the settings with the current rules.
     """
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
@@ -25,7 +25,7 @@ class RebuildReminder:
         self._said: dict[str, tuple[str, ...]] = {}
 
     def remind(self) -> None:
-        """Log each project for which a rebuild is due, unless that was said already."""
+        """Log each project for which a rebuild is due, unless it was logged already."""
         with reading(self._engine) as connection:
             due = rebuilds_due(connection, self._rules, self._half_life_days)
         for project, reasons in due.items():

@@ -1,4 +1,4 @@
-"""A worker's memory: after very many outcomes what it was after many."""
+"""A worker's memory: it does not grow from many outcomes to very many."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ _TIMEOUT_S = 400.0
 
 
 def measure(scale: Scale) -> Measured:
-    """Feed one worker process, and look at its memory idle, early and late."""
+    """Feed one worker process, and measure its idle memory early and late."""
     with (
         bench_settings() as settings,
         running_redis(settings) as client,

@@ -1,4 +1,4 @@
-"""What a worker process works with: its clients, built once in each process from the settings."""
+"""The objects of a worker process, built once in each process from the settings."""
 
 import os
 from functools import cached_property
@@ -8,7 +8,7 @@ from celery import Celery
 from celery.schedules import crontab
 from sqlalchemy import Engine
 
-from trackrecord.factories import appraiser_of, recogniser_of
+from trackrecord.factories import recogniser_of, scorer_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings
@@ -17,16 +17,16 @@ from trackrecord.store.database.migrate import migrate
 
 from .drain import Drain
 from .outage import DatabaseOutage
+from .rebuild_reminder import RebuildReminder
 from .refresh import RankingsRefresher
-from .reminder import RebuildReminder
 from .schedule import parse_crontab
 from .stream import OutcomeStream
 
 DRAIN_TASK = "trackrecord.drain"
 
 
-class Stages:
-    """The stages of the flow, as one process sees them.
+class Services:
+    """The stages of the flow in one process.
 
     Args:
         settings: validated settings.
@@ -53,60 +53,60 @@ class Stages:
 
     @cached_property
     def recogniser(self) -> Recogniser:
-        """Knows strategies."""
+        """The recogniser of strategies."""
         return recogniser_of(self.settings.rules)
 
     @cached_property
     def refresher(self) -> RankingsRefresher:
-        """Writes rankings to the cache."""
+        """The writer of rankings to the cache."""
         return RankingsRefresher(self.engine, self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:
-        """Says when a rebuild is due."""
+        """The reminder of rebuilds that are due."""
         return RebuildReminder(self.engine, self.settings)
 
     @cached_property
     def outage(self) -> DatabaseOutage:
-        """This process's state towards the database."""
+        """The state of the database as this process sees it."""
         return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
 
     @cached_property
     def drain(self) -> Drain:
-        """Learns from the stream."""
+        """The drain of the stream."""
         return Drain(
             OutcomeStream(self.redis, self.settings.keys),
             self.engine,
             self.outage,
             self.settings,
-            appraiser_of(self.settings.rules),
+            scorer_of(self.settings.rules),
             refresher=self.refresher,
             wake_another=self._wake_another,
         )
 
     @cached_property
     def schedule(self) -> crontab:
-        """When consolidation is due."""
+        """The crontab of consolidation."""
         return parse_crontab(self.settings.consolidation_crontab, self._app)
 
     def _wake_another(self) -> None:
         self._app.send_task(DRAIN_TASK)
 
 
-class StagesOfProcess:
-    """Hands out the stages of the current process; a forked child builds its own."""
+class ServicesOfProcess:
+    """Provide the stages of the current process; a forked child builds its own."""
 
     def __init__(self, settings: Settings, app: Celery) -> None:
         self._settings = settings
         self._app = app
         self._pid = 0
-        self._stages: Stages | None = None
+        self._stages: Services | None = None
 
-    def get(self) -> Stages:
-        """The stages of this process."""
+    def get(self) -> Services:
+        """Return the stages of this process."""
         if self._stages is None or self._pid != os.getpid():
             self._pid = os.getpid()
-            self._stages = Stages(self._settings, self._app)
+            self._stages = Services(self._settings, self._app)
         return self._stages
 
 
@@ -119,4 +119,4 @@ class TrackrecordApp(Celery):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__("trackrecord", include=["trackrecord_worker.tasks"], set_as_current=False)
-        self.stages = StagesOfProcess(settings, self)
+        self.stages = ServicesOfProcess(settings, self)

@@ -1,4 +1,4 @@
-"""Whose fault it is when the database refuses an outcome: the outcome's, or its own."""
+"""Find out whether a refused outcome or the database itself is at fault."""
 
 import time
 import uuid
@@ -11,14 +11,14 @@ from trackrecord.rules import Rules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer
 
-# It goes everywhere that an outcome goes.
+# It touches everything that an outcome can touch.
 _BODY = b'{"task_id":"trial","success":true,"patterns":["trial"],"tool_graph":[{"tool":"trial"}]}'
 
 
-def try_store(engine: Engine, rules: Rules, appraiser: Appraiser) -> None:
-    """Learn an outcome that nothing is wrong with, and take it back.
+def try_store(engine: Engine, rules: Rules, scorer: OutcomeScorer) -> None:
+    """Learn a valid outcome, and roll it back.
 
     Raises:
         StoreUnavailable: the database refuses that one too: tables are missing or damaged, or
@@ -26,7 +26,7 @@ def try_store(engine: Engine, rules: Rules, appraiser: Appraiser) -> None:
     """
     now = time.time()
     name = f"trial-{uuid.uuid4().hex}"
-    faultless = appraiser.appraise(decode_outcome(_BODY), _BODY, received_at=now, outcome_id=name)
+    faultless = scorer.score(decode_outcome(_BODY), _BODY, received_at=now, outcome_id=name)
     try:
         with writing(engine) as connection:
             learn(connection, [faultless], rules, now=now)

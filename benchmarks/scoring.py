@@ -37,12 +37,12 @@ _NAMES_ZH = tuple(f"我们{each.name_zh.partition('(')[0]}。" for each in STRAT
 
 
 def measure(scale: Scale) -> Measured:
-    """English and Chinese, without and with mentions, two of them negated."""
+    """Measure English and Chinese, without and with mentions, two of them negated."""
     recogniser, rules = Recogniser(), ScoringRules()
     names = [name for each in STRATEGIES for name in each.names]
     one_expression = re.compile("|".join(map(re.escape, names)), re.IGNORECASE)
 
-    def appraise(description: str) -> None:
+    def score(description: str) -> None:
         score_outcome(rules, success=True, duration_ms=400_000, error_count=1, retry_count=0)
         recogniser.recognise(description)
 
@@ -52,7 +52,7 @@ def measure(scale: Scale) -> Measured:
     figures = tuple(
         Figure(
             f"score and recognise, {name}",
-            _mean_us(appraise, texts, scale.publish_calls),
+            _mean_us(score, texts, scale.publish_calls),
             UNIT,
             at_most(_MOST_US),
             (

@@ -1,4 +1,4 @@
-"""From entries of the stream to what can be learnt or remembered, and to what cannot."""
+"""Decode the entries of the stream: into outcomes, memories and refused entries."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import structlog
 from trackrecord.errors import InvalidMemory, InvalidOutcome
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
-from trackrecord.wire.scored_outcome import Appraised, Appraiser
+from trackrecord.wire.scored_outcome import OutcomeScorer, ScoredOutcome
 
 _WIRE_VERSION = WIRE_VERSION.encode()
 _MEMORY = b"memory"
@@ -26,8 +26,8 @@ class Refused:
 
     Attributes:
         entry_id: its id in the stream.
-        fields: what it held, untouched.
-        reason: why, in one line that repeats nothing of the content.
+        fields: its fields, unchanged.
+        reason: the reason, in one line that repeats nothing of the content.
     """
 
     entry_id: bytes
@@ -40,7 +40,7 @@ class Arrived(msgspec.Struct, frozen=True, gc=False):
 
     entry_id: bytes
     fields: Mapping[bytes, bytes]
-    outcome: Appraised
+    outcome: ScoredOutcome
 
 
 class ArrivedMemory(msgspec.Struct, frozen=True, gc=False):
@@ -58,9 +58,9 @@ class Arrivals:
 
     Attributes:
         entry_ids: all of them, those that were deleted meanwhile too.
-        arrived: what can be learnt.
-        memories: what is to be remembered.
-        refused: what is for the dead letters.
+        arrived: the outcomes to learn.
+        memories: the memories to store.
+        refused: the entries for the dead letters.
     """
 
     entry_ids: list[bytes]
@@ -70,9 +70,9 @@ class Arrivals:
 
 
 def sort_arrivals(
-    entries: Iterable[Entry], appraiser: Appraiser, *, max_body_bytes: int, now: float
+    entries: Iterable[Entry], scorer: OutcomeScorer, *, max_body_bytes: int, now: float
 ) -> Arrivals:
-    """Decode and appraise entries; what cannot be learnt is refused with its reason."""
+    """Decode and score entries; refuse those that cannot be learnt, each with a reason."""
     entry_ids: list[bytes] = []
     arrived: list[Arrived] = []
     memories: list[ArrivedMemory] = []
@@ -85,32 +85,32 @@ def sort_arrivals(
             if _MEMORY in fields:
                 memories.append(_memory(entry_id, fields, max_body_bytes, now))
                 continue
-            outcome = _appraise(entry_id, fields, appraiser, max_body_bytes, now)
+            outcome = _score(entry_id, fields, scorer, max_body_bytes, now)
         except (InvalidOutcome, InvalidMemory) as error:
             refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
-            _log.exception("appraisal_failed", entry_id=entry_id.decode())
-            reason = f"it cannot be appraised ({type(error).__name__})"
+            _log.exception("scoring_failed", entry_id=entry_id.decode())
+            reason = f"it cannot be scored ({type(error).__name__})"
             refused.append(Refused(entry_id, fields, reason))
         else:
             arrived.append(Arrived(entry_id, fields, outcome))
     return Arrivals(entry_ids, arrived, memories, refused)
 
 
-def _appraise(
+def _score(
     entry_id: bytes,
     fields: Mapping[bytes, bytes],
-    appraiser: Appraiser,
+    scorer: OutcomeScorer,
     max_body_bytes: int,
     now: float,
-) -> Appraised:
+) -> ScoredOutcome:
     _check_version(fields)
     body = fields.get(b"body")
     if body is None:
         message = "field body is missing"
         raise InvalidOutcome(message)
     outcome = decode_outcome(body, max_bytes=max_body_bytes)
-    return appraiser.appraise(
+    return scorer.score(
         outcome,
         body,
         received_at=received_at(entry_id, now),
@@ -137,6 +137,6 @@ def _check_version(fields: Mapping[bytes, bytes]) -> None:
 
 
 def received_at(entry_id: bytes, now: float) -> float:
-    """When Redis took the entry, from its id; a producer that makes up ids cannot reach ahead."""
+    """Return when Redis received an entry, from its id; a made-up id cannot lie in the future."""
     milliseconds, _, _ = entry_id.partition(b"-")
     return min(int(milliseconds) / 1000, now)

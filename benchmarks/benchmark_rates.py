@@ -1,4 +1,4 @@
-"""`benchmark run` over everything that is on record, and over the last hundredth of it."""
+"""`benchmark run` over all recorded outcomes, and over the last hundredth of them."""
 
 import time
 from itertools import cycle, islice
@@ -26,7 +26,7 @@ _DIFFERENT_BODIES = 2_000
 
 
 def measure(scale: Scale) -> Measured:
-    """Both databases, one after the other."""
+    """Measure both databases, one after the other."""
     count = scale.observations
     with bench_settings() as settings:
         figures = _figures("SQLite", settings, count)
@@ -59,7 +59,7 @@ def _figures(database: str, settings: Settings, count: int) -> list[Figure]:
 
 
 def _record(engine: Engine, count: int) -> None:
-    """Outcomes a second apart, the last one now."""
+    """Record outcomes a second apart, the last one now."""
     with writing(engine) as connection:
         connection.execute(
             insert(projects).values(

@@ -1,4 +1,4 @@
-"""Remembering what agents stored: memories that came on the stream, among outcomes."""
+"""Store the memories that arrive on the stream among outcomes."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -12,18 +12,18 @@ from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.write import remember
 
-from .arrivals import ArrivedMemory, Refused
+from .stream_entries import ArrivedMemory, Refused
 
 
 def remember_arrived(
     engine: Engine, arrived: Sequence[ArrivedMemory], rules: MemoryRules
 ) -> tuple[set[str], list[Refused]]:
-    """Store memories, each project's in a transaction of its own.
+    """Store memories, in one transaction per project.
 
-    What came again is known by its id, and changes nothing.
+    A memory that comes again is recognised by its id and changes nothing.
 
     Returns:
-        The projects, and what cannot be stored.
+        The projects, and the entries that cannot be stored.
 
     Raises:
         StoreUnavailable: the database is away, or refuses what nothing is wrong with; all of it
