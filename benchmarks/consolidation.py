@@ -13,7 +13,7 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.tables import outcomes, waiting_episodes
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
 

@@ -14,7 +14,7 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.write import remember
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.scored_outcome import OutcomeScorer, ScoredOutcome
+from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.refresh import RankingsRefresher
 

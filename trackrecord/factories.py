@@ -5,7 +5,7 @@ from functools import lru_cache
 from .learning.strategies.catalogue import Strategy
 from .learning.strategies.recogniser import Recogniser
 from .rules import Rules
-from .wire.scored_outcome import OutcomeScorer
+from .wire.outcome_scorer import OutcomeScorer
 
 
 def recogniser_of(rules: Rules) -> Recogniser:

@@ -14,7 +14,7 @@ import redis
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.adoption import Adoption, adopt_errors
 
-from .cargo import Waiting
+from .entry_format import Waiting
 
 
 class _Attempted(msgspec.Struct):

@@ -28,8 +28,8 @@ from .bounded_queue import BoundedQueue
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings
 
-    from .cargo import Waiting
     from .drops import Drops, WriterReason
+    from .entry_format import Waiting
     from .notices import Notices
 
 # The thread's first act is to rest: its imports would hold up the caller that has just started it.

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 
-from .cargo import Waiting
+from .entry_format import Waiting
 
 
 class BoundedQueue:

@@ -16,7 +16,7 @@ from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import Outcome, decode_outcome
 
 from .body import build_body
-from .cargo import Waiting
+from .entry_format import Waiting
 from .retry_count import RetryCounts
 from .stats import Stats
 

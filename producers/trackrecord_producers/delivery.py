@@ -10,7 +10,7 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 
 from .adopt_errors import with_adopted_errors
-from .cargo import Waiting, stream_entry
+from .entry_format import Waiting, stream_entry
 from .notices import Notices
 from .outage import Outage
 from .spool_forwarder import forwarding

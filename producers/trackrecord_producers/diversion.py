@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskInFlight
     from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 
-    from .cargo import Waiting
+    from .entry_format import Waiting
     from .retry_count import RetryCounts
     from .stats import Stats
 

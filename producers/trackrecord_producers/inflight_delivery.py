@@ -12,8 +12,8 @@ from trackrecord.errors import RefusedByRedis, ServerUnavailable
 from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis_client import agent_client
 
-from .cargo import Waiting
 from .drops import Drops, ReportReason
+from .entry_format import Waiting
 from .notices import Notices
 
 _decoder = msgspec.json.Decoder(tuple[str | None, Report])

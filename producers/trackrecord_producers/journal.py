@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from .cargo import Waiting, spool_line
+from .entry_format import Waiting, spool_line
 from .locked_file import LockedFile
 from .notices import Notices
 from .spool import as_line, create_spool_file, make_spool

@@ -5,8 +5,8 @@ from typing import Any, Unpack
 from trackrecord.errors import InvalidOutcome, SettingsError
 
 from .body import build_body
-from .cargo import Waiting, spool_line
 from .diversion import diversion_here
+from .entry_format import Waiting, spool_line
 from .outcome_fields import OutcomeFields
 from .publisher import Publisher
 from .stats import Stats

@@ -11,8 +11,8 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.wire.memory import checked_text, decode_memory
 from trackrecord.wire.outcome import encode_body
 
-from .cargo import Waiting
 from .diversion import diversion_here
+from .entry_format import Waiting
 from .ids import new_id
 from .publish import accept, count_fault
 

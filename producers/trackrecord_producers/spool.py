@@ -2,7 +2,8 @@
 
 A folder of JSON Lines files, one for each process that writes. A file is locked while its writer
 lives; a file that nobody has locked may be forwarded by whoever gets through to Redis. A written
-line survives its process, not a power cut: nothing waits for the disk.
+line survives its process, not a power cut: nothing waits for the disk. What a line holds is said in
+`entry_format`.
 """
 
 import os
@@ -72,7 +73,7 @@ class SpoolWriter:
         """Write as many lines as there is room for, in their order; never raises OSError.
 
         Args:
-            contents: what each line holds, without its line break; see `cargo.spool_line`.
+            contents: what each line holds, without its line break; see `entry_format.spool_line`.
         """
         lines = [as_line(content) for content in contents]
         try:

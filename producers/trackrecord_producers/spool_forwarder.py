@@ -18,7 +18,7 @@ from trackrecord.errors import InvalidMemory, InvalidOutcome
 from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import decode_outcome
 
-from .cargo import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
+from .entry_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
 from .locked_file import LockedFile, lock_file
 from .spool import spool_files
 from .stream_writer import append, batches

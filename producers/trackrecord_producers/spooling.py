@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from trackrecord.agent_settings import AgentSettings
 
-from .cargo import Waiting, spool_line
 from .drops import Drops, Reason
+from .entry_format import Waiting, spool_line
 from .spool import SpoolWriter
 from .stats import DeliveryCounts
 

@@ -26,7 +26,7 @@ from trackrecord.learning.patterns.texts import (
 )
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.wire.outcome import Outcome
-from trackrecord.wire.scored_outcome import OutcomeScorer
+from trackrecord.wire.outcome_scorer import OutcomeScorer
 
 
 def scored(rules: ScoringRules) -> object:

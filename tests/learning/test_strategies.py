@@ -13,7 +13,7 @@ from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.language import language_of
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import OutcomeScorer
+from trackrecord.wire.outcome_scorer import OutcomeScorer
 
 RECOGNISER = Recogniser()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_producers.cargo import Waiting, read_spool_line, spool_line, stream_entry
+from trackrecord_producers.entry_format import Waiting, read_spool_line, spool_line, stream_entry
 
 BODIES = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text())).map(
     lambda fields: json.dumps(fields).encode()

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import trackrecord
-from trackrecord_producers.cargo import spool_line
+from trackrecord_producers.entry_format import spool_line
 from trackrecord_producers.remembering import remember
 from trackrecord_producers.spool import SpoolWriter
 from trackrecord_producers.spool_forwarder import forward_spool

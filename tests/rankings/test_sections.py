@@ -12,11 +12,11 @@ from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.candidates.sections import FEEDS, SECTIONS, Kind
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.learnt import patterns_text
 from trackrecord.prompt.report import context_from
+from trackrecord.prompt.sections import FEEDS, SECTIONS, Kind
 from trackrecord.settings import load_settings
 
 RULES = ContextRules()

@@ -16,7 +16,7 @@ from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, p
 from trackrecord.store.outcomes.tables import waiting_episodes
 from trackrecord.store.patterns.read import read_standings
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0

@@ -14,7 +14,7 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.outcome import Outcome
-from trackrecord.wire.scored_outcome import OutcomeScorer, ScoredOutcome
+from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord_worker.services import Services
 from trackrecord_worker.stream import OutcomeStream
 

@@ -9,7 +9,6 @@ from trackrecord.learning.text.language import Language
 from .candidates.candidate import Candidate
 from .candidates.partial_rules import DEFAULT_RULES
 from .candidates.rules import ContextRules
-from .candidates.sections import SECTIONS
 from .compose import compose
 from .document import (
     RankedCompetence,
@@ -19,6 +18,7 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
+from .sections import SECTIONS
 
 
 @dataclass(frozen=True)

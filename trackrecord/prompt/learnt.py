@@ -13,7 +13,6 @@ from trackrecord.learning.text.language import Language
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored, score_all
 from .candidates.rules import ContextRules
-from .candidates.sections import FEEDS, SECTIONS, Feed, Section
 from .candidates.text import write
 from .document import (
     RankedCompetence,
@@ -22,6 +21,7 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
+from .sections import FEEDS, SECTIONS, Feed, Section
 
 Entry = RankedPattern | RankedCompetence | RankedMemory | RankedTask
 

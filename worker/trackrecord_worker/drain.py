@@ -16,7 +16,7 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import Learnt, learn
-from trackrecord.wire.scored_outcome import OutcomeScorer
+from trackrecord.wire.outcome_scorer import OutcomeScorer
 
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize

@@ -11,7 +11,7 @@ from trackrecord.rules import Rules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import OutcomeScorer
+from trackrecord.wire.outcome_scorer import OutcomeScorer
 
 # It touches everything that an outcome can touch.
 _BODY = b'{"task_id":"trial","success":true,"patterns":["trial"],"tool_graph":[{"tool":"trial"}]}'

@@ -9,7 +9,7 @@ import structlog
 from trackrecord.errors import InvalidMemory, InvalidOutcome
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
-from trackrecord.wire.scored_outcome import OutcomeScorer, ScoredOutcome
+from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 
 _WIRE_VERSION = WIRE_VERSION.encode()
 _MEMORY = b"memory"

@@ -1,1 +1,4 @@
-"""One module for each command, or group of commands; imported when it is called."""
+"""One module for each command, or group of commands; imported when it is called.
+
+A new one is listed in `main.COMMANDS`.
+"""

@@ -86,7 +86,7 @@ def _cached(
 
 def _document(answer: Rankings, at: float | None) -> dict[str, Any]:
     """Return the answer as a JSON object; the lines stand in the prompt already."""
-    from trackrecord.prompt.candidates.sections import FEEDS
+    from trackrecord.prompt.sections import FEEDS
     from trackrecord.times import iso
 
     document = dict(vars(answer)) | {"as_of": iso(at)}
@@ -120,7 +120,7 @@ def _answer_at(project: str, at: float, language: Language, wanted: dict[str, An
 
 
 def _print(answer: Rankings, at: float | None) -> None:
-    from trackrecord.prompt.candidates.sections import FEEDS
+    from trackrecord.prompt.sections import FEEDS
     from trackrecord.times import iso
 
     rows = [

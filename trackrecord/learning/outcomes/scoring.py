@@ -1,4 +1,8 @@
-"""Scoring: from the signals of one outcome to one number and a verdict."""
+"""Scoring: from the signals of one outcome to one number and a verdict.
+
+A new signal is a field of the outcome, a weight here, and an argument in the two callers of
+`score_outcome`: `wire.outcome_scorer` and the command `score`.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

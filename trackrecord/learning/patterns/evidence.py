@@ -1,4 +1,8 @@
-"""Evidence: the sums that a pattern's standing is derived from."""
+"""Evidence: the sums that a pattern's standing is derived from.
+
+Outcomes are added to them in `store/patterns/sums.py`; which agent reported an outcome is not kept
+beside the sums.
+"""
 
 from dataclasses import dataclass
 

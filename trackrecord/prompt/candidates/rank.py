@@ -8,12 +8,12 @@ from typing import Final, get_args
 
 import msgspec
 
+from ..sections import LAST, WEIGHTS
 from . import partial_rules
 from .candidate import Candidate, ContentType
 from .partial_rules import rules_from
 from .read import Given, read_candidates
 from .rules import ContextRules
-from .sections import LAST, WEIGHTS
 
 _BY_ORDER: Final = attrgetter("order")
 

@@ -5,8 +5,8 @@ from typing import Final
 
 from trackrecord.learning.text.language import Language
 
+from ..sections import SECTIONS, Section
 from .candidate import Candidate
-from .sections import SECTIONS, Section
 
 _UNDER_HEADING: Final = "\n\n"
 _BETWEEN_SECTIONS: Final = "\n\n"

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from trackrecord.learning.competences.record import Performance
-from trackrecord.wire.scored_outcome import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
 from ..database.row_locks import for_update

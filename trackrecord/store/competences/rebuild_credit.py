@@ -6,7 +6,7 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from trackrecord.errors import InvalidOutcome
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import is_episode
+from trackrecord.wire.outcome_scorer import is_episode
 
 from ..outcomes.tables import outcomes
 from .credit import Credit, credit_competences, settle_credits

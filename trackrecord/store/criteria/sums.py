@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.wire.scored_outcome import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
 from ..database.upsert import upsert_rows

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, select, update
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.rules import Rules
-from trackrecord.wire.scored_outcome import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..competences.credit import credit_competences, credit_of
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas

@@ -10,7 +10,7 @@ from trackrecord.factories import scorer_of
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.rules import Rules
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.scored_outcome import NAMED, OutcomeScorer, ScoredOutcome
+from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome
 
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, select
 
 from trackrecord.learning.memories.rules import MemoryRules, confirmed, rejected
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.wire.scored_outcome import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.row_locks import for_update
 from .read import CHUNK

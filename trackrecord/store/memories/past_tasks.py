@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, select, update
 
 from trackrecord.learning.text.search_words import asked_words, indexed_words, lexemes
-from trackrecord.wire.scored_outcome import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
 from ..database.engine import reading, writing

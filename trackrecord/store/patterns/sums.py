@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, literal_column
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.wire.scored_outcome import STRATEGY, ScoredOutcome, Touch
+from trackrecord.wire.outcome_scorer import STRATEGY, ScoredOutcome, Touch
 
 from ..database.bulk_insert import insert_rows
 from ..database.upsert import Columns, upsert_rows

@@ -1,4 +1,8 @@
-"""The databases that a store can be in; everything they do differently is said here."""
+"""The databases that a store can be in, and everything that their statements do differently.
+
+Beyond these modules a database is named in three places: the schemes of URLs (`server_urls`,
+`daemon_settings`), the variants of column types (`metadata`) and partial indexes (`tables`).
+"""
 
 from .base import Dialect
 from .postgresql import PostgreSQL

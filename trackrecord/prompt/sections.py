@@ -1,4 +1,7 @@
-"""The sections of a prompt's text, one row each: what a new section needs besides its texts.
+"""The sections of a prompt's text, one row each.
+
+A new section is a row here and a module of texts; a learnt one also has a field in `document`,
+`answer` and `given`, and is filled by `queries.prompt_document`.
 
 Everything that treats sections goes by this table: which entries of the rankings compete and under
 which heading they stand, which setting weighs them, which fields an answer has, and the order of
@@ -20,7 +23,7 @@ from trackrecord.learning.patterns.texts import (
 )
 from trackrecord.learning.text.language import Language
 
-from ..relevance import fitting_competences, fitting_memories, similar_past_tasks
+from .relevance import fitting_competences, fitting_memories, similar_past_tasks
 
 Kind = Literal[
     "phase", "task", "decision", "evidence", "agent_context",
