@@ -37,8 +37,9 @@ class Dialect(ABC):
     Attributes:
         name: as SQLAlchemy names the backend.
         ddl_extras: what its schema has beside the tables of the metadata: full-text indexes, and
-            indexes or settings of columns that the other database does not know. They are made when a
-            migration runs: a new one needs a revision, which may be empty, and a new `migrate.HEAD`.
+            indexes or settings of columns that the other database does not know. They are made
+            when a migration runs: a new one needs a revision, even an empty one, and a new
+            `migrate.HEAD`.
         vectors: the table of vectors, which is made when it is first needed; None where the
             database cannot have one.
     """
