@@ -251,7 +251,7 @@ def test_a_script_that_is_told_to_end_keeps_everything(number, publish, home, cl
 
 def test_the_programs_own_handler_is_not_touched(home, client):
     """It decides how the process ends; atexit then brings everything out."""
-    before = "signal.signal(signal.SIGTERM, lambda *_: (print('mine', flush=True), sys.exit(3)))"
+    before = "signal.signal(signal.SIGTERM, lambda *_: (os.write(1, b'mine\\n'), sys.exit(3)))"
     for _ in range(ROUNDS):
         assert _signalled(home, signal.SIGTERM, before=before) == (3, "mine\n")
     assert _tasks(client, home) == {f"child-{n}": ROUNDS for n in range(5)}
@@ -261,7 +261,7 @@ def test_a_handler_that_the_program_installs_later_replaces_ours(home, client):
     """Publishing again does not put ours back."""
     publish = (
         IN_MAIN_THREAD
-        + "signal.signal(signal.SIGTERM, lambda *_: (print('mine', flush=True), sys.exit(3)))\n"
+        + "signal.signal(signal.SIGTERM, lambda *_: (os.write(1, b'mine\\n'), sys.exit(3)))\n"
         + "trackrecord.publish(task_id='child-5', success=True)"
     )
     assert _signalled(home, signal.SIGTERM, publish=publish) == (3, "mine\n")
