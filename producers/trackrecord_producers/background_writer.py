@@ -23,7 +23,7 @@ from trackrecord.errors import SettingsError
 from trackrecord.forking import not_while_forking
 
 from . import exit_hooks
-from .bounded_queue import BoundedQueue
+from .bounded_queue import BoundedQueue, Gate
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings
@@ -118,7 +118,7 @@ class BackgroundWriter:
         self._lock = threading.RLock()
         self.has_begun = False
         self._thread_ident: int | None = None
-        self._is_ready = threading.Event()
+        self._is_ready = Gate()
         self._refusal: tuple[WriterReason, str] | None = None
         self.is_leaving = False
 
@@ -178,7 +178,7 @@ class BackgroundWriter:
             self._refuse(error)
             return
         finally:
-            self._is_ready.set()
+            self._is_ready.open()
         while not self.is_leaving:
             try:
                 self._turn(delivery)

@@ -130,6 +130,32 @@ class BoundedQueue:
         return True
 
 
+class Gate:
+    """A gate that opens once and lets all waiters through; safe in a signal handler.
+
+    An Event would not be: a handler that waits while the code below it does, too, needs the lock
+    that this code holds.
+    """
+
+    def __init__(self) -> None:
+        self._is_open = False
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def open(self) -> None:
+        """Let all through that wait, and all that come."""
+        self._is_open = True
+        try:
+            self._lock.release()
+        except RuntimeError:  # it is open already
+            return
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until the gate is open, or the time is over."""
+        if not self._is_open and self._lock.acquire(timeout=max(0.0, timeout_s)):
+            self.open()  # for the next one
+
+
 class _Bell:
     """A bell that wakes one waiter; safe to ring anywhere, a signal handler included.
 

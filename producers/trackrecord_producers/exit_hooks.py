@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from trackrecord.forking import is_forked
@@ -27,6 +28,9 @@ _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 _callbacks: list[Callable[[], None]] = []
 _began: float | None = None
+# Whether the callbacks are being called, and the signal that came meanwhile.
+_is_ending = False
+_ends_by: int | None = None
 
 
 def register(callback: Callable[[], None], *, last: bool = False) -> None:
@@ -82,8 +86,14 @@ def _is_child() -> bool:
 
 
 def _end(number: int, _frame: object) -> None:
+    global _ends_by
     # First of all: a sender that repeats the signal does not want to wait.
     signal.signal(number, signal.SIG_DFL)
+    if _is_ending:
+        # The process is in the middle of what this would do, and may hold locks of it: it goes on
+        # when the handler has returned, and ends by the signal then.
+        _ends_by = number
+        return
     _call_all()
     os.kill(os.getpid(), number)
 
@@ -94,15 +104,25 @@ def began_at() -> float:
 
 
 def _call_all(**_: object) -> None:
-    global _began
+    global _began, _is_ending
     _began = time.monotonic()
+    _is_ending = True
     for callback in _callbacks:
         callback()
+    _is_ending = False
+    if _ends_by is not None:
+        os.kill(os.getpid(), _ends_by)
 
 
 def _forget_in_child() -> None:
-    global _began
-    _began = None
+    global _began, _is_ending, _ends_by
+    _began, _is_ending, _ends_by = None, False, None
+    # A handler of Python's runs when the main thread next executes Python: a child of a pool that
+    # waits for work, and is told to end just before, would wait for ever. Its journal keeps all.
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _end:
+            with suppress(ValueError):  # not in an interpreter's main thread
+                signal.signal(number, signal.SIG_DFL)
 
 
 call_in_child(HookStep.PROCESS_EXIT, _forget_in_child)
