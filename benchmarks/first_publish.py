@@ -4,7 +4,6 @@ The processes load bytecode, as those of an installed package do: a process that
 imports takes longer, and more memory.
 """
 
-import os
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from statistics import median
 
 from trackrecord.settings import Settings
 
+from .bytecode import environment_with_bytecode
 from .figures import Baseline, Figure, Measured, at_most
 from .percentiles import percentile
 from .scale import Scale
@@ -107,16 +107,10 @@ def _outside(settings: Settings, work: str) -> float:
 
 
 def _run(settings: Settings, code: str) -> str:
-    environment = {
-        **os.environ,
-        **settings.as_environment(),
-        "PYTHONPYCACHEPREFIX": str(settings.home / "bytecode"),
-    }
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     answer = subprocess.run(
         [sys.executable, "-c", code],
         cwd=settings.home,
-        env=environment,
+        env=environment_with_bytecode(settings),
         stdout=subprocess.PIPE,
         text=True,
         timeout=_TIMEOUT_S,

@@ -1,6 +1,5 @@
 """The startup cost of a command: its processor time before it does anything."""
 
-import os
 import resource
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from statistics import median
 
 from trackrecord.settings import Settings
 
+from .bytecode import environment_with_bytecode
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale
 from .servers import bench_settings
@@ -29,7 +29,8 @@ _PATTERNS = ("-m", "trackrecord_cli", "patterns", "list")
 def measure(scale: Scale) -> Measured:
     """Take the processor time of whole processes, the bare interpreter's subtracted."""
     with bench_settings() as settings:
-        _cpu_ms(settings, _PREPARING)
+        for arguments in (_PREPARING, _HELP, _READING, _PATTERNS):
+            _cpu_ms(settings, arguments)  # once, to compile
         bare, shown, listed, patterns = (
             median(_cpu_ms(settings, arguments) for _ in range(scale.processes))
             for arguments in (_BARE, _HELP, _READING, _PATTERNS)
@@ -56,7 +57,7 @@ def _cpu_ms(settings: Settings, arguments: Sequence[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, *arguments],
-        env={**os.environ, **settings.as_environment()},
+        env=environment_with_bytecode(settings),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         timeout=_TIMEOUT_S,
