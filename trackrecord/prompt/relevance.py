@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from math import sqrt
 from typing import TypeVar
 
 import msgspec
@@ -10,7 +9,7 @@ import msgspec
 from trackrecord.learning.competences.selection import selection_score
 from trackrecord.learning.memories.rules import MemoryRules, recall_rank
 from trackrecord.learning.text.search_words import asked_words
-from trackrecord.learning.text.words import similarity, words_of
+from trackrecord.learning.text.words import overlap, similarity, words_of
 
 from .document import RankedCompetence, RankedMemory, RankedTask
 
@@ -72,8 +71,7 @@ def _related(entries: Iterable[_Text], task: str) -> list[tuple[_Text, float]]:
     found = []
     for each in entries:
         words = _words_remembered(each.text)
-        shared = len(asked & words)
-        if shared:
-            found.append((each, shared / sqrt(len(asked) * len(words))))
+        if not asked.isdisjoint(words):
+            found.append((each, overlap(asked, words)))
     best = max((relevance for _, relevance in found), default=1.0)
     return [(each, relevance / best) for each, relevance in found]
