@@ -9,6 +9,7 @@ from sqlalchemy import Engine, select
 from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
+from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.answer import answer_from
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.rules import Rules
@@ -274,7 +275,7 @@ def test_what_never_succeeded_is_told(fleet: Fleet) -> None:
         assert [each.id for each in document.failing] == told
         prompt = answer_from(
             document, project="default", problem=None, task=None, budget=400, limit=None,
-            language="en", now=1001.0,
+            language="en", now=1001.0, memory_rules=MemoryRules(),
         ).prompt  # fmt: skip
         line = "## Tool Procedures That Never Succeeded\n\n- issue_refund [0 of 22 tasks succeeded]"
         assert (line in prompt) is bool(told)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
@@ -167,14 +168,14 @@ def _document(parts):
 def rankings_of(parts, *, task=None, budget=None, limit=None, language="en"):
     return answer_from(
         _document(parts), project="p", problem=None, task=task, budget=budget, limit=limit,
-        language=language, now=NOW,
+        language=language, now=NOW, memory_rules=MemoryRules(),
     ).prompt  # fmt: skip
 
 
 def context_of(parts, own=(), *, task=None, budget=None, language="en", tokenizer=None):
     return context_from(
         _document(parts), own, ContextRules(), project="p", problem=None, task=task, budget=budget,
-        language=language, tokenizer=tokenizer, now=NOW,
+        language=language, tokenizer=tokenizer, now=NOW, memory_rules=MemoryRules(),
     ).prompt  # fmt: skip
 
 

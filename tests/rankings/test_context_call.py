@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import trackrecord
 from trackrecord.errors import InvalidCandidate, SettingsError
+from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
@@ -85,7 +86,8 @@ LEARNT = document(
 
 def composed(given_document, own=(), rules=RULES, **more):
     asked = {"task": None, "budget": None, "language": "en", "problem": None, "now": time.time()}
-    return context_from(given_document, own, rules, project="p", **{**asked, **more})
+    asked = {"memory_rules": MemoryRules(), **asked, **more}
+    return context_from(given_document, own, rules, project="p", **asked)
 
 
 def ids(considered):

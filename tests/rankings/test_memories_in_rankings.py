@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.memories.rules import MemoryType
+from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.document import (
@@ -45,7 +45,7 @@ def answer(*, task=None, budget=2000, language="en", limit=None, **parts):
     document = decode_document(encode_document(document))
     return answer_from(
         document, project="p", problem=None, task=task, budget=budget, limit=limit,
-        language=language, now=time.time(),
+        language=language, now=time.time(), memory_rules=MemoryRules(),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from golden import FULL, NOW, TASK, competence, memory, past_task, pattern
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
@@ -20,8 +21,8 @@ def asked(parts, *, own=(), rules=RULES, **more):
     wanted = {"task": TASK, "budget": None, "language": "en", "problem": None, **more}
     shared = {"project": "p", "now": NOW, **wanted}
     return (
-        answer_from(document, limit=None, rules=rules, **shared),
-        context_from(document, own, rules, **shared),
+        answer_from(document, memory_rules=MemoryRules(), limit=None, rules=rules, **shared),
+        context_from(document, own, rules, memory_rules=MemoryRules(), **shared),
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from golden import FULL, NOW, TASK, competence, memory, past_task, pattern
 
+from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.cache import write_document
@@ -29,12 +30,27 @@ def document(**parts):
 
 def answered(given=None, *, rules=RULES, **more):
     asked = {"task": TASK, "budget": None, "limit": None, "language": "en", "problem": None}
-    return answer_from(given or document(), project="p", now=NOW, rules=rules, **{**asked, **more})
+    return answer_from(
+        given or document(),
+        memory_rules=MemoryRules(),
+        project="p",
+        now=NOW,
+        rules=rules,
+        **{**asked, **more},
+    )
 
 
 def composed(given=None, *, rules=RULES, **more):
     asked = {"task": TASK, "budget": None, "language": "en", "problem": None}
-    return context_from(given or document(), (), rules, project="p", now=NOW, **{**asked, **more})
+    return context_from(
+        given or document(),
+        (),
+        rules,
+        memory_rules=MemoryRules(),
+        project="p",
+        now=NOW,
+        **{**asked, **more},
+    )
 
 
 def test_each_list_of_the_cache_feeds_a_section_and_is_answered():

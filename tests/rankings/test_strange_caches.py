@@ -6,6 +6,7 @@ from fakeredis import FakeRedis
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
@@ -125,6 +126,7 @@ def test_contents_stay_one_line_each(written, budget: int) -> None:
                 limit=None,
                 language=language,
                 now=2.0,
+                memory_rules=MemoryRules(),
             )
             given_out = len(answer.patterns) + len(answer.anti_patterns)
             lines = answer.prompt.splitlines()

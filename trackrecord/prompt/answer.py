@@ -74,7 +74,7 @@ def answer_from(
     language: Language,
     now: float,
     rules: ContextRules = DEFAULT_RULES,
-    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
+    memory_rules: MemoryRules,
 ) -> Rankings:
     """Choose from a document what fits.
 

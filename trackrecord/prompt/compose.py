@@ -42,7 +42,7 @@ def compose(
     budget: int | None,
     language: Language,
     tokenizer: Tokenizer | None = None,
-    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
+    memory_rules: MemoryRules,
 ) -> Composition:
     """Rank both together, and write what fits.
 

@@ -59,7 +59,7 @@ def learnt_of(
     task: str | None,
     most: int | None,
     language: Language,
-    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
+    memory_rules: MemoryRules,
 ) -> LearntEntries:
     """Return the best of each kind, as candidates that bring their own score.
 

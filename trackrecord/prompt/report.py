@@ -83,7 +83,7 @@ def context_from(
     budget: int | None,
     language: Language,
     tokenizer: Tokenizer | None = None,
-    memory_rules: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
+    memory_rules: MemoryRules,
     now: float,
 ) -> Context:
     """Rank both together, and write what fits.
