@@ -8,10 +8,10 @@ from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .embeddings.endpoint import Endpoint
-from .learning.benchmark.gate import BenchmarkRules
 from .learning.competences.rules import CompetenceRules
 from .learning.criteria.weights import CriteriaRules
 from .learning.numbers.decay import DecayRules
+from .learning.outcomes.gate import BenchmarkRules
 from .learning.outcomes.scoring import ScoringRules
 from .learning.patterns.antipatterns import AntiPatternRules
 from .learning.patterns.maturity import MaturityRules
