@@ -89,7 +89,10 @@ def _text(error: msgspec.Raw) -> str:
     said = bytes(error)
     if said in (b"", b"null"):
         return ""
-    decoded = _any.decode(said)
+    try:
+        decoded = _any.decode(said)
+    except RecursionError:
+        return ""
     if isinstance(decoded, dict):
         messages = (decoded.get(name) for name in _MESSAGES)
         fields = (f"{name}: {value}" for name, value in decoded.items())
