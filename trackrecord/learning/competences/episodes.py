@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -32,6 +32,9 @@ class Call(Protocol):
     @property
     def depends_on(self) -> tuple[str | int, ...] | None:
         """The ids of the calls that came before this one."""
+
+
+AnyCall = TypeVar("AnyCall", bound=Call)
 
 
 class NoProcedure(StrEnum):
@@ -72,7 +75,7 @@ def _escaped(name: str) -> str:
     return name.replace(ESCAPE, ESCAPE * 2).replace(JOINT, ESCAPE + JOINT)
 
 
-def in_order(calls: Sequence[Call]) -> Iterable[Call]:
+def in_order(calls: Sequence[AnyCall]) -> Iterable[AnyCall]:
     """Return the calls such that each follows its dependencies, otherwise in the given order.
 
     An id that no call has is ignored; of two calls with one id the first is meant. A circle of
