@@ -19,7 +19,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
-from trackrecord.prompt.asked import DEFAULT_BUDGET
+from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page
@@ -42,13 +42,22 @@ async def arankings(
     *,
     project: str | None = None,
     task: str | None = None,
-    budget: int | None = DEFAULT_BUDGET,
+    budget: Budget = "default",
     limit: int | None = None,
     lang: Language = "en",
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
     answer: Rankings = await _beside(
-        "rankings", project=project, task=task, budget=budget, limit=limit, lang=lang
+        "rankings",
+        project=project,
+        task=task,
+        budget=budget,
+        limit=limit,
+        lang=lang,
+        include=include,
+        exclude=exclude,
     )
     return answer
 
@@ -57,15 +66,26 @@ async def acontext(
     project: str | None = None,
     task: str | None = None,
     candidates: Iterable[Given] = (),
-    budget: int | None = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_CONTEXT_BUDGET,
     *,
     lang: Language = "en",
     tokenizer: Tokenizer | None = None,
     config: partial_rules.Given = None,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
 ) -> Context:
     """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
     composed: Context = await _beside(
-        "context", project, task, candidates, budget, lang=lang, tokenizer=tokenizer, config=config
+        "context",
+        project,
+        task,
+        candidates,
+        budget,
+        lang=lang,
+        tokenizer=tokenizer,
+        config=config,
+        include=include,
+        exclude=exclude,
     )
     return composed
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from .candidates.candidate import Candidate
+from .advice_document import AdviceDocument, LessonEntry
 from .candidates.partial_rules import DEFAULT_RULES
 from .candidates.rules import ContextRules
 from .compose import compose
@@ -15,10 +15,12 @@ from .document import (
     RankedFailure,
     RankedMemory,
     RankedPattern,
+    RankedProcedure,
     RankedTask,
     RankingsDocument,
 )
-from .sections import SECTIONS
+from .wanted import Wanted, usually_wanted
+from .why import Why, named, why_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,10 @@ class Rankings:
         project: whose experience this is.
         patterns: recommended patterns that fitted, best first.
         anti_patterns: warnings that fitted, surest first.
+        lessons: lessons from tool calls that fitted, best first.
         failing: tool procedures that no task succeeded with, as far as they fitted, surest first.
+        procedures: tool procedures that the successes of similar tasks used, as far as they
+            fitted, best first; none without a task.
         competences: competence records that fitted, best first.
         memories: memories that fitted, best first; with a task only those that have to do with it.
         past_tasks: similar past tasks that fitted, best first; at most three, none without a task.
@@ -37,15 +42,18 @@ class Rankings:
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.
         over_budget: which of them did not fit the budget: their ids, best first.
+        why: why each line stands in the text, and why the best ten others do not.
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether Redis is away and this is what it said last.
         problem: why the answer is empty or stale, None when all is well.
     """
 
     project: str
+    lessons: tuple[LessonEntry, ...] = ()
     patterns: tuple[RankedPattern, ...] = ()
     anti_patterns: tuple[RankedPattern, ...] = ()
     failing: tuple[RankedFailure, ...] = ()
+    procedures: tuple[RankedProcedure, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
     past_tasks: tuple[RankedTask, ...] = ()
@@ -53,6 +61,7 @@ class Rankings:
     tokens: int = 0
     left_out: int = 0
     over_budget: tuple[str, ...] = ()
+    why: tuple[Why, ...] = ()
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
@@ -75,6 +84,8 @@ def answer_from(
     now: float,
     rules: ContextRules = DEFAULT_RULES,
     memory_rules: MemoryRules,
+    advice: AdviceDocument | None = None,
+    wanted: Wanted | None = None,
 ) -> Rankings:
     """Choose from a document what fits.
 
@@ -89,6 +100,8 @@ def answer_from(
         now: seconds since the epoch.
         rules: what is ranked and counted by.
         memory_rules: how memories are ranked for a task.
+        advice: what is counted from the project's runs; None when nothing was counted yet.
+        wanted: the sections that are asked for; None for those of the rules.
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
@@ -101,6 +114,8 @@ def answer_from(
         budget=budget,
         language=language,
         memory_rules=memory_rules,
+        advice=advice,
+        wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
     )
     selection, learnt = composed.selection, composed.learnt
     taken: dict[str, Any] = learnt.taken(each.candidate for each in selection.taken)
@@ -110,14 +125,9 @@ def answer_from(
         prompt=selection.text,
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
-        over_budget=tuple(_named(each.candidate) for each in selection.left_out),
+        over_budget=tuple(named(each.candidate) for each in selection.left_out),
+        why=why_of(composed, budget),
         age_s=max(0.0, now - document.computed_at),
         is_stale=problem is not None,
         problem=problem,
     )
-
-
-def _named(candidate: Candidate) -> str:
-    """A candidate's id among those of all kinds."""
-    # The id of one that stands in another section than its kind's bears the prefix already.
-    return candidate.id if candidate.section else SECTIONS[candidate.kind].prefix + candidate.id

@@ -3,9 +3,15 @@
 from dataclasses import dataclass
 from math import inf
 from operator import index
-from typing import Final
+from typing import Final, Literal
 
-DEFAULT_BUDGET: Final = 2000
+from .wanted import ALL, Wanted, wanted_of
+
+# Stands for the budget of the settings.
+Budget = int | Literal["default"] | None
+
+DEFAULT_BUDGET: Final = 400
+DEFAULT_CONTEXT_BUDGET: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -17,6 +23,7 @@ class Asked:
         task: the text of the task at hand, if any.
         budget: in tokens; None for no limit.
         limit: of each kind; None for no limit.
+        wanted: the sections that are asked for.
         problem: which arguments could not be used, None when all could.
         names_project: whether it is known whose experience is asked for: another project's must
             never be the answer.
@@ -26,6 +33,7 @@ class Asked:
     task: str | None
     budget: int | None
     limit: int | None
+    wanted: Wanted
     problem: str | None
     names_project: bool
 
@@ -34,26 +42,44 @@ class Asked:
         return "; ".join(text for text in (self.problem, problem) if text) or None
 
 
-def asked_for(project: object, task: object, budget: object, limit: object = None) -> Asked:
+def asked_for(
+    project: object,
+    task: object,
+    budget: object,
+    limit: object = None,
+    *,
+    include: object = None,
+    exclude: object = None,
+    usual_budget: int = DEFAULT_BUDGET,
+    usual: Wanted = ALL,
+) -> Asked:
     """Check the arguments of a question, whatever they are; never raises.
 
     Args:
         project: whose experience.
         task: the text of the task at hand.
-        budget: in tokens.
+        budget: in tokens; "default" for the usual one.
         limit: of each kind.
+        include: the sections that are asked for; None for the usual ones.
+        exclude: the sections that are not.
+        usual_budget: what the settings say.
+        usual: the sections that the settings ask for.
     """
     problems: list[str] = []
     wanted_project = _text("project", project, "nothing is read", problems)
     names_project = not problems
     wanted_task = _text("task", task, "the answer is not fitted to it", problems)
-    wanted_budget = _bound("budget", budget, DEFAULT_BUDGET, problems)
+    if budget == "default":
+        budget = usual_budget
+    wanted_budget = _bound("budget", budget, usual_budget, problems)
     wanted_limit = _bound("limit", limit, None, problems)
+    wanted = wanted_of(include, exclude, problems, usual)
     return Asked(
         wanted_project,
         wanted_task,
         wanted_budget,
         wanted_limit,
+        wanted,
         "; ".join(problems) or None,
         names_project,
     )

@@ -8,6 +8,7 @@ and says so.
 import os
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -17,7 +18,7 @@ from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import SettingsError
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
+from trackrecord.prompt.asked import DEFAULT_BUDGET, Budget, asked_for
 from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 
@@ -25,6 +26,7 @@ from .advice_document import AdviceDocument, decode_advice
 from .answer import Rankings, answer_from
 from .cache import Stamps, read_advice, read_document, read_stamps
 from .document import RankingsDocument, decode_document
+from .wanted import Wanted, usually_wanted
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,9 @@ class RankingsReader:
         budget: int | None = DEFAULT_BUDGET,
         limit: int | None = None,
         lang: Language = "en",
+        wanted: Wanted | None = None,
     ) -> Rankings:
-        """See `rankings`."""
+        """See `rankings`; without `wanted`, the sections are those of the settings."""
         name = project or self.settings.project
         found = self.cached(name)
         return answer_from(
@@ -82,6 +85,8 @@ class RankingsReader:
             now=time.time(),
             rules=self.settings.context,
             memory_rules=self.settings.memories,
+            advice=found.advice,
+            wanted=wanted,
         )
 
     def cached(self, project: str) -> Cached:
@@ -127,11 +132,16 @@ def rankings(
     *,
     project: str | None = None,
     task: str | None = None,
-    budget: int | None = DEFAULT_BUDGET,
+    budget: Budget = "default",
     limit: int | None = None,
     lang: Language = "en",
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
+
+    With a task, what has to do with it is handed out; where nothing has, the few entries that hold
+    for the project as a whole. An empty text is a valid answer.
 
     Never raises: see `Rankings.problem` and `Rankings.is_stale`. An argument of another type is
     coerced where only one reading is possible, as `budget="800"` is. Otherwise its default takes
@@ -139,21 +149,39 @@ def rankings(
 
     Args:
         project: whose experience; the settings' project when not given.
-        task: the text of the task at hand: competences are ranked by how well they fit it, and
-            memories and past tasks are those that have to do with it.
-        budget: tokens that the prompt text may take; None for no limit.
-        limit: how many patterns, warnings, competences, memories and past tasks at most, of each.
+        task: the text of the task at hand.
+        budget: tokens that the prompt text may take; None for no limit, "default" for the
+            settings' (`TRACKRECORD_CONTEXT__LEARNT_TOKENS`, 400).
+        limit: how many entries of each section at most.
         lang: language of the text, "en" or "zh".
+        include: the sections to answer from, for example `["lessons", "memories"]`; the settings'
+            when not given. Sections are named as the fields of the answer.
+        exclude: the sections to leave out; the settings' when not given.
     """
     try:
         reader = process_reader()
     except SettingsError as error:
         return Rankings.empty(DEFAULT_PROJECT, problem=str(error))
-    asked = asked_for(project, task, budget, limit)
+    context = reader.settings.context
+    asked = asked_for(
+        project,
+        task,
+        budget,
+        limit,
+        include=include,
+        exclude=exclude,
+        usual_budget=context.learnt_tokens,
+        usual=usually_wanted(context.include, context.exclude),
+    )
     if not asked.names_project:
         return Rankings.empty(DEFAULT_PROJECT, problem=asked.problem)
     answer = reader.read(
-        project=asked.project, task=asked.task, budget=asked.budget, limit=asked.limit, lang=lang
+        project=asked.project,
+        task=asked.task,
+        budget=asked.budget,
+        limit=asked.limit,
+        lang=lang,
+        wanted=asked.wanted,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 

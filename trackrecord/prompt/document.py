@@ -144,6 +144,40 @@ class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         return self.lines["en"].removeprefix("- ")
 
 
+class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A tool procedure that similar tasks succeeded with, as agents are shown it.
+
+    Attributes:
+        id: its signature.
+        tools: its tools in the order that successes mostly used.
+        used_by_successes: similar tasks that used it and reached their goal.
+        successes: all similar tasks that reached their goal.
+        used_by_failures: similar tasks that used it and did not.
+        failures: all similar tasks that did not.
+        score: its share of the votes of similar successes, 0..1.
+        lines: its line of prompt text by language.
+    """
+
+    id: str
+    tools: tuple[str, ...]
+    used_by_successes: int
+    successes: int
+    used_by_failures: int
+    failures: int
+    score: float
+    lines: Lines
+
+    @property
+    def label(self) -> str:
+        """What people are shown it as."""
+        return "procedure"
+
+    @property
+    def gist(self) -> str:
+        """What it says, in a table of all kinds."""
+        return self.lines["en"].removeprefix("- ")
+
+
 class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A memory as agents are shown it.
 

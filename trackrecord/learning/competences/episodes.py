@@ -1,5 +1,6 @@
 """Episodes: derive the procedure from a run of tool calls."""
 
+import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -12,6 +13,8 @@ from .rules import CompetenceRules
 
 JOINT = "+"
 ESCAPE = "\\"
+_NAMES = re.compile(r"(?:[^+\\]|\\.)+", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 class Call(Protocol):
@@ -69,6 +72,11 @@ def signature_of(order: tuple[str, ...]) -> str:
     never share a signature.
     """
     return JOINT.join(_escaped(name) for name in sorted(order))
+
+
+def tools_of_signature(signature: str) -> tuple[str, ...]:
+    """Return the tool names of a signature; it is the reverse of `signature_of`."""
+    return tuple(_ESCAPED.sub(r"\1", name) for name in _NAMES.findall(signature))
 
 
 def _escaped(name: str) -> str:
