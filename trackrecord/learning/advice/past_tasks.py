@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..competences.episodes import USER
 from .runs import Run
 
 # Only this much of an instruction tells one text from another.
@@ -56,8 +57,8 @@ def _add(task: PastTask, run: Run) -> None:
 
 
 def procedure_of_run(run: Run) -> tuple[str, ...]:
-    """Return the distinct tools of a run, in the order of their first use."""
-    return tuple(dict.fromkeys(step.tool for step in run.steps))
+    """Return the distinct tools of a run in the order of their first use, without the user's."""
+    return tuple(dict.fromkeys(step.tool for step in run.steps if step.actor != USER))
 
 
 def ending_of(run: Run) -> str:
