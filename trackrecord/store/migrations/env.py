@@ -3,6 +3,7 @@
 from alembic import context
 
 # Imported for the tables and indexes that each of them adds to the metadata.
+from trackrecord.store.advice import tables as _advice  # noqa: F401 - as said above
 from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - as said above
 from trackrecord.store.competences import tables as _competences  # noqa: F401 - as said above
 from trackrecord.store.criteria import tables as _criteria  # noqa: F401 - as said above
