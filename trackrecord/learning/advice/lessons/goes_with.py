@@ -56,9 +56,8 @@ class _Within:
         return max(0.0, abs(self.effect) - Z * self.error)
 
 
-def find_within_tasks(history: History, rules: LessonRules) -> Iterator[Finding]:
+def find_within_tasks(history: History, _rules: LessonRules) -> Iterator[Finding]:
     """Yield the calls that runs with success have more, or less often within the same task."""
-    del rules
     mixed = _mixed_tasks(history)
     held = (_within(history, caller, mixed) for caller in history.runs_with)
     tested = [each for each in held if each is not None]
@@ -145,11 +144,11 @@ def _finding(history: History, each: _Within) -> Finding:
         effect=each.effect,
         sure=each.low,
         lines={
-            "en": f"runs with {english} succeeded {'more' if sign > 0 else 'less'} often than other "
-            f"runs of the same tasks, by at least {at_least} points: {each.won} of {runs} against "
-            f"{each.others_won} of {each.others}, in {counted(each.tasks, 'tasks')}",
-            "zh": f"使用 {chinese} 的运行比相同任务的其他运行成功率{'高' if sign > 0 else '低'}至少 "
-            f"{at_least} 个百分点: {runs} 次中成功 {each.won} 次,其他 {each.others} 次中成功 "
+            "en": f"runs with {english} succeeded {'more' if sign > 0 else 'less'} often than "
+            f"other runs of the same tasks, by at least {at_least} points: {each.won} of {runs} "
+            f"against {each.others_won} of {each.others}, in {counted(each.tasks, 'tasks')}",
+            "zh": f"使用 {chinese} 的运行比相同任务的其他运行成功率{'高' if sign > 0 else '低'}"
+            f"至少 {at_least} 个百分点: {runs} 次中成功 {each.won} 次,其他 {each.others} 次中成功 "
             f"{each.others_won} 次,涉及 {each.tasks} 个任务",
         },
     )

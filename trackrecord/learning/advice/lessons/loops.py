@@ -61,9 +61,9 @@ def _finding(
         sure=interval[0],
         is_over=has_stopped(history, history.runs_with[call], positions),
         lines={
-            "en": f"{english} was called {_AGAIN} or more times in a row with the same arguments in "
-            f"{counted(runs, 'runs')}, in {counted(tasks, 'tasks')}; {won} of them succeeded, and "
-            f"{others_won} of the {counted(others, 'other runs')}",
+            "en": f"{english} was called {_AGAIN} or more times in a row with the same arguments "
+            f"in {counted(runs, 'runs')}, in {counted(tasks, 'tasks')}; {won} of these runs "
+            f"succeeded, and {others_won} of the {counted(others, 'other runs')}",
             "zh": f"{chinese} 在 {runs} 次运行中以相同参数连续调用 {_AGAIN} 次或更多,涉及 {tasks} "
             f"个任务;其中 {won} 次成功,其他 {others} 次运行中 {others_won} 次成功",
         },

@@ -47,7 +47,7 @@ class _Pair:
     positions: tuple[int, ...]
 
 
-def find_needs(history: History, rules: LessonRules) -> Iterator[Finding]:
+def find_needs(history: History, _rules: LessonRules) -> Iterator[Finding]:
     """Yield what a tool's success goes with: another call earlier in the run."""
     common = [caller for caller, _ in _commonest(history, _MOST_EARLIER)]
     bits = {caller: 1 << bit for bit, caller in enumerate(common)}

@@ -138,8 +138,8 @@ def _again(history: History, rules: LessonRules, tool: int, after: _After) -> Fi
             "en": f"after {name} failed, it was tried again in "
             f"{counted(len(after.again), 'runs')} and then worked in {len(positions)} of them"
             f"{tail[0]}{left[0]}",
-            "zh": f"{name} 失败后在 {len(after.again)} 次运行中重试,其中 {len(positions)} 次随后成功"
-            f"{tail[1]}{left[1]}",
+            "zh": f"{name} 失败后在 {len(after.again)} 次运行中重试,其中 {len(positions)} "
+            f"次随后成功{tail[1]}{left[1]}",
         },
     )
 
@@ -180,8 +180,9 @@ def _instead(
         includes=LessonKind.FAILS,
         lines={
             "en": f"{one} failed in {of_all(failed, calls, 'calls')}; {two}, which took its place "
-            f"in {counted(len(positions), 'runs')}, worked in {of_all(others_worked, others, 'calls')}",
-            "zh": f"{one} 的 {calls} 次调用中有 {failed} 次失败;在 {len(positions)} 次运行中取代它的 "
-            f"{two} 的 {others} 次调用中有 {others_worked} 次成功",
+            f"in {counted(len(positions), 'runs')}, worked in "
+            f"{of_all(others_worked, others, 'calls')}",
+            "zh": f"{one} 的 {calls} 次调用中有 {failed} 次失败;在 {len(positions)} "
+            f"次运行中取代它的 {two} 的 {others} 次调用中有 {others_worked} 次成功",
         },
     )
