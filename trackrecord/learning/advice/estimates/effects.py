@@ -9,16 +9,14 @@ Haenszel's weighted difference; with more labels it also accounts for who a labe
 which that difference does not.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from operator import mul
 from typing import Final
 
-# The effect of a label is drawn towards 0 as if by one run that it could be compared with.
-_RIDGE: Final = 1.0
-_MOST_TURNS: Final = 60
-_ENOUGH: Final = 1e-4
+from .additive_fit import RIDGE, Cells, settle
+
 # A normal distribution has 90% of its mass within so many standard deviations.
 _DEVIATIONS: Final = 1.645
 # The variance of a success is no more than this; it is assumed of so many runs before any is seen.
@@ -32,7 +30,7 @@ class Trial:
 
     Attributes:
         stratum: the runs it is compared with have the same.
-        labels: what it did; in an order that does not matter.
+        labels: what it did, sorted, each once.
         weight: how much it counts for its age, 0..1.
         success: whether it reached its goal.
     """
@@ -71,30 +69,21 @@ class Effect:
 NO_EFFECT: Final = Effect(0.0, -1.0, 1.0)
 
 
-@dataclass(slots=True)
-class _Cell:
-    """The runs of one stratum that have the same labels."""
-
-    stratum: int
-    labels: tuple[int, ...]
-    runs: float = 0.0
-    successes: float = 0.0
-
-
 def effects_of(trials: Iterable[Trial]) -> dict[str, Effect]:
     """Return the effect of each label; the order of trials with equal weights does not matter."""
     trials = list(trials)
-    comparable = _comparable(trials)
     names = sorted({label for trial in trials for label in trial.labels})
     number_of = {name: number for number, name in enumerate(names)}
-    cells = _cells(comparable, number_of)
-    fit = _Fit(cells, len(names))
-    fit.settle()
-    return {name: fit.effect(number) for name, number in number_of.items()}
+    cells = Cells(len(names))
+    for (stratum, labels), (runs, successes) in sorted(_grouped(_comparable(trials)).items()):
+        cells.add(stratum, [number_of[label] for label in labels], runs, successes)
+    settle(cells)
+    contrast = _Contrast(cells)
+    return {name: contrast.effect(number) for name, number in number_of.items()}
 
 
 def _comparable(trials: Sequence[Trial]) -> list[Trial]:
-    """Return the trials of strata with runs that differ in what they did."""
+    """Return the trials of strata whose runs differ in what they did."""
     seen: dict[str, tuple[str, ...]] = {}
     varied: set[str] = set()
     for trial in trials:
@@ -103,130 +92,76 @@ def _comparable(trials: Sequence[Trial]) -> list[Trial]:
     return [trial for trial in trials if trial.stratum in varied and trial.weight > 0.0]
 
 
-def _cells(trials: Iterable[Trial], number_of: Mapping[str, int]) -> list[_Cell]:
-    """Return the cells of trials, in an order that depends on their content alone."""
-    cells: dict[tuple[str, tuple[int, ...]], _Cell] = {}
+def _grouped(
+    trials: Iterable[Trial],
+) -> dict[tuple[str, tuple[str, ...]], tuple[float, float]]:
+    """Return the runs and successes of the trials with the same stratum and labels."""
+    groups: dict[tuple[str, tuple[str, ...]], tuple[float, float]] = {}
     for trial in trials:
-        labels = tuple(sorted({number_of[label] for label in trial.labels}))
-        key = (trial.stratum, labels)
-        cell = cells.get(key)
-        if cell is None:
-            cell = cells[key] = _Cell(0, labels)
-        cell.runs += trial.weight
-        cell.successes += trial.weight * trial.success
-    strata: dict[str, int] = {}
-    found = []
-    for (stratum, _), cell in sorted(cells.items(), key=lambda item: item[0]):
-        cell.stratum = strata.setdefault(stratum, len(strata))
-        found.append(cell)
-    return found
+        key = (trial.stratum, trial.labels)
+        runs, successes = groups.get(key, (0.0, 0.0))
+        groups[key] = (runs + trial.weight, successes + trial.weight * trial.success)
+    return groups
 
 
-class _Fit:
-    """Rates of strata and effects of labels, found by taking turns."""
+class _Contrast:
+    """What settled effects come to, against what other runs of the same strata do."""
 
-    def __init__(self, cells: Collection[_Cell], labels: int) -> None:
-        self._by_stratum: dict[int, list[_Cell]] = defaultdict(list)
-        self._by_label: dict[int, list[_Cell]] = defaultdict(list)
-        for cell in cells:
-            self._by_stratum[cell.stratum].append(cell)
-            for label in cell.labels:
-                self._by_label[label].append(cell)
-        self._rates = [0.0] * len(self._by_stratum)
-        self._runs = [sum(cell.runs for cell in group) for group in self._by_stratum.values()]
-        self._effects = [0.0] * labels
-
-    def settle(self) -> None:
-        """Take turns until nothing changes any more."""
-        for _ in range(_MOST_TURNS):
-            self._set_rates()
-            if self._set_effects() < _ENOUGH:
-                break
-        self._set_rates()
-        self._variance = self._unexplained()
-        self._total = sum(self._runs)
-        self._done = sum(
-            cell.runs * self._done_by(cell) for cells in self._by_stratum.values() for cell in cells
-        )
-        self._labels = sum(
-            cell.runs * len(cell.labels) for cells in self._by_stratum.values() for cell in cells
-        )
-
-    def _done_by(self, cell: _Cell) -> float:
-        return sum(self._effects[label] for label in cell.labels)
-
-    def _set_rates(self) -> None:
-        for stratum, cells in self._by_stratum.items():
-            left = sum(cell.successes - cell.runs * self._done_by(cell) for cell in cells)
-            self._rates[stratum] = left / self._runs[stratum]
-
-    def _set_effects(self) -> float:
-        """Set each label's effect to what the others leave of its successes."""
-        change = 0.0
-        for label, cells in self._by_label.items():
-            before = self._effects[label]
-            left = runs = 0.0
-            for cell in cells:
-                others = self._done_by(cell) - before
-                left += cell.successes - cell.runs * (self._rates[cell.stratum] + others)
-                runs += cell.runs
-            self._effects[label] = left / (runs + _RIDGE)
-            change = max(change, abs(self._effects[label] - before))
-        return change
-
-    def _unexplained(self) -> float:
-        """Return the variance of a success around its expected rate."""
-        squares, freedom = _MOST_VARIANCE * _ASSUMED_RUNS, _ASSUMED_RUNS
-        for stratum, cells in self._by_stratum.items():
-            freedom += max(0.0, self._runs[stratum] - 1.0)
-            for cell in cells:
-                rate = cell.successes / cell.runs
-                error = rate - self._rates[stratum] - self._done_by(cell)
-                squares += cell.runs * (rate * (1.0 - rate) + error * error)
-        return min(_MOST_VARIANCE, squares / freedom)
+    def __init__(self, cells: Cells) -> None:
+        self._cells = cells
+        self._done = cells.effects_by_cell()
+        self._variance = _variance(cells)
+        self._total = sum(cells.runs)
+        self._total_done: float = sum(map(mul, cells.runs, self._done))
+        self._total_labels: float = sum(map(mul, cells.runs, cells.label_counts))
 
     def effect(self, label: int) -> Effect:
         """Return the effect of a label against what such tasks do otherwise."""
-        cells = self._by_label.get(label)
-        if not cells:
-            return NO_EFFECT
-        here: Counter[int] = Counter()
-        for cell in cells:
-            here[cell.stratum] += cell.runs  # type: ignore[assignment]
-        weights = [
-            runs * (self._runs[stratum] - runs) / self._runs[stratum]
-            for stratum, runs in here.items()
-        ]
-        compared = [weight for weight in weights if weight > 0.0]
-        weight = sum(compared)
+        compared = list(filter(None, self._weights(label)))
         if not compared:
             return NO_EFFECT
-        difference = self._effects[label] - self._instead(cells)
-        spread = _DEVIATIONS * sqrt(self._variance / (weight + _RIDGE))
+        weight = sum(compared)
+        spread = _DEVIATIONS * sqrt(self._variance / (weight + RIDGE))
+        difference = self._cells.effects[label] - self._instead(label)
         difference = max(-1.0, min(1.0, difference))
-        return Effect(
-            difference,
-            max(-1.0, difference - spread),
-            min(1.0, difference + spread),
-            len(compared),
-            weight,
-        )
+        low, high = max(-1.0, difference - spread), min(1.0, difference + spread)
+        return Effect(difference, low, high, len(compared), weight)
 
-    def _instead(self, cells: Iterable[_Cell]) -> float:
+    def _weights(self, label: int) -> Iterable[float]:
+        """Return n·m ÷ (n + m) of each stratum, for n runs with the label and m without it."""
+        cells = self._cells
+        here: dict[int, float] = {}
+        for cell in cells.of_label[label]:
+            stratum = cells.strata[cell]
+            here[stratum] = here.get(stratum, 0.0) + cells.runs[cell]
+        for stratum, runs in here.items():
+            whole = cells.stratum_runs[stratum]
+            yield runs * max(0.0, whole - runs) / whole
+
+    def _instead(self, label: int) -> float:
         """Return the effect of what other runs do in place of this.
 
         Where runs have exactly one label each, that is the mean effect of the other labels; where
         labels come and go independently of each other, it is nothing.
         """
-        runs = done = labels = 0.0
-        for cell in cells:
-            runs += cell.runs
-            done += cell.runs * self._done_by(cell)
-            labels += cell.runs * len(cell.labels)
-        without = self._total - runs
-        elsewhere = self._labels - labels
+        cells = self._cells
+        mine = cells.of_label[label]
+        runs = cells.label_runs[label]
+        done = sum(cells.runs[cell] * self._done[cell] for cell in mine)
+        labels = sum(cells.runs[cell] * cells.label_counts[cell] for cell in mine)
+        without, elsewhere = self._total - runs, self._total_labels - labels
         if without <= 0.0 or elsewhere <= 0.0:
             return 0.0
         beside = (labels - runs) / runs
         share = max(0.0, 1.0 - beside * without / elsewhere)
-        return share * (self._done - done) / without
+        return share * (self._total_done - done) / without
+
+
+def _variance(cells: Cells) -> float:
+    """Return the variance of a success around the rate that the fit gives."""
+    squares, freedom = _MOST_VARIANCE * _ASSUMED_RUNS, _ASSUMED_RUNS
+    freedom += sum(max(0.0, runs - 1.0) for runs in cells.stratum_runs)
+    for runs, successes, left in zip(cells.runs, cells.successes, cells.left, strict=True):
+        rate = successes / runs
+        squares += runs * (rate * (1.0 - rate) + (left / runs) ** 2)
+    return min(_MOST_VARIANCE, squares / freedom)
