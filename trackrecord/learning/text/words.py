@@ -24,6 +24,8 @@ def words_of(text: str) -> frozenset[str]:
     snake_case and camelCase are split; Chinese, Japanese and Korean runs become their
     bigrams, which find most words of two characters without a dictionary.
     """
+    if text.isascii():  # the same result in half the time
+        return frozenset(_WORD.findall(_HUMP.sub(" ", text).lower()))
     words: set[str] = set()
     text = one_width(text)
     for run in _CJK.findall(text):
