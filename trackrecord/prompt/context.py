@@ -62,8 +62,9 @@ def context(
         name = asked.project or reader.settings.project
     rules = rules_from(config, usual)
     if reader is not None and asked.names_project:
-        document, problem = reader.document(name)
-    found = context_from(
+        found = reader.cached(name)
+        document, problem = found.document, found.problem
+    answer = context_from(
         document,
         own,
         rules,
@@ -76,4 +77,4 @@ def context(
         memory_rules=memory_rules,
         now=time.time(),
     )
-    return found if asked.problem is None else replace(found, problem=asked.with_(problem))
+    return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))
