@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 
 AGENT: Final = "agent"
-USER: Final = "user"
 
 
 class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -6,14 +6,15 @@ the successes vote on each tool by itself.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
 from typing import Final
 
 from ..numbers.decay import DecayRules, decayed
-from .runs import USER, Run
+from .past_tasks import PastTask, past_tasks_of
+from .runs import Run
 from .task_index import TaskIndex, build_index
 
 # A weaker top share of the votes is no recommendation.
@@ -102,35 +103,26 @@ class Recommendation:
         return self.confidence < NEEDS_MORE_BELOW
 
 
-def text_of(run: Run) -> str:
-    """Return the text that a run's task is known by: its instruction, else its trigger."""
-    return run.instruction or run.trigger
-
-
-def procedure_of(run: Run) -> tuple[str, ...]:
-    """Return the tools that the agents used in a run, each where it was used first."""
-    return tuple(dict.fromkeys(step.tool for step in run.steps if step.actor != USER))
-
-
 def ballots_of(runs: Iterable[Run]) -> Ballots:
     """Return the votes of runs; neither their order nor their number of deliveries matters."""
-    counted: dict[str, dict[tuple[str, ...], list[Run]]] = {}
-    for run in {run.outcome: run for run in runs}.values():
-        by_tools = counted.setdefault(text_of(run), {})
-        by_tools.setdefault(tuple(sorted(procedure_of(run))), []).append(run)
-    texts = sorted(counted)
-    procedures = sorted({tools for by_tools in counted.values() for tools in by_tools})
+    tasks = past_tasks_of({run.outcome: run for run in runs}.values())
+    procedures = sorted({tuple(sorted(order)) for task in tasks for order in task.tallies})
     positions = {tools: position for position, tools in enumerate(procedures)}
     return Ballots(
-        build_index(texts),
-        [sorted(_tally(positions[t], found) for t, found in counted[text].items()) for text in texts],
+        build_index([task.text for task in tasks]),
+        [_tallies(task, positions) for task in tasks],
         procedures,
     )
 
 
-def _tally(position: int, runs: Sequence[Run]) -> Tally:
-    successes = sum(run.success for run in runs)
-    return position, successes, len(runs) - successes, max(run.ended_at for run in runs)
+def _tallies(task: PastTask, positions: Mapping[tuple[str, ...], int]) -> list[Tally]:
+    """Return the runs of a text by procedure, whatever the order of its tools."""
+    merged: dict[int, tuple[int, int, float]] = {}
+    for order, (successes, failures, last) in task.tallies.items():
+        position = positions[tuple(sorted(order))]
+        known = merged.get(position, (0, 0, last))
+        merged[position] = (known[0] + successes, known[1] + failures, max(known[2], last))
+    return sorted((position, *tally) for position, tally in merged.items())
 
 
 def recommend(
@@ -188,9 +180,7 @@ def _similar(ballots: Ballots, task: str | None) -> tuple[tuple[int, float], ...
     return tuple((text, cosine) for text, cosine in found if cosine >= LEAST_SIMILAR)
 
 
-def _by_tools(
-    ranked: tuple[Voted, ...], similar: tuple[tuple[int, float], ...]
-) -> Recommendation:
+def _by_tools(ranked: tuple[Voted, ...], similar: tuple[tuple[int, float], ...]) -> Recommendation:
     """Put together the tools that most of the votes have in common.
 
     The confidence is how much of it the voters have on average: common tools ÷ tools of both.
