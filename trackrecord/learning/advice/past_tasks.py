@@ -18,7 +18,7 @@ class PastTask:
     """The runs of one text.
 
     Attributes:
-        text: the beginning of the instruction, spaces evened out.
+        text: the beginning of the instruction, or else the trigger, spaces evened out.
         last_at: when the last run ended.
         tallies: by procedure, its successes, failures, and when the last run ended.
         endings: how failed runs ended, counted.
@@ -36,7 +36,8 @@ def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
     """Return the texts of runs, sorted; of too many, those that ended last."""
     found: dict[str, PastTask] = {}
     for run in runs:
-        text = " ".join(run.instruction.split())[:LONGEST_TEXT]
+        # An agent that reports no instruction may say what set the task off.
+        text = " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
         if text:
             _add(found.setdefault(text, PastTask(text)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
