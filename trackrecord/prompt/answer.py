@@ -1,5 +1,6 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -8,6 +9,7 @@ from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, LessonEntry
 from .candidates.partial_rules import DEFAULT_RULES
+from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .compose import compose
 from .document import (
@@ -19,8 +21,9 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
+from .sections import SECTIONS
 from .wanted import Wanted, usually_wanted
-from .why import Why, named, why_of
+from .why import Why, why_of
 
 
 @dataclass(frozen=True)
@@ -125,9 +128,19 @@ def answer_from(
         prompt=selection.text,
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
-        over_budget=tuple(named(each.candidate) for each in selection.left_out),
+        over_budget=_names(selection.left_out),
         why=why_of(composed, budget),
         age_s=max(0.0, now - document.computed_at),
         is_stale=problem is not None,
         problem=problem,
+    )
+
+
+def _names(entries: Iterable[Scored]) -> tuple[str, ...]:
+    """Return the ids of candidates among those of all kinds."""
+    candidates = [entry.candidate for entry in entries]
+    # The id of one that stands in another section than its kind's bears the prefix already. A
+    # thousand of them are named for each prompt, so this is one expression.
+    return tuple(
+        [each.id if each.section else SECTIONS[each.kind].prefix + each.id for each in candidates]
     )

@@ -64,7 +64,7 @@ class LearntEntries:
         """Return, by field, the entries whose candidates these are, best first."""
         wanted = {id(candidate) for candidate in candidates}
         return {
-            name: tuple(each.offer.entry for each in found if id(each.scored.candidate) in wanted)
+            name: tuple([each.offer.entry for each in found if id(each.scored.candidate) in wanted])
             for name, found in self.by_field.items()
         }
 

@@ -11,17 +11,20 @@ the text.
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from trackrecord.learning.advice.texts import LESSONS_HEADING, PROCEDURES_HEADING
-from trackrecord.learning.competences.texts import COMPETENCES_HEADING, FAILING_HEADING
-from trackrecord.learning.memories.texts import MEMORIES_HEADING, PAST_TASKS_HEADING
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.learning.patterns.texts import (
-    ANTI_PATTERNS_HEADING,
-    ANTI_PATTERNS_INTRODUCTION,
-    PATTERN_HEADINGS,
-)
 from trackrecord.learning.text.language import Language
 
+from .headings import (
+    ANTI_PATTERNS_HEADING,
+    ANTI_PATTERNS_INTRODUCTION,
+    COMPETENCES_HEADING,
+    FAILING_HEADING,
+    LESSONS_HEADING,
+    MEMORIES_HEADING,
+    PAST_TASKS_HEADING,
+    PATTERN_HEADINGS,
+    PROCEDURES_HEADING,
+)
 from .offers import (
     OffersOf,
     competences_for,

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..competences.episodes import USER
 from .runs import Run
 
 # Only this much of an instruction tells one text from another.
@@ -17,7 +18,7 @@ class PastTask:
     """The runs of one text.
 
     Attributes:
-        text: the beginning of the instruction, spaces evened out.
+        text: the beginning of the instruction, or else the trigger, spaces evened out.
         last_at: when the last run ended.
         tallies: by procedure, its successes, failures, and when the last run ended.
         endings: how failed runs ended, counted.
@@ -35,7 +36,8 @@ def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
     """Return the texts of runs, sorted; of too many, those that ended last."""
     found: dict[str, PastTask] = {}
     for run in runs:
-        text = " ".join(run.instruction.split())[:LONGEST_TEXT]
+        # An agent that reports no instruction may say what set the task off.
+        text = " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
         if text:
             _add(found.setdefault(text, PastTask(text)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
@@ -56,8 +58,8 @@ def _add(task: PastTask, run: Run) -> None:
 
 
 def procedure_of_run(run: Run) -> tuple[str, ...]:
-    """Return the distinct tools of a run, in the order of their first use."""
-    return tuple(dict.fromkeys(step.tool for step in run.steps))
+    """Return the distinct tools of a run in the order of their first use, without the user's."""
+    return tuple(dict.fromkeys(step.tool for step in run.steps if step.actor != USER))
 
 
 def ending_of(run: Run) -> str:

@@ -8,15 +8,6 @@ from ..text.inert import bounded, one_line, unlabelled
 from ..text.language import Language
 from ..text.masking import braced
 
-LESSONS_HEADING: Final[dict[Language, str]] = {
-    "en": "## Lessons From Tool Calls",
-    "zh": "## 工具调用的经验",
-}
-PROCEDURES_HEADING: Final[dict[Language, str]] = {
-    "en": "## What Worked in Similar Tasks",
-    "zh": "## 类似任务中有效的做法",
-}
-
 _TOOL_LIMIT: Final = 80
 _TASK_LIMIT: Final = 100
 _ENDING_LIMIT: Final = 100

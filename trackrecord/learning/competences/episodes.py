@@ -12,6 +12,8 @@ import msgspec
 from .rules import CompetenceRules
 
 JOINT = "+"
+# The actor of calls that the other side of a conversation makes, in its own systems.
+USER = "user"
 ESCAPE = "\\"
 _NAMES = re.compile(r"(?:[^+\\]|\\.)+", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -27,6 +29,10 @@ class Call(Protocol):
     @property
     def id(self) -> str | int | None:
         """The id by which other calls' `depends_on` refer to this call."""
+
+    @property
+    def actor(self) -> str | None:
+        """The one who made the call; None for the agent itself."""
 
     @property
     def args(self) -> msgspec.Raw:
@@ -51,9 +57,14 @@ class NoProcedure(StrEnum):
 def procedure_of(rules: CompetenceRules, calls: Sequence[Call]) -> tuple[str, ...] | NoProcedure:
     """Return the tools in the order of their use, names stripped, blank names dropped.
 
-    Each tool stands where it was used first, unless the rules keep repeats.
+    Each tool stands where it was used first, unless the rules keep repeats. Calls of the user are
+    not a part of what the agent does.
     """
-    names = [name for call in in_order(calls) if call.tool and (name := call.tool.strip())]
+    names = [
+        name
+        for call in in_order(calls)
+        if call.tool and call.actor != USER and (name := call.tool.strip())
+    ]
     order = tuple(names) if rules.keep_repeats else tuple(dict.fromkeys(names))
     if not order:
         return NoProcedure.NO_TOOLS
