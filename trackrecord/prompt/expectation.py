@@ -1,20 +1,21 @@
 """What a task will probably need, by what the most similar past tasks did."""
 
 from array import array
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from math import fsum
+from typing import Final, TypeVar
 
-from trackrecord.learning.advice.texts import Usage
+from trackrecord.learning.advice.votes import Ballots, Recommendation, recommend
 
-from .advice_document import NO_PROCEDURE, AdviceDocument
+from .advice_document import AdviceDocument
 
-# How many past texts are looked at, and how similar they must be: in themselves, and beside the
-# best one.
-_MOST_SIMILAR: Final = 20
-_LEAST_COSINE: Final = 0.1
+_Name = TypeVar("_Name", str, int)
+
+# Of the past texts that vote, those are close that are at least half as similar as the best one.
 _LEAST_OF_BEST: Final = 0.5
+_BALLOTS: Final = "ballots"
 
 
 @dataclass(frozen=True)
@@ -29,98 +30,77 @@ class Similar:
     position: int
     cosine: float
 
-    @property
-    def weight(self) -> float:
-        """How much it counts: closer ones disproportionately more."""
-        return self.cosine**2
-
 
 @dataclass(frozen=True)
 class Expectation:
     """What similar past tasks say about a task.
 
     Attributes:
-        similar: the most similar past texts, best first.
+        similar: the closest past texts, best first.
         tools: for each tool, how probable it is that the task uses it.
         kinds: for each kind of task, how probable it is that the task is of that kind.
-        procedures: for each procedure, how probable it is that the task uses exactly that.
-        votes: for each procedure, the share of the similar successes that used it.
-        usage: for each procedure of a success, in how many similar tasks it was used.
+        votes: what the successes of similar tasks speak for.
     """
 
     similar: tuple[Similar, ...] = ()
     tools: Mapping[str, float] = field(default_factory=dict)
     kinds: Mapping[int, float] = field(default_factory=dict)
-    procedures: Mapping[int, float] = field(default_factory=dict)
-    votes: Mapping[int, float] = field(default_factory=dict)
-    usage: Mapping[int, Usage] = field(default_factory=dict)
+    votes: Recommendation = Recommendation()
 
 
 def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
     """Return what is to be expected of a task; nothing where no past task is similar."""
-    past = advice.past_tasks
-    found = past.index.similar(task, most=_MOST_SIMILAR)
-    least = max(_LEAST_COSINE, _LEAST_OF_BEST * found[0][1]) if found else 0.0
-    similar = tuple(Similar(*each) for each in found if each[1] >= least)
+    # The moment is the document's: the same documents and task give the same answer.
+    votes = recommend(_ballots_of(advice), task, now=advice.computed_at)
+    least = _LEAST_OF_BEST * votes.similar[0][1] if votes.similar else 0.0
+    similar = tuple(Similar(*each) for each in votes.similar if each[1] >= least)
     if not similar:
         return Expectation()
-    used: Counter[int] = Counter()
-    succeeded: Counter[int] = Counter()
-    counts: dict[int, list[int]] = {}
-    for each, position, successes, failures in _runs_of(advice, similar):
-        runs = sum(runs[1] + runs[2] for runs in past.runs[each.position])
-        used[position] += each.weight * (successes + failures) / runs  # type: ignore[assignment]  # weights
-        succeeded[position] += each.weight * successes / runs  # type: ignore[assignment]  # weights
-        known = counts.setdefault(position, [0, 0])
-        known[0] += successes
-        known[1] += failures
-    return Expectation(
-        similar,
-        _shares(_tools_of(advice, used), sum(used.values())),
-        _kinds_of(advice, similar),
-        _shares(used, sum(used.values())),
-        _shares(succeeded, sum(succeeded.values())),
-        _usage_of(counts),
-    )
+    return Expectation(similar, _tools_of(advice, similar), _kinds_of(advice, similar), votes)
 
 
-def _runs_of(
+def runs_of(
     advice: AdviceDocument, similar: tuple[Similar, ...]
-) -> Iterator[tuple[Similar, int, int, int]]:
+) -> Iterator[tuple[Similar, tuple[str, ...], int, int]]:
+    """Yield, for each text, each of its procedures with its successes and failures."""
     for each in similar:
         for position, successes, failures, _ in advice.past_tasks.runs[each.position]:
-            if successes + failures:
-                yield each, position, successes, failures
+            yield each, advice.procedures[position].order, successes, failures
 
 
-def _tools_of(advice: AdviceDocument, used: Mapping[int, float]) -> dict[str, float]:
-    tools: dict[str, float] = {}
-    for position, weight in used.items():
-        if position != NO_PROCEDURE:
-            for tool in advice.procedures[position].order:
-                tools[tool] = tools.get(tool, 0.0) + weight
-    return tools
+def _ballots_of(advice: AdviceDocument) -> Ballots:
+    made: Ballots | None = advice.derived.get(_BALLOTS)
+    if made is None:
+        past = advice.past_tasks
+        made = Ballots(past.index, past.runs, [each.order for each in advice.procedures])
+        advice.derived[_BALLOTS] = made
+    return made
+
+
+def _tools_of(advice: AdviceDocument, similar: tuple[Similar, ...]) -> dict[str, float]:
+    weights: defaultdict[str, list[float]] = defaultdict(list)
+    all_weights = []
+    for each, order, successes, failures in runs_of(advice, similar):
+        weight = each.cosine * (successes + failures)
+        all_weights.append(weight)
+        for tool in order:
+            weights[tool].append(weight)
+    return _shares(weights, fsum(all_weights))
 
 
 def _kinds_of(advice: AdviceDocument, similar: tuple[Similar, ...]) -> dict[int, float]:
-    kinds: dict[int, float] = {}
+    if not advice.kinds:
+        return {}
+    weights: defaultdict[int, list[float]] = defaultdict(list)
     known = array("I", advice.past_tasks.kinds)
     for each in similar:
         if each.position < len(known):
-            kind = known[each.position]
-            kinds[kind] = kinds.get(kind, 0.0) + each.weight
-    return _shares(kinds, sum(kinds.values()))
+            weights[known[each.position]].append(each.cosine)
+    return _shares(weights, fsum(each.cosine for each in similar))
 
 
-def _usage_of(counts: Mapping[int, list[int]]) -> dict[int, Usage]:
-    successes = sum(each[0] for each in counts.values())
-    failures = sum(each[1] for each in counts.values())
-    return {
-        position: Usage(used[0], successes, used[1], failures)
-        for position, used in counts.items()
-        if used[0] and position != NO_PROCEDURE
-    }
-
-
-def _shares(weights: Mapping[str, float] | Mapping[int, float], total: float) -> dict:  # type: ignore[type-arg]
-    return {each: min(1.0, weight / total) for each, weight in weights.items()} if total else {}
+def _shares(weights: Mapping[_Name, list[float]], total: float) -> dict[_Name, float]:
+    if not total:
+        return {}
+    # Exact sums: they do not depend on the order of the texts.
+    return {name: min(1.0, fsum(parts) / total) for name, parts in weights.items()}

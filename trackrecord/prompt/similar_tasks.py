@@ -11,7 +11,7 @@ import msgspec
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.text.masking import masked
 
-from .advice_document import NO_PROCEDURE, AdviceDocument
+from .advice_document import AdviceDocument
 from .document import RankedTask
 from .expectation import Similar
 from .known import Known
@@ -85,7 +85,7 @@ def _apart(
     advice: AdviceDocument, won: Counter[int], lost: Counter[int]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tools that all successes used and no failure did, and the reverse."""
-    if not won or not lost or NO_PROCEDURE in won or NO_PROCEDURE in lost:
+    if not won or not lost:
         return (), ()
     return _only(advice, won, lost), _only(advice, lost, won)
 
