@@ -150,22 +150,22 @@ class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True
     Attributes:
         id: its signature.
         tools: its tools in the order that successes mostly used.
+        score: its share of the votes of similar successes, 0..1.
+        lines: its line of prompt text by language.
         used_by_successes: similar tasks that used it and reached their goal.
         successes: all similar tasks that reached their goal.
         used_by_failures: similar tasks that used it and did not.
         failures: all similar tasks that did not.
-        score: its share of the votes of similar successes, 0..1.
-        lines: its line of prompt text by language.
     """
 
     id: str
     tools: tuple[str, ...]
-    used_by_successes: int
-    successes: int
-    used_by_failures: int
-    failures: int
     score: float
     lines: Lines
+    used_by_successes: int = 0
+    successes: int = 0
+    used_by_failures: int = 0
+    failures: int = 0
 
     @property
     def label(self) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
@@ -15,7 +15,9 @@ from .expectation import Expectation, expectation_of
 _Made = TypeVar("_Made")
 
 # The least relevance of what has to do with a task.
-LEAST_RELEVANCE = 0.1
+LEAST_RELEVANCE: Final = 0.1
+# The least probability of the tools of what has to do with a task.
+LEAST_PROBABLE: Final = 0.25
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from .wanted import ALL, Wanted
 
 # Of what holds for the project as a whole, only this much stands in for what is related.
 _MOST_GENERAL: Final = 5
+_BULLET: Final = "- "
 # What is made of entries once; those of other feeds are made for one task.
 _MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
 
@@ -200,7 +201,7 @@ def _candidate(entry: Any, section: Section, line: str) -> Candidate:  # noqa: A
         id=entry.id if is_its_kinds_own else name_of(section, entry.id),
         kind=section.kind,
         section=None if is_its_kinds_own else section.name,
-        text=line,
+        text=line if line.startswith(_BULLET) else _BULLET + line,
         score=entry.score,
         content_type="markdown",
     )

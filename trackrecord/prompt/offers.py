@@ -6,15 +6,17 @@ from typing import Any, Final, Literal, NamedTuple
 
 from trackrecord.learning.competences.episodes import tools_of_signature as tools_of
 
-from .advice_document import Expected, LessonEntry
+from .advice_document import LessonEntry
 from .document import RankedCompetence, RankedFailure, RankedPattern
-from .known import LEAST_RELEVANCE, Known
+from .known import LEAST_PROBABLE, LEAST_RELEVANCE, Known
 from .recommended import recommended_procedures
 from .relevance import fitting_competences, fitting_memories
 from .similar_tasks import past_tasks_for
 
 # What says that an entry has to do with a task.
 Basis = Literal["project", "tools", "kinds", "text", "votes"]
+# A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
+_LEAST_WORTH: Final = 0.02
 # A lesson about a whole procedure, and not about its first tool alone.
 _ABOUT_PROCEDURES: Final = "never-succeeds"
 # Runs of a kind of task that make a pattern half as relevant to it as can be.
@@ -68,9 +70,9 @@ def lessons_for(known: Known) -> Offered:
         if probable >= LEAST_RELEVANCE:
             for lesson in known.lessons_by_tool.get(tool, ()):
                 relevance = _relevance_of(lesson, known)
-                if relevance >= LEAST_RELEVANCE:
+                if relevance * lesson.score >= _LEAST_WORTH:
                     found.append(Offer(lesson, relevance, relevance * lesson.score, "tools"))
-    return Offered(_best_first(found), _offers(pool[:_FEW], 1.0), pool)
+    return Offered(_best_first(found), _general(known, pool), pool)
 
 
 def _living(advice: Any) -> dict[str, list[LessonEntry]]:  # noqa: ANN401
@@ -120,11 +122,7 @@ def _strength(known: Known, pattern: RankedPattern) -> float:
     entry = known.patterns.get(_slug(pattern))
     if entry is None or pattern.is_negative:
         return pattern.score
-    return entry.expected.mean * (1.0 if _is_sure(entry.expected) else 0.5)
-
-
-def _is_sure(expected: Expected) -> bool:
-    return expected.effect_low is None or expected.effect_low > 0
+    return entry.expected.order_key
 
 
 def _is_refuted(known: Known, pattern: RankedPattern) -> bool:
@@ -132,10 +130,10 @@ def _is_refuted(known: Known, pattern: RankedPattern) -> bool:
     entry = known.patterns.get(_slug(pattern))
     if entry is None:
         return False
-    low, high = entry.expected.effect_low, entry.expected.effect_high
+    expected = entry.expected
     if pattern.is_negative:
-        return low is not None and low > 0
-    return high is not None and high < 0
+        return expected.effect is not None and expected.is_worth_recommending
+    return not expected.is_worth_recommending
 
 
 def _by_kind(known: Known, pattern: RankedPattern) -> float:
@@ -163,19 +161,20 @@ def failing_for(known: Known) -> Offered:
     for each in kept:
         tools = known.expectation.tools
         relevance = min((tools.get(tool, 0.0) for tool in tools_of(each.id)), default=0.0)
-        if relevance >= LEAST_RELEVANCE:
+        if relevance >= LEAST_PROBABLE:
             found.append(Offer(each, relevance, relevance * each.score, "tools"))
-    return Offered(_best_first(found), _offers(kept[:_FEW], 1.0), pool, refuted)
+    return Offered(_best_first(found), _general(known, kept), pool, refuted)
 
 
 def _may_be_chance(known: Known, failure: RankedFailure) -> bool:
     """Whether such tasks fail so often that this many failures in a row mean little."""
     assert known.advice is not None  # noqa: S101 - for type checkers
     expected = known.procedures.get(failure.id)
-    if expected is not None and expected.effect_high is not None:
-        return expected.effect_high >= 0
-    rate = known.advice.expected.mean
-    return float((1.0 - rate) ** failure.failure_count) > _CHANCE
+    if expected is None:
+        usual, tasks = known.advice.expected.mean, failure.failure_count
+    else:
+        usual, tasks = expected.usual, expected.tasks
+    return float((1.0 - usual) ** tasks) > _CHANCE
 
 
 def _told_by_lessons(known: Known) -> frozenset[frozenset[str]]:
@@ -187,8 +186,12 @@ def _told_by_lessons(known: Known) -> frozenset[frozenset[str]]:
 
 def procedures_for(known: Known) -> Offered:
     """Offer the procedures that similar successes used."""
-    found = recommended_procedures(known)
-    return Offered([Offer(each, each.score, each.score, "votes") for each in found])
+    return Offered(
+        [
+            Offer(each, relevance, each.score, basis)
+            for each, relevance, basis in recommended_procedures(known)
+        ]
+    )
 
 
 def competences_for(known: Known) -> Offered:
@@ -216,7 +219,7 @@ def _holds(known: Known, record: RankedCompetence) -> bool:
     if all(signal == signature for signal in record.triggers):
         return False
     expected = known.procedures.get(signature)
-    return expected is None or expected.effect_high is None or expected.effect_high > 0
+    return expected is None or expected.is_worth_recommending
 
 
 def memories_for(known: Known) -> Offered:
@@ -232,11 +235,17 @@ def similar_tasks_for(known: Known) -> Offered:
     """Offer similar past tasks of which it is known what made the difference."""
     if not known.task:
         return Offered()
-    found = past_tasks_for(known)
+    told = [offer.entry.lines.get("en", "") for offer in lessons_for(known).offers]
+    found = past_tasks_for(known, told)
     return Offered([Offer(each, each.score, each.score, "text") for each in found])
 
 
 _FEW: Final = 3
+
+def _general(known: Known, entries: Sequence[Any]) -> list[Offer]:
+    """Return the best entries, unless similar tasks say that the task does not use their tools."""
+    return [] if known.can_tell else _offers(entries[:_FEW], 1.0)
+
 
 OffersOf = Callable[[Known], Offered]
 

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.text.masking import masked
 
@@ -19,12 +20,18 @@ from .relevance import similar_past_tasks
 
 _LANGUAGES: Final = ("en", "zh")
 _ID_BYTES: Final = 8
+# What a single run did differently may be chance.
+_LEAST_RUNS: Final = 2
 
 
-def past_tasks_for(known: Known) -> list[RankedTask]:
+def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
     """Return the past tasks that a task is similar to, the most similar first.
 
     With advice, only those of which it is known what made the difference; equal texts are one.
+
+    Args:
+        known: the documents and the task.
+        told: lines of lessons; an error that stands in one is not told again.
     """
     if known.advice is None:
         found = similar_past_tasks(known.document.past_tasks, known.task)
@@ -33,7 +40,7 @@ def past_tasks_for(known: Known) -> list[RankedTask]:
     for each in known.expectation.similar:
         text = _text_of(known.advice, each.position)
         groups.setdefault(masked(text) if known.masks else text, []).append(each)
-    tasks = (_task_of(known.advice, text, similar) for text, similar in groups.items())
+    tasks = (_task_of(known.advice, text, similar, told) for text, similar in groups.items())
     return [each for each in tasks if each is not None]
 
 
@@ -43,8 +50,12 @@ def _text_of(advice: AdviceDocument, position: int) -> str:
     return advice.past_tasks.texts[start : ends[position]].decode(errors="replace")
 
 
-def _task_of(advice: AdviceDocument, text: str, similar: Sequence[Similar]) -> RankedTask | None:
+def _task_of(
+    advice: AdviceDocument, text: str, similar: Sequence[Similar], told: Sequence[str]
+) -> RankedTask | None:
     difference, ended_at = _difference(advice, [each.position for each in similar])
+    if any(difference.ending in line for line in told):
+        difference = difference._replace(ending="")
     if not (difference.with_success or difference.with_failure or difference.ending):
         return None
     return RankedTask(
@@ -78,14 +89,15 @@ def _difference(advice: AdviceDocument, positions: Iterable[int]) -> tuple[Diffe
     with_success, with_failure = _apart(advice, +won, +lost)
     del endings[""]
     ending = min(endings, key=lambda said: (-endings[said], said), default="") if failures else ""
-    return Difference(successes, failures, with_success, with_failure, ending), last
+    said = error_text(ending) if ending else ""
+    return Difference(successes, failures, with_success, with_failure, said), last
 
 
 def _apart(
     advice: AdviceDocument, won: Counter[int], lost: Counter[int]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tools that all successes used and no failure did, and the reverse."""
-    if not won or not lost:
+    if min(won.total(), lost.total()) < _LEAST_RUNS:
         return (), ()
     return _only(advice, won, lost), _only(advice, lost, won)
 

@@ -6,11 +6,9 @@ from typing import Final, NamedTuple
 
 from ..text.inert import bounded, one_line, unlabelled
 from ..text.language import Language
-from ..text.masking import braced
 
 _TOOL_LIMIT: Final = 80
 _TASK_LIMIT: Final = 100
-_ENDING_LIMIT: Final = 100
 _MOST_STEPS: Final = 8
 _MOST_NAMED: Final = 3
 # A beginning that only says who asks.
@@ -36,6 +34,20 @@ class Usage(NamedTuple):
     failures: int
 
 
+class Gain(NamedTuple):
+    """How often tasks with a procedure succeeded.
+
+    Attributes:
+        won: tasks that used it and reached their goal.
+        tasks: all tasks that used it.
+        effect: the difference to what such tasks do otherwise, as a share.
+    """
+
+    won: int
+    tasks: int
+    effect: float
+
+
 class Difference(NamedTuple):
     """What told the successful runs of a task from the failed ones.
 
@@ -44,7 +56,7 @@ class Difference(NamedTuple):
         failures: the runs that failed.
         with_success: the tools that only successful runs used.
         with_failure: the tools that only failed runs used.
-        ending: what a failed run ended in; "" if unknown.
+        ending: what a failed run ended in, as lessons name errors; "" if unknown.
     """
 
     successes: int
@@ -62,7 +74,7 @@ def procedure_line(tools: Sequence[str], usage: Usage, language: Language = "en"
         usage: in how many similar tasks.
         language: of the text.
     """
-    steps = " → ".join(_names(tools[:_MOST_STEPS])) + (" → …" if len(tools) > _MOST_STEPS else "")
+    steps = _steps(tools)
     if language == "zh":
         said = f"{usage.successes}个成功的类似任务中{usage.used_by_successes}个使用"
         if usage.failures:
@@ -72,6 +84,25 @@ def procedure_line(tools: Sequence[str], usage: Usage, language: Language = "en"
     if usage.failures:
         said += f", {usage.used_by_failures} of {usage.failures} that failed"
     return f"- {steps} [{said}]"
+
+
+def gain_line(tools: Sequence[str], gain: Gain, language: Language = "en") -> str:
+    """Return the line of a procedure with which such tasks succeed more often than otherwise.
+
+    Args:
+        tools: in their order.
+        gain: how often it succeeded, and how much more often that is.
+        language: of the text.
+    """
+    points = round(100 * gain.effect)
+    if language == "zh":
+        said = f"{gain.tasks}个任务中{gain.won}个成功,比同类任务通常高{points}个百分点"
+    else:
+        said = (
+            f"{gain.won} of {gain.tasks} tasks succeeded, "
+            f"{points} points above what such tasks do otherwise"
+        )
+    return f"- {_steps(tools)} [{said}]"
 
 
 def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:
@@ -94,7 +125,7 @@ def _told_en(told: Difference) -> str:
     if told.with_failure:
         parts.append(f"only failures used {_listed(told.with_failure)}")
     if told.ending:
-        parts.append(f"a failure ended in: {_said(told.ending)}")
+        parts.append(f"a failure ended in: {told.ending}")
     return "; ".join(parts)
 
 
@@ -105,12 +136,12 @@ def _told_zh(told: Difference) -> str:
     if told.with_failure:
         parts.append(f"只有失败的使用了{_listed(told.with_failure)}")
     if told.ending:
-        parts.append(f"一次失败的结尾:{_said(told.ending)}")
+        parts.append(f"一次失败的结尾:{told.ending}")
     return ";".join(parts)
 
 
-def _said(ending: str) -> str:
-    return unlabelled(one_line(braced(ending), _ENDING_LIMIT))
+def _steps(tools: Sequence[str]) -> str:
+    return " → ".join(_names(tools[:_MOST_STEPS])) + (" → …" if len(tools) > _MOST_STEPS else "")
 
 
 def _listed(tools: Sequence[str]) -> str:

@@ -50,8 +50,8 @@ _CODE: Final = re.compile(
     r"\b([Rr]eservation|[Bb]ooking|[Oo]rder|[Tt]icket|[Cc]ode|[Nn]umber|[Aa]ccount|id|ID)"
     r"((?:\x20(?:is|id|ID|number|code)|:){0,2}\x20)[A-Z]{5,12}\b"
 )
-# A placeholder of an error template, which reads as the opening of a tag.
-_ANGLED: Final = re.compile(r"<(time|url|mail|path|text|id|n)>")
+# And beside another id: "IFOYYZ and 7H3KQ2".
+_CODE_BESIDE: Final = re.compile(r"\b[A-Z]{5,12}(?=(?:,| and| or|, and|/)\x20?\{id\})")
 _REPEATED: Final = re.compile(r"(\{(?:id|n|name|mail|url|path)\})(?:[\s,;]*\1)+")
 
 
@@ -75,17 +75,13 @@ def masked(text: str) -> str:
     text = _ID.sub(lambda found: _id(found.group(), known), text)
     text = _NUMBER.sub("{n}", text)
     text = _CODE.sub(r"\1\2{id}", text)
+    text = _CODE_BESIDE.sub("{id}", text)
     text = _INTRODUCED.sub(lambda found: found[1] + _introduced(found[2], known), text)
     text = _INTRODUCED_ZH.sub(r"\1{name}", text)
     text = _PAIR.sub(lambda found: _pair(found, known), text)
     if known:
         text = _LETTERS.sub(lambda found: _known(found.group(), known), text)
     return _REPEATED.sub(r"\1", text)
-
-
-def braced(template: str) -> str:
-    """Return an error template with its placeholders in braces, as those of `masked` are."""
-    return _ANGLED.sub(r"{\1}", template)
 
 
 def _kept(found: str, placeholder: str, known: set[str]) -> str:
