@@ -57,7 +57,6 @@ class Feed:
         offers: gives its entries for a task, or for none.
         is_of_advice: whether its entries come from the advice, and not from the rankings.
         at_most: how many of its entries compete, whatever the limit; None for as many as that says.
-        is_capped: whether its lines never exceed the share, not even where others leave room.
     """
 
     field: str
@@ -66,7 +65,6 @@ class Feed:
     offers: OffersOf
     is_of_advice: bool = False
     at_most: int | None = None
-    is_capped: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class Section:
         feed: where its learnt entries come from; None when only agents bring candidates.
         state: of the feed's entries, only those in this state; None for all.
         is_last: whether its candidates are taken after those of all other sections, whatever their
-            score, so that they never push one out.
+            score, so that they never push one out; nor do they ever exceed their share.
         prefix: in front of its learnt entries' ids, which may be anything, among other ids.
     """
 
@@ -169,7 +167,6 @@ _ROWS: Final = (
             0.25,
             similar_tasks_for,
             at_most=3,
-            is_capped=True,
         ),
         is_last=True,
         prefix="task:",

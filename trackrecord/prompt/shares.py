@@ -34,14 +34,24 @@ class _Shares:
         self._taken: dict[str, float] = {}
         self._opened: set[str] = set()
 
-    def has_room(self, name: str, share: float, section: Section, tokens: int) -> bool:
-        """Count an entry in, unless that exceeds the share of what is named; says whether it was."""
+    def has_room(
+        self, name: str, share: float, section: Section, tokens: int, *, first: bool = False
+    ) -> bool:
+        """Count an entry in, unless that exceeds the share; says whether it was.
+
+        Args:
+            name: whose share.
+            share: of the budget.
+            section: where the entry stands.
+            tokens: what it counts for.
+            first: whether the first entry is counted in whatever it takes.
+        """
         if section.name in self._opened:
             outline = len(section.between)
         else:
             outline = characters_above(section, self._language, is_first=not self._opened)
         taken = self._taken.get(name, 0.0) + tokens + outline * self._ratio
-        if taken > share * self._budget:
+        if taken > share * self._budget and not (first and name not in self._taken):
             return False
         self._taken[name] = taken
         self._opened.add(section.name)
@@ -56,7 +66,10 @@ def by_shares(
     language: Language,
     ratio: float,
 ) -> Shared:
-    """Put what exceeds its section's share behind everything else, so that only room left is used.
+    """Put what exceeds its section's share behind the others, so that only room left is used.
+
+    The best entry of a section is within its share, however small the budget is. History comes
+    last, and never exceeds its share.
 
     Args:
         entries: best first.
@@ -71,15 +84,22 @@ def by_shares(
     shares = _Shares(budget, language, ratio)
     within: list[Scored] = []
     beyond: list[Scored] = []
+    history: list[Scored] = []
     over: list[Scored] = []
     for entry in entries:
         feed = learnt.get(id(entry.candidate))
         section = section_of(entry.candidate)
-        if feed is None or shares.has_room(feed.field, feed.share, section, entry.tokens):
+        if feed is None:
             within.append(entry)
+            continue
+        has_room = shares.has_room(
+            feed.field, feed.share, section, entry.tokens, first=not section.is_last
+        )
+        if section.is_last:
+            (history if has_room else over).append(entry)
         else:
-            (over if feed.is_capped else beyond).append(entry)
-    return Shared((*within, *beyond), tuple(over))
+            (within if has_room else beyond).append(entry)
+    return Shared((*within, *beyond, *history), tuple(over))
 
 
 def capped(
