@@ -22,23 +22,33 @@ def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
     for caller, errors in errors_of(history).items():
         failing = sum(error.calls for error in errors)
         named = [error for error in errors if error.words]
-        # Tests and linters that fail at times do what they are there for.
-        if is_check(history.callers[caller].tool) and failing < _MOSTLY * history.counts[caller]:
-            continue
         # Where no error stands for most of its failures, a tool that mostly fails does so at large.
         if failing >= _MOSTLY * history.counts[caller] and not any(
             error.calls >= _MOSTLY * failing for error in named
         ):
             every = joined_errors(errors, (named or errors)[0])
-            if _is_enough(history, rules, every):
+            if _is_lesson(history, rules, caller, every):
                 yield _finding(history, caller, every, most_often=(named or errors)[0])
         for error in named:
-            if _is_enough(history, rules, error):
+            if _is_lesson(history, rules, caller, error):
                 yield _finding(history, caller, error)
 
 
-def _is_enough(history: History, rules: LessonRules, error: ToolError) -> bool:
-    return len(history.tasks_of(error.positions)) >= rules.min_tasks
+def _is_lesson(history: History, rules: LessonRules, caller: int, error: ToolError) -> bool:
+    if len(history.tasks_of(error.positions)) < rules.min_tasks:
+        return False
+    if not is_check(history.callers[caller].tool):
+        return True
+    # Tests and builds that fail at times do what they are there for.
+    return error.calls >= _MOSTLY * _calls_between(
+        history, caller, error.positions[0], error.positions[-1]
+    )
+
+
+def _calls_between(history: History, caller: int, first: int, last: int) -> int:
+    """Return how many calls a caller made from one run to another."""
+    runs = history.runs_with[caller]
+    return sum(history.calls[each].count(caller) for each in runs if first <= each <= last)
 
 
 def _finding(
@@ -75,9 +85,8 @@ def _finding(
 
 def _calls(history: History, caller: int, error: ToolError) -> tuple[int, bool]:
     """Return how many calls the failing ones are told against, and whether these are the last."""
-    calls, first = history.counts[caller], error.positions[0]
-    runs = history.runs_with[caller]
-    since = sum(history.calls[each].count(caller) for each in runs if each >= first)
+    calls = history.counts[caller]
+    since = _calls_between(history, caller, error.positions[0], len(history.runs))
     return (since, True) if calls >= _LATELY * since else (calls, False)
 
 

@@ -71,9 +71,10 @@ def _by_weight(ranked: tuple[float, Finding]) -> tuple[float, tuple[str, ...]]:
     return -ranked[0] * ranked[1].sure, ranked[1].subject
 
 
-def _by_trust(ranked: tuple[float, Finding]) -> tuple[int, float, tuple[str, ...]]:
+def _by_trust(ranked: tuple[float, Finding]) -> tuple[int, float, int, tuple[str, ...]]:
     weight, each = ranked
-    return _ORDER[each.kind], -weight * each.sure, each.subject
+    # Of equals, the one that says it with the fewest tools.
+    return _ORDER[each.kind], -weight * each.sure, len(each.tools), each.subject
 
 
 def _by_strength(lesson: Lesson) -> tuple[bool, float, str]:
