@@ -1,12 +1,13 @@
 """Splits: runs that are known, and runs that are asked about."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from ..runs import Run
 
 _KNOWN_SHARE: Final = 0.7
+_Key = TypeVar("_Key", str, int)
 
 
 class Split(NamedTuple):
@@ -32,10 +33,10 @@ def by_run(runs: Sequence[Run], splits: int, random: Random) -> Iterator[Split]:
 
 
 def _split(
-    runs: Sequence[Run], key: Callable[[Run], Hashable], splits: int, random: Random
+    runs: Sequence[Run], key: Callable[[Run], _Key], splits: int, random: Random
 ) -> Iterator[Split]:
-    # In the order of the runs, which is that of the store.
-    keys = list(dict.fromkeys(key(run) for run in runs))
+    # Whatever the order of the runs.
+    keys = sorted({key(run) for run in runs})
     known_count = min(len(keys) - 1, max(1, round(len(keys) * _KNOWN_SHARE)))
     for _ in range(splits):
         random.shuffle(keys)
