@@ -1,7 +1,7 @@
 """Counting: the runs and successes of the project, its kinds of task, procedures and patterns."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TypeVar
