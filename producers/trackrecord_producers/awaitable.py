@@ -24,7 +24,7 @@ from trackrecord.prompt.asked import DEFAULT_BUDGET
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page
     from trackrecord.inflight.errors import ErrorStats, ErrorType
-    from trackrecord.learning.advice.assignment import Explore
+    from trackrecord.learning.advice.rules import Explore
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
     from trackrecord.prompt.candidates import partial_rules

@@ -1,5 +1,6 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
@@ -8,8 +9,8 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import ExposureBody
 
-from .candidates.candidate import Candidate
 from .candidates.partial_rules import DEFAULT_RULES
+from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .compose import compose
 from .document import (
@@ -130,9 +131,7 @@ def answer_from(
         arm=assignment.arm,
         is_explored=assignment.is_explored,
         propensity=assignment.propensity,
-        exposure=exposure_of(
-            handing, document, (named(each.candidate) for each in selection.taken)
-        ),
+        exposure=exposure_of(handing, document, names_of(selection.taken)),
     )
     if assignment.is_withheld:
         return answer
@@ -143,11 +142,15 @@ def answer_from(
         prompt=selection.text,
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
-        over_budget=tuple(named(each.candidate) for each in selection.left_out),
+        over_budget=names_of(selection.left_out),
     )
 
 
-def named(candidate: Candidate) -> str:
-    """Return a learnt candidate's id among those of all kinds."""
-    # The id of one that stands in another section than its kind's bears the prefix already.
-    return candidate.id if candidate.section else SECTIONS[candidate.kind].prefix + candidate.id
+def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
+    """Return the ids of candidates among those of all kinds."""
+    candidates = [entry.candidate for entry in entries]
+    # The id of one that stands in another section than its kind's bears the prefix already. A
+    # thousand of them are named for each prompt, so this is one expression.
+    return tuple(
+        [each.id if each.section else SECTIONS[each.kind].prefix + each.id for each in candidates]
+    )

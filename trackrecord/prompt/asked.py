@@ -5,7 +5,7 @@ from math import inf
 from operator import index
 from typing import Final
 
-from trackrecord.learning.advice.assignment import EXPLORE, Explore
+from trackrecord.learning.advice.rules import EXPLORE, Explore
 
 DEFAULT_BUDGET: Final = 2000
 # As in the wire format.

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from trackrecord.errors import SettingsError
-from trackrecord.learning.advice.assignment import Explore
+from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
@@ -71,11 +71,12 @@ def context(
         name = asked.project or reader.settings.project
     rules = rules_from(config, usual)
     if reader is not None and asked.names_project:
-        document, problem = reader.document(name)
+        found = reader.cached(name)
+        document, problem = found.document, found.problem
         handing = reader.handing(
             document, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
         )
-    found = context_from(
+    answer = context_from(
         document,
         own,
         rules,
@@ -89,4 +90,4 @@ def context(
         now=time.time(),
         handing=handing,
     )
-    return found if asked.problem is None else replace(found, problem=asked.with_(problem))
+    return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))

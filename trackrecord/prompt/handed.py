@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from trackrecord.learning.advice.assignment import Assignment, Explore, assign
+from trackrecord.learning.advice.assignment import Assignment, assign
 from trackrecord.learning.advice.exploring import Prospect, drawn_rates, promising, tried
+from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
 

@@ -11,7 +11,7 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import ExposureBody
 
-from .answer import named
+from .answer import names_of
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored
 from .candidates.rules import ContextRules
@@ -163,11 +163,12 @@ def context_from(
     )
 
 
-def _learnt_names(composed: Composition, own: Iterable[Candidate]) -> list[str]:
+def _learnt_names(composed: Composition, own: Iterable[Candidate]) -> tuple[str, ...]:
     """Return the ids of the learnt entries in the text, best first."""
     handed_in = {id(each) for each in own}
-    taken = (entry.candidate for entry in composed.selection.taken)
-    return [named(each) for each in taken if id(each) not in handed_in]
+    return names_of(
+        entry for entry in composed.selection.taken if id(entry.candidate) not in handed_in
+    )
 
 
 class _Teller:

@@ -10,6 +10,7 @@ import msgspec
 
 from trackrecord.learning.advice.failures import error_template
 from trackrecord.learning.advice.runs import AGENT, Run, Step
+from trackrecord.learning.competences.episodes import in_order
 
 from .outcome import Outcome, ToolCall
 
@@ -54,7 +55,7 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
     """
     assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
     trigger, cost = outcome.trigger, outcome.cost
-    calls = outcome.tool_graph or ()
+    calls = tuple(in_order(outcome.tool_graph or ()))
     if len(calls) > MAX_STEPS:
         calls = (*calls[: MAX_STEPS // 2], *calls[-(MAX_STEPS // 2) :])
     return _encoder.encode(

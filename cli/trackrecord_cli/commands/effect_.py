@@ -197,7 +197,7 @@ def _print_kinds(found: MeasuredEffect) -> None:
     if not kinds:
         click.echo(f"no task of project {found.project!r} ended with or without advice")
         return
-    rows = [(kind or "(no trigger)", *_cells(each)) for kind, each in kinds.items()]
+    rows = [(kind, *_cells(each)) for kind, each in kinds.items()]
     print_table(("kind of task", "with", "without", "difference", "interval", "verdict"), rows)
 
 

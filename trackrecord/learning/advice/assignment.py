@@ -5,13 +5,11 @@ Both are drawn by a hash, so that every process, and every retry, gives one task
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final, Literal, get_args
+from typing import Final, Literal
+
+from .rules import Explore
 
 Arm = Literal["given", "withheld"]
-Explore = Literal["off", "some", "full"]
-
-EXPLORE: Final[tuple[Explore, ...]] = get_args(Explore)
-MOST_WITHHELD: Final = 0.9
 # Chosen on seeds that no figure is reported on: see docs/how-it-learns.md.
 EXPLORED_SHARE: Final = 0.2
 _HASHES: Final = 2**64

@@ -1,5 +1,7 @@
 """The effect of a project's advice, measured from what is on record."""
 
+from collections.abc import Iterable
+
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.effect.entries import EntryEffect
@@ -37,27 +39,33 @@ def read_effect(
     return effect_of(trials_of(exposures, runs), tools_of)
 
 
-def withdraw_harmful(connection: Connection, project_id: int, *, now: float) -> list[EntryEffect]:
-    """Withdraw the entries that hurt and that nobody has decided about.
+def harmful_entries(connection: Connection, project_id: int) -> list[EntryEffect]:
+    """Return the entries that hurt and that nobody has decided about.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose advice.
+    """
+    decided = effect_decisions_in_force(connection, project_id).entries
+    harmful = read_effect(connection, project_id).harmful
+    return [each for each in harmful if each.entry not in decided]
+
+
+def withdraw(
+    connection: Connection, project_id: int, harmful: Iterable[EntryEffect], *, now: float
+) -> None:
+    """Withdraw entries, each with the numbers that it is withdrawn for.
 
     Args:
         connection: within a writing transaction.
         project_id: whose advice.
+        harmful: the entries.
         now: seconds since the epoch.
-
-    Returns:
-        The entries that are withdrawn now.
     """
-    harmful = read_effect(connection, project_id).harmful
-    if not harmful:
-        return []
-    decided = effect_decisions_in_force(connection, project_id).entries
-    found = [each for each in harmful if each.entry not in decided]
-    for each in found:
+    for each in harmful:
         reason = why_withdrawn(each)
         decide_effect(
             connection,
             project_id,
             EffectDecision("withdraw", each.entry, None, MEASURED, reason, now),
         )
-    return found

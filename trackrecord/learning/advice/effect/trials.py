@@ -1,12 +1,11 @@
 """Trials: the tasks that were assigned to an arm, each with how it ended."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from ..kinds import find_kinds
 from ..runs import Run
 from .exposures import Exposure, first_exposures
-
-KindOf = Callable[[Run], str]
 
 # Clocks of one fleet differ, and a moment may have been rounded to a second.
 _CLOCK_SLACK_S = 60.0
@@ -56,14 +55,7 @@ class Trials:
     empty: int = 0
 
 
-def kind_of_trigger(run: Run) -> str:
-    """Return the kind of a task: its trigger; "" for all without one."""
-    return run.trigger
-
-
-def trials_of(
-    exposures: Iterable[Exposure], runs: Iterable[Run], kind_of: KindOf = kind_of_trigger
-) -> Trials:
+def trials_of(exposures: Iterable[Exposure], runs: Iterable[Run]) -> Trials:
     """Join exposures with the outcomes of their tasks; a function of both sets.
 
     The first exposure of a task counts, and the first outcome that it had from then on.
@@ -71,7 +63,6 @@ def trials_of(
     Args:
         exposures: of one project, in any order.
         runs: of the same project, in any order.
-        kind_of: gives a run its kind of task.
     """
     first = first_exposures(exposures)
     outcomes: dict[str, Run] = {}
@@ -82,6 +73,7 @@ def trials_of(
         known = outcomes.get(run.task_id)
         if known is None or (run.ended_at, run.outcome) < (known.ended_at, known.outcome):
             outcomes[run.task_id] = run
+    kinds = _kinds(outcomes.values())
     ended = []
     waiting = [0, 0]
     empty = 0
@@ -89,7 +81,16 @@ def trials_of(
         if not exposure.entries:
             empty += 1
         elif (found := outcomes.get(exposure.task_id)) is not None:
-            ended.append(Trial(exposure, found, kind_of(found)))
+            ended.append(Trial(exposure, found, kinds[found.outcome]))
         else:
             waiting[exposure.is_withheld] += 1
     return Trials(tuple(ended), (waiting[0], waiting[1]), empty)
+
+
+def _kinds(runs: Collection[Run]) -> dict[int, str]:
+    """Return the kind of each run's task, by its outcome."""
+    kinds = find_kinds(runs)
+    positions = kinds.positions(runs)
+    return {
+        run.outcome: kinds.names[position] for run, position in zip(runs, positions, strict=True)
+    }
