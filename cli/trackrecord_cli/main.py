@@ -39,6 +39,7 @@ COMMANDS = {
     "lessons": "Show what tool calls teach, and dismiss what does not help.",
     "memories": "Store, recall and judge short facts that agents share.",
     "errors": "Record and show the errors of tasks in flight.",
+    "effect": "Show whether advice helps: tasks with it beside tasks without.",
     "context": "Rank candidates for a prompt under a token budget.",
     "explain": "Explain why something stands where it stands.",
     "artifacts": "Store and return oversized tool outputs.",
