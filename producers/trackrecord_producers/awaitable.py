@@ -24,6 +24,7 @@ from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page
     from trackrecord.inflight.errors import ErrorStats, ErrorType
+    from trackrecord.learning.advice.rules import Explore
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
     from trackrecord.prompt.candidates import partial_rules
@@ -47,6 +48,8 @@ async def arankings(
     lang: Language = "en",
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    task_id: str | None = None,
+    explore: Explore | None = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
     answer: Rankings = await _beside(
@@ -58,6 +61,8 @@ async def arankings(
         lang=lang,
         include=include,
         exclude=exclude,
+        task_id=task_id,
+        explore=explore,
     )
     return answer
 
@@ -73,6 +78,8 @@ async def acontext(
     config: partial_rules.Given = None,
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    task_id: str | None = None,
+    explore: Explore | None = None,
 ) -> Context:
     """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
     composed: Context = await _beside(
@@ -86,6 +93,8 @@ async def acontext(
         config=config,
         include=include,
         exclude=exclude,
+        task_id=task_id,
+        explore=explore,
     )
     return composed
 

@@ -1,11 +1,13 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
 
+from trackrecord.learning.advice.assignment import Arm
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import ExposureBody
 
 from .advice_document import AdviceDocument, LessonEntry
 from .candidates.partial_rules import DEFAULT_RULES
@@ -21,9 +23,12 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
+from .handed import Handing, exposure_of
 from .sections import SECTIONS
 from .wanted import Wanted, usually_wanted
 from .why import Why, why_of
+
+_AS_THEY_ARE: Final = Handing()
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,12 @@ class Rankings:
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether Redis is away and this is what it said last.
         problem: why the answer is empty or stale, None when all is well.
+        arm: "given", or "withheld" for a task of the holdout, which gets nothing so that others can
+            be compared with it; None without a task id.
+        is_explored: whether the order is a draw, so that little known entries are tried.
+        propensity: how probable it was that the task was assigned so: to its arm, and to an order
+            that is drawn or not drawn.
+        exposure: what is recorded of the task; None without a task id.
     """
 
     project: str
@@ -68,6 +79,10 @@ class Rankings:
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
+    arm: Arm | None = None
+    is_explored: bool = False
+    propensity: float = 1.0
+    exposure: ExposureBody | None = None
 
     @classmethod
     def empty(cls, project: str, *, problem: str | None) -> Self:
@@ -89,6 +104,7 @@ def answer_from(
     memory_rules: MemoryRules,
     advice: AdviceDocument | None = None,
     wanted: Wanted | None = None,
+    handing: Handing = _AS_THEY_ARE,
 ) -> Rankings:
     """Choose from a document what fits.
 
@@ -105,6 +121,7 @@ def answer_from(
         memory_rules: how memories are ranked for a task.
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: the sections that are asked for; None for those of the rules.
+        handing: what is withheld from the task, tried on it, and withdrawn.
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
@@ -119,24 +136,35 @@ def answer_from(
         memory_rules=memory_rules,
         advice=advice,
         wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
+        handing=handing,
     )
     selection, learnt = composed.selection, composed.learnt
-    taken: dict[str, Any] = learnt.taken(each.candidate for each in selection.taken)
-    return Rankings(
+    assignment = handing.assignment
+    answer = Rankings(
         project=project,
+        age_s=max(0.0, now - document.computed_at),
+        is_stale=problem is not None,
+        problem=problem,
+        arm=assignment.arm,
+        is_explored=assignment.is_explored,
+        propensity=assignment.propensity,
+        exposure=exposure_of(handing, document, names_of(selection.taken)),
+    )
+    if assignment.is_withheld:
+        return answer
+    taken: dict[str, Any] = learnt.taken(each.candidate for each in selection.taken)
+    return replace(
+        answer,
         **taken,
         prompt=selection.text,
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
-        over_budget=_names(selection.left_out),
+        over_budget=names_of(selection.left_out),
         why=why_of(composed, budget),
-        age_s=max(0.0, now - document.computed_at),
-        is_stale=problem is not None,
-        problem=problem,
     )
 
 
-def _names(entries: Iterable[Scored]) -> tuple[str, ...]:
+def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
     """Return the ids of candidates among those of all kinds."""
     candidates = [entry.candidate for entry in entries]
     # The id of one that stands in another section than its kind's bears the prefix already. A

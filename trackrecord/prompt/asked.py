@@ -5,6 +5,8 @@ from math import inf
 from operator import index
 from typing import Final, Literal
 
+from trackrecord.learning.advice.rules import EXPLORE, Explore
+
 from .wanted import ALL, Wanted, wanted_of
 
 # Stands for the budget of the settings.
@@ -12,6 +14,8 @@ Budget = int | Literal["default"] | None
 
 DEFAULT_BUDGET: Final = 400
 DEFAULT_CONTEXT_BUDGET: Final = 2000
+# As in the wire format.
+LONGEST_TASK_ID: Final = 256
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Asked:
         budget: in tokens; None for no limit.
         limit: of each kind; None for no limit.
         wanted: the sections that are asked for.
+        task_id: the id that the task's outcome will have; None where nothing is recorded.
+        explore: whether little known entries are tried; None for what the setting says.
         problem: which arguments could not be used, None when all could.
         names_project: whether it is known whose experience is asked for: another project's must
             never be the answer.
@@ -34,6 +40,8 @@ class Asked:
     budget: int | None
     limit: int | None
     wanted: Wanted
+    task_id: str | None
+    explore: Explore | None
     problem: str | None
     names_project: bool
 
@@ -52,6 +60,8 @@ def asked_for(
     exclude: object = None,
     usual_budget: int = DEFAULT_BUDGET,
     usual: Wanted = ALL,
+    task_id: object = None,
+    explore: object = None,
 ) -> Asked:
     """Check the arguments of a question, whatever they are; never raises.
 
@@ -64,6 +74,8 @@ def asked_for(
         exclude: the sections that are not.
         usual_budget: what the settings say.
         usual: the sections that the settings ask for.
+        task_id: the id that the task's outcome will have.
+        explore: whether little known entries are tried.
     """
     problems: list[str] = []
     wanted_project = _text("project", project, "nothing is read", problems)
@@ -74,15 +86,31 @@ def asked_for(
     wanted_budget = _bound("budget", budget, usual_budget, problems)
     wanted_limit = _bound("limit", limit, None, problems)
     wanted = wanted_of(include, exclude, problems, usual)
+    wanted_id = _text("task_id", task_id, "nothing is recorded", problems)
+    if wanted_id is not None and not 1 <= len(wanted_id) <= LONGEST_TASK_ID:
+        problems.append(f"task_id must have 1 to {LONGEST_TASK_ID} characters: nothing is recorded")
+        wanted_id = None
+    wanted_explore = _explore(explore, problems)
     return Asked(
         wanted_project,
         wanted_task,
         wanted_budget,
         wanted_limit,
         wanted,
+        wanted_id,
+        wanted_explore,
         "; ".join(problems) or None,
         names_project,
     )
+
+
+def _explore(value: object, problems: list[str]) -> Explore | None:
+    for known in EXPLORE:
+        if value == known:
+            return known
+    if value is not None:
+        problems.append(f"explore must be one of {', '.join(EXPLORE)}: the setting is used")
+    return None
 
 
 def _text(name: str, value: object, consequence: str, problems: list[str]) -> str | None:

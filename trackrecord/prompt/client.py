@@ -16,6 +16,7 @@ import redis
 
 from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import SettingsError
+from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.prompt.asked import DEFAULT_BUDGET, Budget, asked_for
@@ -26,6 +27,7 @@ from .advice_document import AdviceDocument, decode_advice
 from .answer import Rankings, answer_from
 from .cache import Stamps, read_advice, read_document, read_stamps
 from .document import RankingsDocument, decode_document
+from .handed import Handing, handing_of
 from .wanted import Wanted, usually_wanted
 
 
@@ -70,6 +72,8 @@ class RankingsReader:
         limit: int | None = None,
         lang: Language = "en",
         wanted: Wanted | None = None,
+        task_id: str | None = None,
+        explore: Explore | None = None,
     ) -> Rankings:
         """See `rankings`; without `wanted`, the sections are those of the settings."""
         name = project or self.settings.project
@@ -87,6 +91,26 @@ class RankingsReader:
             memory_rules=self.settings.memories,
             advice=found.advice,
             wanted=wanted,
+            handing=self.handing(found.document, name, task_id=task_id, task=task, explore=explore),
+        )
+
+    def handing(
+        self,
+        document: RankingsDocument | None,
+        project: str,
+        *,
+        task_id: str | None,
+        task: str | None,
+        explore: Explore | None,
+    ) -> Handing:
+        """Return how a document's entries are handed to a task; see `handing_of`."""
+        return handing_of(
+            document,
+            project=project,
+            task_id=task_id,
+            task=task,
+            holdout=self.settings.holdout,
+            explore=explore or self.settings.explore,
         )
 
     def cached(self, project: str) -> Cached:
@@ -137,6 +161,8 @@ def rankings(
     lang: Language = "en",
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    task_id: str | None = None,
+    explore: Explore | None = None,
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
 
@@ -157,6 +183,12 @@ def rankings(
         include: the sections to answer from, for example `["lessons", "memories"]`; the settings'
             when not given. Sections are named as the fields of the answer.
         exclude: the sections to leave out; the settings' when not given.
+        task_id: the id that the task's outcome will have. With one, what the task is handed is
+            recorded, so that `trackrecord effect` can say whether it helps. A task of the holdout
+            gets an empty answer, see `Rankings.arm`.
+        explore: whether entries that are little known are tried: "off", "some" (on one task in
+            five) or "full"; what the setting says when not given. The same for a task as long as
+            the rankings are the same. Without a task id and a text nothing is tried.
     """
     try:
         reader = process_reader()
@@ -171,6 +203,8 @@ def rankings(
         include=include,
         exclude=exclude,
         usual_budget=context.learnt_tokens,
+        task_id=task_id,
+        explore=explore,
         usual=usually_wanted(context.include, context.exclude),
     )
     if not asked.names_project:
@@ -182,6 +216,8 @@ def rankings(
         limit=asked.limit,
         lang=lang,
         wanted=asked.wanted,
+        task_id=asked.task_id,
+        explore=asked.explore,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
@@ -13,11 +14,14 @@ from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
 from .document import RankingsDocument
+from .handed import Handing
 from .known import Known
 from .learnt import LearntEntries, learnt_of
 from .sections import Feed
 from .shares import Shared, by_shares, capped
 from .wanted import ALL, Wanted
+
+_AS_THEY_ARE: Final = Handing()
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ def compose(
     advice: AdviceDocument | None = None,
     wanted: Wanted = ALL,
     most_learnt: int | None = None,
+    handing: Handing = _AS_THEY_ARE,
 ) -> Composition:
     """Rank both together, and write what fits.
 
@@ -69,11 +74,12 @@ def compose(
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: which sections of what is learnt compete.
         most_learnt: tokens that all that is learnt may take together; None for the whole budget.
+        handing: what is tried on the task, and what is withdrawn.
     """
     learnt = LearntEntries()
     if document is not None:
         known = Known(document, advice, task or "", language, memory_rules, rules.mask_past_tasks)
-        learnt = learnt_of(known, rules, most=most, wanted=wanted)
+        learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]
     competing, replaced = _apart(learnt.entries, ours)
@@ -101,9 +107,7 @@ def _shared(
     if budget is None or not ranking.rules.enabled:
         return Shared(ranking.entries)
     feeds: dict[int, Feed] = {
-        id(each.scored.candidate): each.feed
-        for found in learnt.by_field.values()
-        for each in found
+        id(each.scored.candidate): each.feed for found in learnt.by_field.values() for each in found
     }
     ratio = ranking.rules.markdown_ratio
     room = budget if most_learnt is None else min(budget, most_learnt)

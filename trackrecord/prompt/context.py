@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from trackrecord.errors import SettingsError
+from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
@@ -15,6 +16,7 @@ from .candidates.partial_rules import DEFAULT_RULES, rules_from
 from .candidates.read import Given, read_candidates
 from .candidates.tokenizer import Tokenizer
 from .client import Cached, process_reader
+from .handed import Handing
 from .report import Context, context_from
 from .wanted import usually_wanted
 
@@ -30,6 +32,8 @@ def context(
     config: partial_rules.Given = None,
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    task_id: str | None = None,
+    explore: Explore | None = None,
 ) -> Context:
     """Rank an agent's own candidates and what the fleet has learnt, and write what fits.
 
@@ -48,6 +52,11 @@ def context(
         config: rules that differ from those of the settings.
         include: the sections of what is learnt that compete, see `rankings`.
         exclude: the sections that do not.
+        task_id: the id that the task's outcome will have. With one, what the task is handed is
+            recorded, so that `trackrecord effect` can say whether it helps. For a task of the
+            holdout only the agent's own candidates compete, see `Context.arm`.
+        explore: whether entries that are little known are tried: "off", "some" (on one task in
+            five) or "full"; what the setting says when not given.
 
     Raises:
         InvalidCandidate: a candidate is none, or two have one id; the message names it.
@@ -56,7 +65,7 @@ def context(
     own = read_candidates(candidates)
     found, problem = Cached(), None
     usual, memory_rules = DEFAULT_RULES, MemoryRules()
-    reader = None
+    reader, handing = None, Handing()
     try:
         reader = process_reader()
     except SettingsError as error:
@@ -70,6 +79,8 @@ def context(
         budget,
         include=include,
         exclude=exclude,
+        task_id=task_id,
+        explore=explore,
         usual_budget=DEFAULT_CONTEXT_BUDGET,
         usual=usually_wanted(rules.include, rules.exclude),
     )
@@ -77,6 +88,9 @@ def context(
     if reader is not None and asked.names_project:
         found = reader.cached(name)
         problem = found.problem
+        handing = reader.handing(
+            found.document, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
+        )
     answer = context_from(
         found.document,
         own,
@@ -91,5 +105,6 @@ def context(
         now=time.time(),
         advice=found.advice,
         wanted=asked.wanted,
+        handing=handing,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))

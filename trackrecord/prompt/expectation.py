@@ -45,7 +45,7 @@ class Expectation:
     similar: tuple[Similar, ...] = ()
     tools: Mapping[str, float] = field(default_factory=dict)
     kinds: Mapping[int, float] = field(default_factory=dict)
-    votes: Recommendation = Recommendation()
+    votes: Recommendation = field(default=Recommendation())
 
 
 def expectation_of(advice: AdviceDocument, task: str) -> Expectation:

@@ -55,7 +55,8 @@ class Known:
     @cached_property
     def withdrawn(self) -> frozenset[str]:
         """The ids of what is handed out no more."""
-        return frozenset() if self.advice is None else frozenset(self.advice.withdrawn)
+        counted = () if self.advice is None else self.advice.withdrawn
+        return frozenset((*self.document.withdrawn, *counted))
 
     @cached_property
     def patterns(self) -> Mapping[str, PatternEntry]:
@@ -75,7 +76,9 @@ class Known:
         """The lessons about each tool, strongest first; the faded ones are history."""
         return self.once("lessons by tool", _lessons_by_tool)
 
-    def once(self, name: str, make: Callable[[AdviceDocument], dict[str, _Made]]) -> dict[str, _Made]:
+    def once(
+        self, name: str, make: Callable[[AdviceDocument], dict[str, _Made]]
+    ) -> dict[str, _Made]:
         """Return what is made of the advice once, and not for each prompt."""
         if self.advice is None:
             return {}

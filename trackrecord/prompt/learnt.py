@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
+import msgspec
+
 from trackrecord.errors import InvalidCandidate
 from trackrecord.learning.text.language import Language
 
@@ -13,11 +15,13 @@ from .candidates.rank import Scored, score_all
 from .candidates.rules import ContextRules
 from .candidates.text import write
 from .document import RankedPattern
+from .handed import Handing
 from .known import Known
 from .offers import Offer, Offered
 from .sections import FEEDS, SECTIONS, Feed, Section
 from .wanted import ALL, Wanted
 
+_AS_THEY_ARE: Final = Handing()
 # Of what holds for the project as a whole, only this much stands in for what is related.
 _MOST_GENERAL: Final = 5
 _BULLET: Final = "- "
@@ -71,7 +75,12 @@ class LearntEntries:
 
 
 def learnt_of(
-    known: Known, rules: ContextRules, *, most: int | None, wanted: Wanted = ALL
+    known: Known,
+    rules: ContextRules,
+    *,
+    most: int | None,
+    wanted: Wanted = ALL,
+    handing: Handing = _AS_THEY_ARE,
 ) -> LearntEntries:
     """Return what has to do with the task, as candidates that bring their own score.
 
@@ -83,19 +92,21 @@ def learnt_of(
         rules: the weights and ratios.
         most: how many of each kind compete; None for all.
         wanted: the sections that compete.
+        handing: what is tried on the task, and what is withdrawn.
     """
     offered = {feed.field: feed.offers(known) for feed in FEEDS if wanted.has(feed.field)}
     offers: dict[str, Sequence[Offer]] = {name: found.offers for name, found in offered.items()}
     if known.task and not (known.can_tell and any(offers.values())):
-        offers = _with_general(offers, offered, known)
+        offers = _with_general(offers, offered)
     by_field: dict[str, Sequence[Competing]] = {}
     beyond = 0
     for feed in FEEDS:
         if feed.field not in offers:
             continue
-        found = _handed_out(offers[feed.field], feed, known)
+        found = _drawn(_handed_out(offers[feed.field], feed, known), feed, handing)
         limit = _most(feed, most)
-        by_field[feed.field] = _competing(found[:limit], feed, known, rules)
+        competing = _competing(found[:limit], feed, known, rules)
+        by_field[feed.field] = _marked(competing, feed, known, handing, rules)
         beyond += len(found) - len(by_field[feed.field])
         if not known.task:
             beyond += known.document.beyond.get(feed.field, 0)
@@ -103,7 +114,7 @@ def learnt_of(
 
 
 def _with_general(
-    offers: Mapping[str, Sequence[Offer]], offered: Mapping[str, Offered], known: Known
+    offers: Mapping[str, Sequence[Offer]], offered: Mapping[str, Offered]
 ) -> dict[str, Sequence[Offer]]:
     candidates = [
         (offer.value, name, offer)
@@ -143,6 +154,37 @@ def _handed_out(offers: Sequence[Offer], feed: Feed, known: Known) -> Sequence[O
 def is_withdrawn(known: Known, section: Section, entry_id: str) -> bool:
     """Return whether an entry did harm and is handed out no more."""
     return name_of(section, entry_id) in known.withdrawn
+
+
+def _drawn(offers: Sequence[Offer], feed: Feed, handing: Handing) -> Sequence[Offer]:
+    """Return offers by the rates that were drawn for them; as they are where none were."""
+    if feed.field not in handing.rates:
+        return offers
+    drawn = [
+        offer._replace(value=offer.relevance * handing.score(feed.field, offer.entry))
+        for offer in offers
+    ]
+    return sorted(drawn, key=lambda each: (-each.value, each.entry.id))
+
+
+def _marked(
+    competing: list[Competing], feed: Feed, known: Known, handing: Handing, rules: ContextRules
+) -> list[Competing]:
+    """Return a feed's entries; the lines of those that are tried say so."""
+    tried = handing.tried.get(feed.field, frozenset())
+    return [
+        _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
+        for each in competing
+    ]
+
+
+def _tried(
+    each: Competing, feed: Feed, known: Known, handing: Handing, rules: ContextRules
+) -> Competing:
+    candidate = each.scored.candidate
+    line = handing.line(feed.field, each.offer.entry.id, candidate.text, known.language)
+    (marked,) = score_all([msgspec.structs.replace(candidate, text=line)], rules)
+    return Competing(each.offer, marked.at(each.scored.score), feed)
 
 
 def _most(feed: Feed, most: int | None) -> int | None:

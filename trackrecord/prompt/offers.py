@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
-from trackrecord.learning.competences.episodes import tools_of_signature as tools_of
+from trackrecord.learning.competences.episodes import tools_of
 
 from .advice_document import LessonEntry
 from .document import RankedCompetence, RankedFailure, RankedPattern
@@ -46,7 +46,7 @@ class Offered:
     """What a section offers.
 
     Attributes:
-        offers: what has to do with the task, or with the project where there is no task; best first.
+        offers: what has to do with the task, or with the project without one; best first.
         general: what holds for the project as a whole and may stand in where nothing is related.
         pool: all entries, best first.
         harmful: what is left out because such tasks go better, or worse, without it.
@@ -100,9 +100,7 @@ def patterns_for(known: Known) -> Offered:
 def _patterns_for(known: Known, entries: Sequence[RankedPattern]) -> Offered:
     refuted = frozenset(each.id for each in entries if known.advice and _is_refuted(known, each))
     kept = [each for each in entries if each.id not in refuted] if refuted else entries
-    everything = _best_first(
-        Offer(each, 1.0, _strength(known, each), "project") for each in kept
-    )
+    everything = _best_first(Offer(each, 1.0, _strength(known, each), "project") for each in kept)
     if not known.task or known.advice is None:
         return Offered(everything, pool=entries, refuted=refuted)
     related = []
@@ -148,13 +146,15 @@ def _by_kind(known: Known, pattern: RankedPattern) -> float:
 
 
 def failing_for(known: Known) -> Offered:
-    """Offer procedures that never succeeded by how probable it is that the task uses their tools."""
+    """Offer procedures that never succeeded, by how probable their tools are for the task."""
     pool = known.document.failing
     if known.advice is None:
         return Offered(_offers(pool, 1.0), pool=pool)
     refuted = frozenset(each.id for each in pool if _may_be_chance(known, each))
     told = _told_by_lessons(known)
-    kept = [each for each in pool if each.id not in refuted and frozenset(tools_of(each.id)) not in told]
+    kept = [
+        each for each in pool if each.id not in refuted and frozenset(tools_of(each.id)) not in told
+    ]
     if not known.task:
         return Offered(_offers(kept, 1.0), pool=pool, refuted=refuted)
     found = []
@@ -206,9 +206,7 @@ def competences_for(known: Known) -> Offered:
         return Offered(_offers(kept, 1.0), pool=pool, refuted=refuted)
     fitting = fitting_competences(kept, known.task)
     offers = [
-        Offer(each, fit, each.score, "text")
-        for each, fit in fitting
-        if fit >= LEAST_RELEVANCE
+        Offer(each, fit, each.score, "text") for each, fit in fitting if fit >= LEAST_RELEVANCE
     ]
     return Offered(offers, pool=pool, refuted=refuted)
 
@@ -241,6 +239,7 @@ def similar_tasks_for(known: Known) -> Offered:
 
 
 _FEW: Final = 3
+
 
 def _general(known: Known, entries: Sequence[Any]) -> list[Offer]:
     """Return the best entries, unless similar tasks say that the task does not use their tools."""

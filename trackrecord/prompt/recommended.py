@@ -36,7 +36,9 @@ def recommended_procedures(known: Known) -> list[_Recommended]:
     """
     if known.advice is None:
         return []
-    voted: list[_Recommended] = [(each, each.score, "votes") for each in _voted(known, known.advice)]
+    voted: list[_Recommended] = [
+        (each, each.score, "votes") for each in _voted(known, known.advice)
+    ]
     ids = {each.id for each, _, _ in voted}
     better = [each for each in _better(known) if each[0].id not in ids]
     return [*voted, *better][:_MOST]

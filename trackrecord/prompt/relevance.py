@@ -32,7 +32,9 @@ def fitting_competences(
     found = []
     for each in competences:
         similar = similarity(task, (*each.triggers, each.instructions))
-        found.append((msgspec.structs.replace(each, score=_score_of(each, similar)), similar or 0.0))
+        found.append(
+            (msgspec.structs.replace(each, score=_score_of(each, similar)), similar or 0.0)
+        )
     return _ranked(found)
 
 

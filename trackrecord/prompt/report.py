@@ -2,21 +2,27 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
+from trackrecord.learning.advice.assignment import Arm
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import ExposureBody
 
 from .advice_document import AdviceDocument
+from .answer import names_of
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .candidates.tokenizer import Tokenizer
 from .compose import Composition, compose
 from .document import RankingsDocument
+from .handed import Handing, exposure_of
 from .wanted import Wanted, usually_wanted
+
+_AS_THEY_ARE: Final = Handing()
 
 Reason = Literal["budget", "share", "max_candidates", "replaced"]
 
@@ -61,6 +67,12 @@ class Context:
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether these are the rankings that this process saw last, and not the newest.
         problem: why the rankings are missing or stale, None when all is well.
+        arm: "given", or "withheld" for a task of the holdout, for which only the agent's own
+            candidates compete; None without a task id.
+        is_explored: whether the order of what is learnt is a draw, so that little known entries are
+            tried.
+        propensity: how probable it was that the task was assigned so.
+        exposure: what is recorded of the task; None without a task id.
     """
 
     project: str
@@ -73,6 +85,10 @@ class Context:
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
+    arm: Arm | None = None
+    is_explored: bool = False
+    propensity: float = 1.0
+    exposure: ExposureBody | None = None
 
 
 def context_from(
@@ -90,6 +106,7 @@ def context_from(
     now: float,
     advice: AdviceDocument | None = None,
     wanted: Wanted | None = None,
+    handing: Handing = _AS_THEY_ARE,
 ) -> Context:
     """Rank both together, and write what fits.
 
@@ -107,21 +124,32 @@ def context_from(
         now: seconds since the epoch.
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: the sections that are asked for; None for those of the rules.
+        handing: what is withheld from the task, tried on it, and withdrawn.
     """
-    composed = compose(
-        document,
-        own,
-        rules,
-        task=task,
-        most=rules.max_learnt,
-        budget=budget,
-        language=language,
-        tokenizer=tokenizer,
-        memory_rules=memory_rules,
-        advice=advice,
-        wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
-        most_learnt=rules.learnt_tokens,
-    )
+
+    def composed_of(offered: RankingsDocument | None) -> Composition:
+        return compose(
+            offered,
+            own,
+            rules,
+            task=task,
+            most=rules.max_learnt,
+            budget=budget,
+            language=language,
+            tokenizer=tokenizer,
+            memory_rules=memory_rules,
+            advice=advice,
+            wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
+            most_learnt=rules.learnt_tokens,
+            handing=handing,
+        )
+
+    composed = composed_of(document)
+    exposure = None
+    if document is not None:
+        exposure = exposure_of(handing, document, _learnt_names(composed, own))
+    if handing.assignment.is_withheld:
+        composed = composed_of(None)
     selection, tell = composed.selection, _Teller(composed, own)
     return Context(
         project=project,
@@ -138,6 +166,18 @@ def context_from(
         age_s=None if document is None else max(0.0, now - document.computed_at),
         is_stale=document is not None and problem is not None,
         problem=problem,
+        arm=handing.assignment.arm,
+        is_explored=handing.assignment.is_explored,
+        propensity=handing.assignment.propensity,
+        exposure=exposure,
+    )
+
+
+def _learnt_names(composed: Composition, own: Iterable[Candidate]) -> tuple[str, ...]:
+    """Return the ids of the learnt entries in the text, best first."""
+    handed_in = {id(each) for each in own}
+    return names_of(
+        entry for entry in composed.selection.taken if id(entry.candidate) not in handed_in
     )
 
 

@@ -66,9 +66,7 @@ def _task_of(
         verdict="",
         ended_at=ended_at,
         score=max(each.cosine for each in similar),
-        lines={
-            language: similar_task_line(text, difference, language) for language in _LANGUAGES
-        },
+        lines={language: similar_task_line(text, difference, language) for language in _LANGUAGES},
     )
 
 
@@ -106,9 +104,7 @@ def _only(advice: AdviceDocument, these: Iterable[int], those: Iterable[int]) ->
     used = [advice.procedures[position].order for position in these]
     others = {tool for position in those for tool in advice.procedures[position].order}
     return tuple(
-        tool
-        for tool in used[0]
-        if tool not in others and all(tool in order for order in used[1:])
+        tool for tool in used[0] if tool not in others and all(tool in order for order in used[1:])
     )
 
 

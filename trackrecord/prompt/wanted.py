@@ -30,9 +30,7 @@ def usually_wanted(include: tuple[str, ...], exclude: tuple[str, ...]) -> Wanted
     return Wanted(frozenset(include) or None, frozenset(exclude))
 
 
-def wanted_of(
-    include: object, exclude: object, problems: list[str], usual: Wanted = ALL
-) -> Wanted:
+def wanted_of(include: object, exclude: object, problems: list[str], usual: Wanted = ALL) -> Wanted:
     """Read which sections are wanted, whatever was handed in; never raises.
 
     Args:

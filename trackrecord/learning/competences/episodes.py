@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -15,8 +15,8 @@ JOINT = "+"
 # The actor of calls that the other side of a conversation makes, in its own systems.
 USER = "user"
 ESCAPE = "\\"
-_NAMES = re.compile(r"(?:[^+\\]|\\.)+", re.DOTALL)
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_NAME: Final = re.compile(r"(?:\\[+\\]|[^+])+")
+_ESCAPED: Final = re.compile(r"\\([+\\])")
 
 
 class Call(Protocol):
@@ -85,9 +85,14 @@ def signature_of(order: tuple[str, ...]) -> str:
     return JOINT.join(_escaped(name) for name in sorted(order))
 
 
-def tools_of_signature(signature: str) -> tuple[str, ...]:
-    """Return the tool names of a signature; it is the reverse of `signature_of`."""
-    return tuple(_ESCAPED.sub(r"\1", name) for name in _NAMES.findall(signature))
+def tools_of(signature: str) -> tuple[str, ...]:
+    """Return the tool names that a signature joins, stripped, sorted, each once.
+
+    Whoever types one need not sort it. A backslash in front of a `+` or of a backslash is an
+    escape, as in `signature_of`.
+    """
+    names = (_ESCAPED.sub(r"\1", name).strip() for name in _NAME.findall(signature))
+    return tuple(sorted({name for name in names if name}))
 
 
 def _escaped(name: str) -> str:

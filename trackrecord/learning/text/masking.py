@@ -30,7 +30,9 @@ _INTRODUCED: Final = re.compile(
     r"|[Cc]olleague|[Pp]assenger|[Cc]ustomer|[Cc]lient|[Uu]ser|[Pp]atient|[Ee]mployee)"
     rf"[,:]?\x20)({_PART}(?:\x20{_PART}){{0,2}})"
 )
-_INTRODUCED_ZH: Final = re.compile(r"(我叫|名叫|姓名[:：是]?)[\u4e00-\u9fff]{2,4}?(?=[,，。;；\s]|$)")
+_INTRODUCED_ZH: Final = re.compile(
+    r"(我叫|名叫|姓名[:：是]?)[\u4e00-\u9fff]{2,4}?(?=[,，。;；\s]|$)"
+)
 _PAIR: Final = re.compile(rf"\b(?:([Tt]he|[Aa]n?)\x20)?({_PART}(?:\x20{_PART}){{1,2}})\b")
 # Words that open the name of a place.
 _PLACES: Final = frozenset(
