@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from trackrecord.learning.advice.votes import Ballots, Recommendation, recommend
 
-from .advice_document import AdviceDocument
+from .advice_document import NO_PROCEDURE, AdviceDocument
 
 _Name = TypeVar("_Name", str, int)
 
@@ -51,7 +51,9 @@ class Expectation:
 def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
     """Return what is to be expected of a task; nothing where no past task is similar."""
     # The moment is the document's: the same documents and task give the same answer.
-    votes = recommend(_ballots_of(advice), task, now=advice.computed_at)
+    votes = recommend(
+        _ballots_of(advice), task, now=advice.computed_at, excluded=frozenset({NO_PROCEDURE})
+    )
     least = _LEAST_OF_BEST * votes.similar[0][1] if votes.similar else 0.0
     similar = tuple(Similar(*each) for each in votes.similar if each[1] >= least)
     if not similar:
@@ -62,10 +64,14 @@ def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
 def runs_of(
     advice: AdviceDocument, similar: tuple[Similar, ...]
 ) -> Iterator[tuple[Similar, tuple[str, ...], int, int]]:
-    """Yield, for each text, each of its procedures with its successes and failures."""
+    """Yield, for each text, each of its procedures with its successes and failures.
+
+    The tools of a rare procedure may be unknown.
+    """
     for each in similar:
         for position, successes, failures, _ in advice.past_tasks.runs[each.position]:
-            yield each, advice.procedures[position].order, successes, failures
+            order = () if position == NO_PROCEDURE else advice.procedures[position].order
+            yield each, order, successes, failures
 
 
 def _ballots_of(advice: AdviceDocument) -> Ballots:

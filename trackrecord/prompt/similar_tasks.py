@@ -12,7 +12,7 @@ from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.text.masking import masked
 
-from .advice_document import AdviceDocument
+from .advice_document import NO_PROCEDURE, AdviceDocument
 from .document import RankedTask
 from .expectation import Similar
 from .known import Known
@@ -95,7 +95,7 @@ def _apart(
     advice: AdviceDocument, won: Counter[int], lost: Counter[int]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tools that all successes used and no failure did, and the reverse."""
-    if min(won.total(), lost.total()) < _LEAST_RUNS:
+    if min(won.total(), lost.total()) < _LEAST_RUNS or NO_PROCEDURE in won | lost:
         return (), ()
     return _only(advice, won, lost), _only(advice, lost, won)
 

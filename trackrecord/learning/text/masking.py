@@ -35,18 +35,20 @@ _INTRODUCED_ZH: Final = re.compile(
 )
 _PAIR: Final = re.compile(rf"\b(?:([Tt]he|[Aa]n?)\x20)?({_PART}(?:\x20{_PART}){{1,2}})\b")
 # Words that open the name of a place.
-_PLACES: Final = frozenset(
-    "New San Santa Los Las Saint North South East West Great United Fort Port Lake Mount Cape Rio "
-    "Hong Buenos".split()
-)
+_PLACES_TEXT: Final = """
+New San Santa Los Las Saint North South East West Great United Fort Port Lake Mount Cape Rio
+Hong Buenos
+"""
 # Other words that are written large where no person is meant.
-_NO_NAME: Final = _PLACES | frozenset(
-    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June "
-    "July August September October November December The This That These If When While After Before "
-    "And But Or For From In On At To Is Are Do Does Can Could Please Fix Add Remove Update Change "
-    "Make Write Read Run Test Use Check Find Create Delete Implement Support Allow Return Set Get "
-    "Show Move Rename Refactor Repair You Your I We They He She It".split()
-)
+_NO_NAME_TEXT: Final = """
+Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
+July August September October November December The This That These If When While After Before
+And But Or For From In On At To Is Are Do Does Can Could Please Fix Add Remove Update Change
+Make Write Read Run Test Use Check Find Create Delete Implement Support Allow Return Set Get
+Show Move Rename Refactor Repair You Your I We They He She It
+"""
+_PLACES: Final = frozenset(_PLACES_TEXT.split())
+_NO_NAME: Final = _PLACES | frozenset(_NO_NAME_TEXT.split())
 # What stands behind these is an id although it has no digit: "reservation HXDUBJ".
 _CODE: Final = re.compile(
     r"\b([Rr]eservation|[Bb]ooking|[Oo]rder|[Tt]icket|[Cc]ode|[Nn]umber|[Aa]ccount|id|ID)"
