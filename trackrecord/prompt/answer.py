@@ -130,7 +130,7 @@ def answer_from(
         (),
         rules,
         task=task,
-        most=None if limit is None else max(0, limit),
+        most=_most(limit, budget, rules),
         budget=budget,
         language=language,
         memory_rules=memory_rules,
@@ -162,6 +162,13 @@ def answer_from(
         over_budget=names_of(selection.left_out),
         why=why_of(composed, budget),
     )
+
+
+def _most(limit: int | None, budget: int | None, rules: ContextRules) -> int | None:
+    if limit is not None:
+        return max(0, limit)
+    # No budget has room for more.
+    return None if budget is None else rules.max_learnt
 
 
 def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:

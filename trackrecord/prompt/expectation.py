@@ -4,7 +4,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import fsum
 from typing import Final, TypeVar
 
 from trackrecord.learning.advice.votes import Ballots, Recommendation, recommend
@@ -84,29 +83,28 @@ def _ballots_of(advice: AdviceDocument) -> Ballots:
 
 
 def _tools_of(advice: AdviceDocument, similar: tuple[Similar, ...]) -> dict[str, float]:
-    weights: defaultdict[str, list[float]] = defaultdict(list)
-    all_weights = []
+    weights: defaultdict[str, float] = defaultdict(float)
+    total = 0.0
     for each, order, successes, failures in runs_of(advice, similar):
         weight = each.cosine * (successes + failures)
-        all_weights.append(weight)
+        total += weight
         for tool in order:
-            weights[tool].append(weight)
-    return _shares(weights, fsum(all_weights))
+            weights[tool] += weight
+    return _shares(weights, total)
 
 
 def _kinds_of(advice: AdviceDocument, similar: tuple[Similar, ...]) -> dict[int, float]:
     if not advice.kinds:
         return {}
-    weights: defaultdict[int, list[float]] = defaultdict(list)
+    weights: defaultdict[int, float] = defaultdict(float)
     known = array("I", advice.past_tasks.kinds)
     for each in similar:
         if each.position < len(known):
-            weights[known[each.position]].append(each.cosine)
-    return _shares(weights, fsum(each.cosine for each in similar))
+            weights[known[each.position]] += each.cosine
+    return _shares(weights, sum(weights.values()))
 
 
-def _shares(weights: Mapping[_Name, list[float]], total: float) -> dict[_Name, float]:
+def _shares(weights: Mapping[_Name, float], total: float) -> dict[_Name, float]:
     if not total:
         return {}
-    # Exact sums: they do not depend on the order of the texts.
-    return {name: min(1.0, fsum(parts) / total) for name, parts in weights.items()}
+    return {name: min(1.0, weight / total) for name, weight in weights.items()}

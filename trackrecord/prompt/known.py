@@ -1,9 +1,9 @@
 """What is known when a prompt is asked for: the documents, the task, and what to expect of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
@@ -31,6 +31,7 @@ class Known:
         language: of the lines.
         memory_rules: how memories are ranked for a task.
         masks: whether past tasks' texts are masked.
+        memo: what one section has found out and another needs.
     """
 
     document: RankingsDocument
@@ -39,6 +40,7 @@ class Known:
     language: Language
     memory_rules: MemoryRules
     masks: bool = True
+    memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def expectation(self) -> Expectation:

@@ -17,13 +17,15 @@ from .candidates.text import write
 from .document import RankedPattern
 from .handed import Handing
 from .known import Known
-from .offers import Offer, Offered
+from .offered import Offer, Offered
 from .sections import FEEDS, SECTIONS, Feed, Section
 from .wanted import ALL, Wanted
 
 _AS_THEY_ARE: Final = Handing()
 # Of what holds for the project as a whole, only this much stands in for what is related.
 _MOST_GENERAL: Final = 5
+# More of one section than this is not read, however related it is.
+_MOST_RELATED: Final = 5
 _BULLET: Final = "- "
 # What is made of entries once; those of other feeds are made for one task.
 _MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
@@ -104,7 +106,7 @@ def learnt_of(
         if feed.field not in offers:
             continue
         found = _drawn(_handed_out(offers[feed.field], feed, known), feed, handing)
-        limit = _most(feed, most)
+        limit = _most(feed, most, known)
         competing = _competing(found[:limit], feed, known, rules)
         by_field[feed.field] = _marked(competing, feed, known, handing, rules)
         beyond += len(found) - len(by_field[feed.field])
@@ -187,8 +189,9 @@ def _tried(
     return Competing(each.offer, marked.at(each.scored.score), feed)
 
 
-def _most(feed: Feed, most: int | None) -> int | None:
-    limits = [limit for limit in (feed.at_most, most) if limit is not None]
+def _most(feed: Feed, most: int | None, known: Known) -> int | None:
+    related = _MOST_RELATED if known.can_tell else None
+    limits = [limit for limit in (feed.at_most, most, related) if limit is not None]
     return min(limits, default=None)
 
 

@@ -8,6 +8,7 @@ which heading they stand, which setting weighs them, which fields an answer has,
 the text.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -25,17 +26,17 @@ from .headings import (
     PATTERN_HEADINGS,
     PROCEDURES_HEADING,
 )
+from .known import Known
+from .offered import Offered
 from .offers import (
-    OffersOf,
     competences_for,
     failing_for,
     lessons_for,
     memories_for,
-    patterns_for,
     procedures_for,
     similar_tasks_for,
-    warnings_for,
 )
+from .pattern_offers import patterns_for, warnings_for
 
 Kind = Literal[
     "phase", "task", "decision", "evidence", "agent_context",
@@ -62,7 +63,7 @@ class Feed:
     field: str
     weight: str
     share: float
-    offers: OffersOf
+    offers: Callable[[Known], Offered]
     is_of_advice: bool = False
     at_most: int | None = None
 

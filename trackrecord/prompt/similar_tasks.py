@@ -4,6 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -20,6 +21,9 @@ from .relevance import similar_past_tasks
 
 _LANGUAGES: Final = ("en", "zh")
 _ID_BYTES: Final = 8
+# So many of the closest texts are compared with each other, and so much of each is told.
+_MOST_COMPARED: Final = 6
+_LONGEST: Final = 200
 # What a single run did differently may be chance.
 _LEAST_RUNS: Final = 2
 
@@ -37,11 +41,22 @@ def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
         found = similar_past_tasks(known.document.past_tasks, known.task)
         return _merged(_masked(each) for each in found) if known.masks else _merged(found)
     groups: dict[str, list[Similar]] = {}
-    for each in known.expectation.similar:
-        text = _text_of(known.advice, each.position)
+    for each in _telling(known, known.advice):
+        text = _text_of(known.advice, each.position)[:_LONGEST]
         groups.setdefault(masked(text) if known.masks else text, []).append(each)
     tasks = (_task_of(known.advice, text, similar, told) for text, similar in groups.items())
     return [each for each in tasks if each is not None]
+
+
+def _telling(known: Known, advice: AdviceDocument) -> list[Similar]:
+    """Return the closest texts of which it may be known what made the difference."""
+    telling = (
+        each
+        for each in known.expectation.similar
+        if advice.past_tasks.endings[each.position]
+        or len(advice.past_tasks.runs[each.position]) > 1
+    )
+    return list(islice(telling, _MOST_COMPARED))
 
 
 def _text_of(advice: AdviceDocument, position: int) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from .candidates.candidate import Candidate
 from .compose import Composition
 from .learnt import Competing, is_withdrawn, name_of, section_for
-from .offers import Basis, Offered
+from .offered import Basis, Offered
 from .sections import FEEDS, SECTIONS, Feed
 
 _MOST_OTHERS: Final = 10

@@ -16,9 +16,8 @@ _MAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64
 _URL: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s\"'<>)\]]+")
 _HOME: Final = re.compile(r"(?<![\w/\\])(?:[A-Za-z]:)?[\\/](?:home|Users|users)[\\/][^\s\"'<>)\]]+")
 # A word with digits in it, with the parts that are joined to it: mia_li_3668, PROJ-41, 7f3a-22.
-_ID: Final = re.compile(r"\b\w+(?:[-_#]\w+)*\b")
+_ID: Final = re.compile(r"\b(?=[\w#-]{0,200}\d)\w+(?:[-_#]\w+)*\b")
 _NUMBER: Final = re.compile(r"[-+]?\d[\d.,:/]*\d%?|\d%?")
-_DIGIT: Final = re.compile(r"\d")
 _LETTERS: Final = re.compile(r"[^\W\d_]{3,}")
 
 _WORD: Final = r"[A-Z\u00c0-\u00d6\u00d8-\u00de][a-z\u00df-\u00f6\u00f8-\u00ff]+"
@@ -95,8 +94,6 @@ def _kept(found: str, placeholder: str, known: set[str]) -> str:
 
 
 def _id(word: str, known: set[str]) -> str:
-    if not _DIGIT.search(word):
-        return word
     if not any(character.isalpha() for character in word):
         return "{n}"
     return _kept(word, "{id}", known) if "_" in word else "{id}"
