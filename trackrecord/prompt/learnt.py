@@ -28,7 +28,7 @@ _MOST_GENERAL: Final = 5
 _MOST_RELATED: Final = 5
 _BULLET: Final = "- "
 # What is made of entries once; those of other feeds are made for one task.
-_MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
+MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _most(feed: Feed, most: int | None, known: Known) -> int | None:
 def _competing(
     offers: Sequence[Offer], feed: Feed, known: Known, rules: ContextRules
 ) -> list[Competing]:
-    if feed.field in _MADE_FOR_TASKS:
+    if feed.field in MADE_FOR_TASKS:
         made = _scored((offer.entry for offer in offers), feed, known.language, rules)
     else:
         made = _scored_once(feed, known, rules)

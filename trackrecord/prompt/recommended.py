@@ -19,6 +19,8 @@ _Counts = TypeVar("_Counts", Usage, Gain)
 
 # One success may have been luck.
 _LEAST_SUCCESSES: Final = 2
+# How much more often successes used it than failures did.
+_LEAST_LIFT: Final = 1.25
 _LEAST_RUNS: Final = 4
 _MOST: Final = 2
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
@@ -93,12 +95,11 @@ def _usage_of(known: Known, tools: tuple[str, ...], *, is_part: bool) -> Usage:
 
 
 def _tells(usage: Usage) -> bool:
-    """Return whether successes used it more often than failures did."""
-    if usage.used_by_successes < _LEAST_SUCCESSES:
+    """Return whether many successes used it, and clearly more of them than of the failures."""
+    if usage.used_by_successes < max(_LEAST_SUCCESSES, NEEDS_MORE_BELOW * usage.successes):
         return False
-    if not usage.failures:
-        return True
-    return usage.used_by_successes * usage.failures > usage.used_by_failures * usage.successes
+    won, lost = usage.used_by_successes / usage.successes, usage.used_by_failures
+    return not usage.failures or won >= _LEAST_LIFT * lost / usage.failures
 
 
 def _is_refuted(advice: AdviceDocument, voted: Voted) -> bool:

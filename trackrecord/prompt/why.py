@@ -1,6 +1,6 @@
 """Why a line stands in a prompt, and why another does not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -8,7 +8,8 @@ import msgspec
 
 from .candidates.candidate import Candidate
 from .compose import Composition
-from .learnt import Competing, is_withdrawn, name_of, section_for
+from .known import Known
+from .learnt import MADE_FOR_TASKS, Competing, is_withdrawn, name_of, section_for
 from .offered import Basis, Offered
 from .sections import FEEDS, SECTIONS, Feed
 
@@ -130,13 +131,21 @@ def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[
         return
     for feed in FEEDS:
         offered = composed.learnt.offered.get(feed.field)
-        document = known.advice if feed.is_of_advice else known.document
-        pool: Any = getattr(document, feed.field, ()) if offered is None else offered.pool
+        pool: Any = offered.pool if offered is not None else _pool_of(known, feed)
         left = (each for each in pool if (feed.field, each.id) not in competing)
         for entry in islice(left, _MOST_OTHERS):
             why = _other(composed, feed, offered, entry)
             if why is not None:
                 yield why
+
+
+def _pool_of(known: Known, feed: Feed) -> Sequence[Any]:
+    """Return the entries of a section that was excluded; none where they are made for a task."""
+    if feed.field in MADE_FOR_TASKS:
+        return ()
+    document = known.advice if feed.is_of_advice else known.document
+    entries: Sequence[Any] = getattr(document, feed.field, ())
+    return entries
 
 
 def _other(composed: Composition, feed: Feed, offered: Offered | None, entry: Any) -> Why | None:  # noqa: ANN401

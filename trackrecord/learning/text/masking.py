@@ -17,7 +17,8 @@ _URL: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s\"'<>)\]]+")
 _HOME: Final = re.compile(r"(?<![\w/\\])(?:[A-Za-z]:)?[\\/](?:home|Users|users)[\\/][^\s\"'<>)\]]+")
 # A word with digits in it, with the parts that are joined to it: mia_li_3668, PROJ-41, 7f3a-22.
 _ID: Final = re.compile(r"\b(?=[\w#-]{0,200}\d)\w+(?:[-_#]\w+)*\b")
-_NUMBER: Final = re.compile(r"[-+]?\d[\d.,:/]*\d%?|\d%?")
+_NUMBER: Final = re.compile(r"(?<!\w)\+?\d+(?:[.,:/]\d+)*%?(?!\w)")
+_DIGITS: Final = re.compile(r"\d+")
 _LETTERS: Final = re.compile(r"[^\W\d_]{3,}")
 
 _WORD: Final = r"[A-Z\u00c0-\u00d6\u00d8-\u00de][a-z\u00df-\u00f6\u00f8-\u00ff]+"
@@ -75,8 +76,9 @@ def masked(text: str) -> str:
     text = _URL.sub("{url}", text)
     text = _MAIL.sub(lambda found: _kept(found.group(), "{mail}", known), text)
     text = _HOME.sub("{path}", text)
-    text = _ID.sub(lambda found: _id(found.group(), known), text)
     text = _NUMBER.sub("{n}", text)
+    text = _ID.sub(lambda found: _id(found.group(), known), text)
+    text = _DIGITS.sub("{n}", text)
     text = _CODE.sub(r"\1\2{id}", text)
     text = _CODE_BESIDE.sub("{id}", text)
     text = _INTRODUCED.sub(lambda found: found[1] + _introduced(found[2], known), text)
