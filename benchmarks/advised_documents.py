@@ -29,7 +29,9 @@ _NOW: Final = 1_800_000_000.0
 
 def task_texts(chance: random.Random, count: int) -> list[str]:
     """Return texts of tasks whose words are as unevenly frequent as those of a language."""
-    words = [f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}x" for n in range(_WORDS)]
+    words = [
+        f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}x" for n in range(_WORDS)
+    ]
     weights = [1.0 / (1 + n) for n in range(_WORDS)]
     return [" ".join(chance.choices(words, weights, k=30)) for _ in range(count)]
 
@@ -117,7 +119,12 @@ def _past_tasks(chance: random.Random, texts: list[str]) -> PastTasks:
         kinds=array("I", [chance.randrange(_KINDS) for _ in texts]).tobytes(),
         runs=tuple(
             tuple(
-                (chance.randrange(PROCEDURES - 10), chance.randint(0, 1), chance.randint(0, 1), _NOW)
+                (
+                    chance.randrange(PROCEDURES - 10),
+                    chance.randint(0, 1),
+                    chance.randint(0, 1),
+                    _NOW,
+                )
                 for _ in range(2)
             )
             for _ in texts

@@ -3,6 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from typing import Final
@@ -24,6 +25,9 @@ _ID_BYTES: Final = 8
 # So many of the closest texts are compared with each other, and so much of each is told.
 _MOST_COMPARED: Final = 6
 _LONGEST: Final = 200
+
+# The same past tasks are similar to one task after another.
+_masked_text = lru_cache(maxsize=2048)(masked)
 # What a single run did differently may be chance.
 _LEAST_RUNS: Final = 2
 
@@ -43,7 +47,7 @@ def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
     groups: dict[str, list[Similar]] = {}
     for each in _telling(known, known.advice):
         text = _text_of(known.advice, each.position)[:_LONGEST]
-        groups.setdefault(masked(text) if known.masks else text, []).append(each)
+        groups.setdefault(_masked_text(text) if known.masks else text, []).append(each)
     tasks = (_task_of(known.advice, text, similar, told) for text, similar in groups.items())
     return [each for each in tasks if each is not None]
 
@@ -125,13 +129,13 @@ def _only(advice: AdviceDocument, these: Iterable[int], those: Iterable[int]) ->
 
 def _masked(task: RankedTask) -> RankedTask:
     lines = {language: _masked_line(line) for language, line in task.lines.items()}
-    return msgspec.structs.replace(task, text=masked(task.text), lines=lines)
+    return msgspec.structs.replace(task, text=_masked_text(task.text), lines=lines)
 
 
 def _masked_line(line: str) -> str:
     """Return a past task's line with its text masked; the label at its end stays."""
     text, bracket, label = line.rpartition(" [")
-    return masked(text) + bracket + label if bracket else masked(line)
+    return _masked_text(text) + bracket + label if bracket else _masked_text(line)
 
 
 def _merged(entries: Iterable[RankedTask]) -> list[RankedTask]:
