@@ -43,6 +43,30 @@ def test_a_strategy_that_keeps_failing_becomes_a_warning(learnt, trackrecord, pr
     assert "- AVOID: Big bang. Failed 5/7 times (71% failure rate)" in prompt
 
 
+def test_rankings_of_some_sections_and_why(learnt, trackrecord, project):
+    """Sections are chosen by name; each line has a reason, and so have the best others."""
+    learnt(
+        *({"task_id": f"f{n}", "success": False, "error_count": 4, "patterns": ["Big bang"]}
+          for n in range(5)),
+        *({"task_id": f"s{n}", "success": True, "patterns": ["small"]} for n in range(9)),
+    )  # fmt: skip
+    mine = ("--project", project)
+    both = trackrecord("rankings", *mine, "--json").json
+    assert (len(both["patterns"]), len(both["anti_patterns"])) == (1, 1)
+    only = trackrecord("rankings", *mine, "--include", "patterns", "--json").json
+    assert (len(only["patterns"]), only["anti_patterns"]) == (1, [])
+    assert {
+        (why["id"], why["is_in"], why["reason"]) for why in only["why"] if not why["is_in"]
+    } == {("anti-big-bang", False, "excluded")}
+    shown = trackrecord("rankings", *mine, "--exclude", "patterns", "--why").out
+    assert "holds for the project as a whole" in shown
+    assert "excluded" in shown
+    assert (
+        trackrecord("rankings", *mine, "--at", time.time(), "--why").out
+        == trackrecord("rankings", *mine, "--why").out
+    )
+
+
 def test_repeated_successes_become_a_record(learnt, trackrecord, project):
     """Consolidation by hand, dry and for real; the record says how often it worked."""
     learnt(*tool_runs(2, 1))

@@ -19,6 +19,8 @@ import pytest
         ("rankings", "--at", "nan"),
         ("rankings", "--at", "2026-13-01"),
         ("rankings", "--lang", "fr"),
+        ("rankings", "--include", "lesson"),
+        ("context", "rank", "-", "--learnt", "--exclude", "lesson"),
         ("import", "unknown-format", "x"),
         ("import", "jsonl", "/no/such/file"),
         ("publish", "/no/such/file"),

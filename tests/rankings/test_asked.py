@@ -1,5 +1,9 @@
 """Prompt-time reads take any argument: read, or replaced by its default, and said."""
 
+import asyncio
+import os
+import time
+from itertools import count
 from math import inf, nan
 
 import pytest
@@ -7,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trackrecord
-from trackrecord.errors import InvalidCandidate
+from trackrecord.errors import InvalidCandidate, SettingsError
+from trackrecord.prompt import client as rankings_client
 from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
+from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.document import RankedMemory, RankingsDocument
+from trackrecord.prompt.wanted import Wanted
+from trackrecord.settings import load_settings
 from trackrecord.testing import rankings_of
 
 
@@ -95,3 +105,82 @@ def test_context_treats_them_alike():
         assert "project must be" in found.problem
         with pytest.raises(InvalidCandidate):
             trackrecord.context(candidates=[{"id": "t"}])
+
+
+def test_sections_that_are_asked_for():
+    """By name, one or several; what is not given is as in the settings."""
+    usual = Wanted(exclude=frozenset({"memories"}))
+    asked = asked_for(None, None, None, include="lessons", exclude=("past_tasks", "failing"))
+    assert asked.wanted == Wanted(frozenset({"lessons"}), frozenset({"past_tasks", "failing"}))
+    assert asked_for(None, None, None, usual=usual).wanted == usual
+    assert asked_for(None, None, None, exclude=[], usual=usual).wanted == Wanted()
+
+
+@pytest.mark.parametrize("given", [["lesson"], "lesson", ["lessons", "lesson"], {"lesson": 1}])
+def test_a_section_that_there_is_not(given):
+    """It is named in one line, with those that there are, and ignored."""
+    with rankings_of(memories=["Use uv"]):
+        for known in (trackrecord.rankings(exclude=given), trackrecord.context(exclude=given)):
+            assert known.problem == (
+                "exclude: there is no section 'lesson': there are lessons, anti_patterns, failing, "
+                "patterns, procedures, competences, memories, past_tasks"
+            )
+            assert "Use uv" in known.prompt
+
+
+@given(st.from_type(object) | st.just(count()), st.from_type(object))
+def test_whatever_sections_are_asked_for_nothing_is_raised(include, exclude):
+    """What is no name of a section is ignored."""
+    with rankings_of(memories=["Use uv"]):
+        assert trackrecord.rankings(include=include, exclude=exclude).project
+        assert trackrecord.context(include=include, exclude=exclude).project
+
+
+def test_sections_in_every_call():
+    """Both calls and their awaitable forms, with the names in any order."""
+    with rankings_of(memories=["Use uv"], patterns=["tests-first"]):
+        only, without = {"include": ["memories"]}, {"exclude": ["patterns"]}
+        for chosen in (only, without):
+            answers = (
+                trackrecord.rankings(**chosen),
+                trackrecord.context(**chosen),
+                asyncio.run(trackrecord.arankings(**chosen)),
+                asyncio.run(trackrecord.acontext(**chosen)),
+            )
+            assert {each.prompt for each in answers} == {"## Memories\n\n- Use uv [confidence 0.8]"}
+
+
+def test_the_usual_budget_is_a_setting(client, settings, monkeypatch):
+    """Of rankings(), where the caller gives none."""
+    monkeypatch.setenv("TRACKRECORD_CONTEXT__LEARNT_TOKENS", "20")
+    memories = [f"Sessions of module {number} expire at midnight" for number in range(9)]
+    with rankings_of(memories=memories) as _:
+        assert trackrecord.rankings().tokens > 20  # settings of the environment play no part
+    reader = RankingsReader(load_settings(home=settings.home))
+    assert reader.settings.context.learnt_tokens == 20
+    monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): reader})
+    lines = {"en": "- x" * 9, "zh": "- x" * 9}
+    known = tuple(
+        RankedMemory(
+            id=str(number), text="x", type="memory", source=None, confidence=0.5,
+            effective_confidence=0.5, score=0.5, lines=lines,
+        )
+        for number in range(9)
+    )  # fmt: skip
+    write_document(
+        client,
+        settings,
+        RankingsDocument(project="p", revision=1, computed_at=time.time(), memories=known),
+    )
+    assert 0 < trackrecord.rankings(project="p").tokens <= 20
+    assert trackrecord.rankings(project="p", budget=None).tokens > 20
+
+
+@pytest.mark.parametrize("name", ["include", "exclude"])
+def test_settings_name_sections(name, monkeypatch):
+    """A name that there is not is an error of the settings, with one line."""
+    monkeypatch.setenv(f"TRACKRECORD_CONTEXT__{name.upper()}", '["lessons"]')
+    assert getattr(load_settings().context, name) == ("lessons",)
+    monkeypatch.setenv(f"TRACKRECORD_CONTEXT__{name.upper()}", '["lesson"]')
+    with pytest.raises(SettingsError, match="there is no section 'lesson'"):
+        load_settings()

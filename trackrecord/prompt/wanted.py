@@ -1,8 +1,13 @@
 """Which sections of what is learnt are wanted."""
 
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final
 
 from .section_names import FIELDS, unknown_section
+
+# What is handed in may have no end.
+_MOST_NAMES: Final = 64
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,6 @@ def _names(argument: str, given: object, problems: list[str]) -> frozenset[str] 
 
 def _listed(given: object) -> list[object] | None:
     try:
-        return [*given]  # type: ignore[misc]  # what cannot be iterated raises
+        return list(islice(given, _MOST_NAMES))  # type: ignore[call-overload]  # what cannot be iterated raises
     except Exception:  # noqa: BLE001 - whatever was handed in
         return None
