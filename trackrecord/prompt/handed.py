@@ -27,6 +27,7 @@ class Handing:
     """How the entries of a project's rankings are handed to one task.
 
     Attributes:
+        project: the task's project.
         task_id: the task; None where nothing is recorded.
         assignment: what was drawn for the task.
         rates: by field of the rankings, the drawn rates of entries by id; empty where nothing is
@@ -35,6 +36,7 @@ class Handing:
         withdrawn: the ids of entries that are handed out no more.
     """
 
+    project: str = ""
     task_id: str | None = None
     assignment: Assignment = field(default=Assignment())
     rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -88,12 +90,12 @@ def handing_of(
     )
     withdrawn = frozenset(document.withdrawn)
     if assignment.seed is None:
-        return Handing(task_id, assignment, withdrawn=withdrawn)
+        return Handing(project, task_id, assignment, withdrawn=withdrawn)
     rates, on_trial = {}, {}
     for name, prospects in _prospects(document).items():
         rates[name] = drawn_rates(prospects, assignment.seed)
         on_trial[name] = tried(prospects, rates[name])
-    return Handing(task_id, assignment, rates, on_trial, withdrawn)
+    return Handing(project, task_id, assignment, rates, on_trial, withdrawn)
 
 
 def exposure_of(
@@ -110,7 +112,7 @@ def exposure_of(
         return None
     fitting = [name for name in entries if 1 <= len(name) <= _LONGEST_ID]
     return ExposureBody(
-        project=document.project,
+        project=handing.project,
         task_id=handing.task_id,
         at=time.time(),
         withheld=handing.assignment.is_withheld,

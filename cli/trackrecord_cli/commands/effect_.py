@@ -43,7 +43,7 @@ _ENTRY = Read("id", name_of("entry's id", 256))
 @click.option("--withdraw", type=_ENTRY, help="Hand out the entry with this id no more.")
 @click.option("--restore", type=_ENTRY, help="Hand out the entry with this id again, for good.")
 @actor_option("--actor", "Name the person who decides.")
-@click.option("--reason", type=REASON, default="", help="Give the reason; it is kept.")
+@click.option("--reason", type=REASON, help="Give the reason; it is kept.")
 def command(
     project: str | None,
     at: float | None,
@@ -52,7 +52,7 @@ def command(
     withdraw: str | None,
     restore: str | None,
     actor: str,
-    reason: str,
+    reason: str | None,
     *,
     as_json: bool,
     enable: bool,
@@ -73,7 +73,7 @@ def command(
         message = "--enable, --disable, --withdraw and --restore stand alone; call them one by one"
         raise click.UsageError(message)
     (decision,) = actions
-    _decide(project, *decision, actor, reason, as_json=as_json)
+    _decide(project, *decision, actor, reason or "", as_json=as_json)
 
 
 def _actions(
