@@ -85,7 +85,7 @@ class Counts:
 
 def procedure_of(run: Run) -> str:
     """Return the signature of a run's procedure, the set of its tools; "" without tools."""
-    return signature_of(tuple(sorted(run.tools)))
+    return signature_of(run.order)
 
 
 def weighed(runs: Iterable[Run], kinds: Kinds, now: float, half_life_days: float) -> list[Weighed]:
@@ -146,11 +146,10 @@ def usual_orders(runs: Sequence[Run]) -> dict[str, tuple[str, ...]]:
     seen: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     worked: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     for run in runs:
-        order = tuple(dict.fromkeys(step.tool for step in run.steps))
         procedure = procedure_of(run)
-        seen[procedure][order] += 1
+        seen[procedure][run.order] += 1
         if run.success:
-            worked[procedure][order] += 1
+            worked[procedure][run.order] += 1
     return {name: _commonest(worked.get(name) or orders) for name, orders in sorted(seen.items())}
 
 

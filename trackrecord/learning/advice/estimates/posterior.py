@@ -7,7 +7,6 @@ much as `PRIOR_STRENGTH` runs: 2 of 2 does not become 100%, and 0 of 1 does not 
 from dataclasses import dataclass
 from typing import Final
 
-from ...numbers.percent import percent
 from .incomplete_beta import beta_quantile
 
 # A prior weighs as much as this number of runs.
@@ -110,9 +109,3 @@ def cautious_mean(tally: Tally, prior: float) -> float:
     overtake 9 of 10.
     """
     return posterior_of(tally, min(prior, _BEST_PRIOR_IN_ORDER)).mean
-
-
-def rate_in_words(posterior: Posterior) -> str:
-    """Return a rate with its interval, as "78% (61 to 89%)"."""
-    low, high = posterior.interval
-    return f"{percent(posterior.mean, 1)}% ({percent(low, 1)} to {percent(high, 1)}%)"
