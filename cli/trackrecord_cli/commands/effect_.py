@@ -32,16 +32,18 @@ _ENTRY = Read("id", name_of("entry's id", 256))
     help="Show each kind of task, or each entry that was handed out.",
 )
 @click.option(
-    "--enable", is_flag=True, help="Withhold advice from some tasks, so that it can be compared."
+    "--enable", is_flag=True, help="Give some tasks no advice, so that both can be compared."
 )
 @click.option(
     "--holdout",
     type=click.FloatRange(0, 0.9, min_open=True),
-    help=f"With --enable: withhold advice from this share of tasks.  [default: {_USUAL_HOLDOUT}]",
+    help=f"Give this share of tasks no advice; only with --enable.  [default: {_USUAL_HOLDOUT}]",
 )
-@click.option("--disable", is_flag=True, help="Withhold advice from no task any more.")
-@click.option("--withdraw", type=_ENTRY, help="Hand out the entry with this id no more.")
-@click.option("--restore", type=_ENTRY, help="Hand out the entry with this id again, for good.")
+@click.option("--disable", is_flag=True, help="Give all tasks advice again.")
+@click.option("--withdraw", type=_ENTRY, help="Take the entry with this id out of all advice.")
+@click.option(
+    "--restore", type=_ENTRY, help="Put the entry with this id into advice again, for good."
+)
 @actor_option("--actor", "Name the person who decides.")
 @click.option("--reason", type=REASON, help="Give the reason; it is kept.")
 def command(
@@ -60,8 +62,8 @@ def command(
 ) -> None:
     """Show whether advice helps: tasks with it beside tasks without.
 
-    Counts tasks that were handed advice under their task_id. --enable withholds advice from some
-    tasks, drawn by a hash of the project and the task_id; --disable ends it. Both go before the
+    Counts tasks that were handed advice under their task_id. --enable gives some tasks
+    no advice, drawn by a hash of the project and the task_id; --disable ends it. Both go before the
     setting `holdout`, for this project and on every machine. An entry that hurts is withdrawn by
     itself; --withdraw and --restore go before what was measured.
     """
