@@ -9,11 +9,11 @@ import click
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import REASON, actor_option, refresh_rankings
+from ..effect_cells import COLUMNS, cells
 from ..options import Read, at_option, json_option, name_of, project_option
 from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.learning.advice.effect.comparison import Comparison
     from trackrecord.queries.effect import MeasuredEffect
     from trackrecord.store.advice.effect_decisions import EffectDecision
 
@@ -159,8 +159,8 @@ def _print_overall(found: MeasuredEffect) -> None:
 
     report = found.report
     if report.tasks != (0, 0):
-        rows = [(each.measure.name, *_cells(each)) for each in report.overall]
-        print_table(("measure", "with", "without", "difference", "interval", "verdict"), rows)
+        rows = [(each.measure.name, *cells(each)) for each in report.overall]
+        print_table(("measure", *COLUMNS), rows)
     out = console()
     for line in conclusion(report):
         out.print(line, markup=False)
@@ -177,30 +177,13 @@ def _print_overall(found: MeasuredEffect) -> None:
         out.print(f"withdrawn by {decision.actor}: {name}{why}", markup=False)
 
 
-def _cells(found: Comparison) -> tuple[str, ...]:
-    from trackrecord.learning.advice.effect.texts import (
-        VERDICTS,
-        difference_text,
-        interval_text,
-        mean_text,
-    )
-
-    return (
-        mean_text(found, found.given),
-        mean_text(found, found.withheld),
-        difference_text(found),
-        interval_text(found),
-        VERDICTS[found.verdict],
-    )
-
-
 def _print_kinds(found: MeasuredEffect) -> None:
     kinds = found.report.kinds or {}
     if not kinds:
         click.echo(f"no task of project {found.project!r} ended with or without advice")
         return
-    rows = [(kind, *_cells(each)) for kind, each in kinds.items()]
-    print_table(("kind of task", "with", "without", "difference", "interval", "verdict"), rows)
+    rows = [(kind, *cells(each)) for kind, each in kinds.items()]
+    print_table(("kind of task", *COLUMNS), rows)
 
 
 def _print_entries(found: MeasuredEffect) -> None:
@@ -210,8 +193,8 @@ def _print_entries(found: MeasuredEffect) -> None:
     withdrawn = set(found.decisions.withdrawn)
     rows = []
     for each in found.report.entries:
-        given, without, difference, interval, verdict = _cells(each.effect)
+        given, without, difference, interval, verdict = cells(each.effect)
         followed = "-" if each.followed is None else f"{each.followed} of {each.handed_out}"
         state = "withdrawn" if each.entry in withdrawn else verdict
         rows.append((each.entry, followed, given, without, difference, interval, state))
-    print_table(("id", "followed", "with", "without", "difference", "interval", "verdict"), rows)
+    print_table(("id", "followed", *COLUMNS), rows)
