@@ -652,7 +652,8 @@ def test_ending_while_the_server_hangs_takes_few_seconds(agent, hung_port):
         TRACKRECORD_REDIS_CONNECT_TIMEOUT_S="60",
     )
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 4.0
+    # Two seconds on an idle machine; the server's own timeouts are a minute each.
+    assert float(done.stdout) < 40.0
 
 
 def test_wrong_settings_never_hurt_the_agent(agent):
