@@ -7,11 +7,11 @@ from sqlalchemy import Engine, insert, select, text
 
 from trackrecord.rules import Rules
 from trackrecord.settings import Settings
-from trackrecord.store.benchmark.rates import read_snapshot
 from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.store.patterns.process_rates import read_snapshot
 
 from .figures import Baseline, Figure, Measured
 from .scale import Scale

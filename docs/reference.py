@@ -37,6 +37,8 @@ _RULES = {
     "competence": "Competence records",
     "errors": "Errors of tasks in flight",
     "texts": "Texts for a prompt",
+    "advice": "Advice",
+    "lessons": "Lessons from tool calls",
     "embeddings": "Embeddings",
     "memories": "Memories and past tasks",
     "context": "Candidates of a prompt",

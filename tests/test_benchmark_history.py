@@ -10,7 +10,7 @@ import pytest
 from trackrecord import benchmark_history
 from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.errors import AlreadyRunning
-from trackrecord.learning.benchmark.rates import ProcessFacts, snapshot
+from trackrecord.learning.outcomes.rates import ProcessFacts, snapshot
 
 
 def run(at, retries=1):

@@ -17,7 +17,7 @@ import msgspec
 
 from .errors import AlreadyRunning
 from .folders import folder_name, make_private_folder
-from .learning.benchmark.rates import Snapshot
+from .learning.outcomes.rates import Snapshot
 
 _FOLDER = "benchmarks"
 _VERSION = 1

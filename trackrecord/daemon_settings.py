@@ -8,10 +8,12 @@ from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .embeddings.endpoint import Endpoint
-from .learning.benchmark.gate import BenchmarkRules
+from .learning.advice.lessons.rules import LessonRules
+from .learning.advice.rules import AdviceRules
 from .learning.competences.rules import CompetenceRules
 from .learning.criteria.weights import CriteriaRules
 from .learning.numbers.decay import DecayRules
+from .learning.outcomes.gate import BenchmarkRules
 from .learning.outcomes.scoring import ScoringRules
 from .learning.patterns.antipatterns import AntiPatternRules
 from .learning.patterns.maturity import MaturityRules
@@ -156,6 +158,8 @@ class DaemonSettings(AgentSettings):
     antipatterns: AntiPatternRules = field(default=AntiPatternRules())
     competence: CompetenceRules = field(default=CompetenceRules())
     texts: TextRules = field(default=TextRules())
+    advice: AdviceRules = field(default=AdviceRules())
+    lessons: LessonRules = field(default=LessonRules())
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
 

@@ -5,6 +5,8 @@ Whoever takes rules takes all of them: a caller cannot forget some and silently 
 
 from dataclasses import dataclass, field
 
+from .learning.advice.lessons.rules import LessonRules
+from .learning.advice.rules import AdviceRules
 from .learning.competences.rules import CompetenceRules
 from .learning.criteria.weights import CriteriaRules
 from .learning.memories.rules import MemoryRules
@@ -31,6 +33,8 @@ class Rules:
         competence: how competence records are made and selected.
         memories: how memories are confirmed, rejected and ranked.
         texts: how patterns are worded.
+        advice: what advice is counted from.
+        lessons: what makes a lesson from tool calls.
         strategies: the user's own strategies.
         description_max_chars: how much of a description is searched for strategies.
     """
@@ -43,6 +47,8 @@ class Rules:
     competence: CompetenceRules = field(default=CompetenceRules())
     memories: MemoryRules = field(default=MemoryRules())
     texts: TextRules = field(default=TextRules())
+    advice: AdviceRules = field(default=AdviceRules())
+    lessons: LessonRules = field(default=LessonRules())
     strategies: tuple[Strategy, ...] = ()
     description_max_chars: int = MAX_CHARS
 

@@ -23,6 +23,7 @@ class ToolCallFields(TypedDict, total=False):
         duration_ms: how long it took.
         timestamp: when it was made: ISO 8601, or seconds since the epoch.
         depends_on: ids of the calls that had to come first.
+        actor: who made the call: "agent" (the default), "user" or another agent's name.
     """
 
     tool: str | None
@@ -34,6 +35,7 @@ class ToolCallFields(TypedDict, total=False):
     duration_ms: float | None
     timestamp: str | float | datetime | None
     depends_on: Sequence[str | int] | None
+    actor: str | None
 
 
 class _RequiredTriggerFields(TypedDict):

@@ -9,8 +9,8 @@ import yaml
 from documentation import blocks, tables, text_of
 
 from trackrecord.artifacts.rules import ArtifactRules
-from trackrecord.learning.benchmark.gate import CHECKS, BenchmarkRules, GateCheck
-from trackrecord.learning.benchmark.rates import RATES
+from trackrecord.learning.outcomes.gate import CHECKS, BenchmarkRules, GateCheck
+from trackrecord.learning.outcomes.rates import RATES
 from trackrecord_cli.main import cli
 
 PAGE = "docs/gate-in-ci.md"

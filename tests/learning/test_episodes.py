@@ -139,3 +139,10 @@ def test_msgspec_calls_are_calls() -> None:
         b'[{"tool":"a","args":{"x":1},"depends_on":[1]}]', type=list[ToolCall]
     )
     assert procedure_of(RULES, decoded) == ("a",)
+
+
+def test_calls_of_the_user_are_not_a_part_of_the_procedure() -> None:
+    """What the other side does in its own systems cannot be recommended to an agent."""
+    graph = [ToolCall(tool="find"), ToolCall(tool="toggle", actor="user"), ToolCall(tool="fix")]
+    assert procedure_of(RULES, graph) == ("find", "fix")
+    assert procedure_of(RULES, graph[1:2]) is NoProcedure.NO_TOOLS

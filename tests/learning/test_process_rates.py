@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.benchmark.gate import CHECKS, BenchmarkRules, judge
-from trackrecord.learning.benchmark.rates import (
+from trackrecord.learning.outcomes.gate import CHECKS, BenchmarkRules, judge
+from trackrecord.learning.outcomes.rates import (
     RATES,
     ProcessFacts,
     changes,

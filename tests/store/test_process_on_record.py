@@ -2,9 +2,9 @@
 
 from teaching import NOW, RULES, outcome, teach
 
-from trackrecord.store.benchmark.rates import read_snapshot
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.process_rates import read_snapshot
 
 
 def taken(store, project="default", *, now=NOW, since=None):

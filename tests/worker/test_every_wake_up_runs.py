@@ -12,6 +12,7 @@ from working import body, process, publish, recorded_ids, until
 
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.prompt.cache import cached_ages
+from trackrecord.prompt.client import RankingsReader
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.competences.read import read_competences
@@ -120,6 +121,19 @@ def lost_rankings_are_cached_again(worker: Wakened) -> Callable[[], bool]:
     return cached
 
 
+def advice_is_counted(worker: Wakened) -> Callable[[], bool]:
+    """A project has a run of which its cached advice does not know yet."""
+    worker.learn(body(4, project="advised", instruction="book a flight"))
+    reader = RankingsReader(worker.settings)
+    assert reader.cached("advised").advice is None
+
+    def counted() -> bool:
+        advice = reader.cached("advised").advice
+        return advice is not None and advice.past_tasks.texts == b"book a flight"
+
+    return counted
+
+
 def _procedures(project: str) -> list[bytes]:
     graph = [{"tool": "grep"}, {"tool": "edit"}]
     return [
@@ -158,6 +172,7 @@ EFFECTS: dict[str, Callable[[Wakened], Callable[[], bool]]] = {
     "trackrecord.claim": a_dead_workers_outcome_is_learnt,
     "trackrecord.forward": a_spooled_outcome_reaches_the_stream,
     "trackrecord.refresh": lost_rankings_are_cached_again,
+    "trackrecord.advise": advice_is_counted,
     "trackrecord.consolidate": repeated_successes_become_a_record,
     "trackrecord.catch_up": a_missed_night_is_caught_up,
 }

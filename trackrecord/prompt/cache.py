@@ -1,16 +1,17 @@
-"""The rankings cache in Redis: one hash per project, with the revision beside the document."""
+"""The cache in Redis: one hash per project, with its rankings and its advice."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import redis
 
 from trackrecord.agent_settings import AgentSettings
 
+from .advice_document import AdviceDocument, encode_advice
 from .document import RankingsDocument, encode_document
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ DOCUMENT = "document"
 REVISION = "revision"
 COMPUTED_AT = "computed_at"
 RULES = "rules"
+ADVICE = "advice"
+ADVICE_REVISION = "advice_revision"
+ADVICE_COMPUTED_AT = "advice_computed_at"
+ADVICE_COST_S = "advice_cost_s"
 
 # Two workers may finish in the other order than they read: the later revision stays.
 _WRITE_UNLESS_NEWER = """
@@ -31,6 +36,37 @@ redis.call('HSET', KEYS[1], 'revision', ARGV[1], 'computed_at', ARGV[2], 'docume
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 return 1
 """
+
+_WRITE_ADVICE_UNLESS_NEWER = """
+local cached = tonumber(redis.call('HGET', KEYS[1], 'advice_revision') or '-1')
+if cached > tonumber(ARGV[1]) and ARGV[6] == '0' then return 0 end
+redis.call('HSET', KEYS[1], 'advice_revision', ARGV[1], 'advice_computed_at', ARGV[2],
+           'advice', ARGV[3], 'advice_cost_s', ARGV[4])
+redis.call('EXPIRE', KEYS[1], ARGV[5])
+return 1
+"""
+
+
+@dataclass(frozen=True)
+class CachedAdvice:
+    """How old a project's cached advice is.
+
+    Attributes:
+        revision: the revision of the store that it shows.
+        age_s: seconds since it was computed.
+        cost_s: the seconds that computing it took.
+    """
+
+    revision: int
+    age_s: float
+    cost_s: float
+
+
+class Stamps(NamedTuple):
+    """What changes whenever the cached rankings or the cached advice do; None where missing."""
+
+    rankings: bytes | None = None
+    advice: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -88,19 +124,74 @@ def write_document(
     return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
 
 
-def read_stamp(client: redis.Redis, settings: AgentSettings, project: str) -> bytes | None:
-    """What changes whenever a project's cached rankings do; None when there are none."""
-    stamp: Any = client.hget(settings.keys.rankings(project), COMPUTED_AT)
-    return None if stamp is None else bytes(stamp)
+def write_advice(
+    client: redis.Redis,
+    settings: DaemonSettings,
+    document: AdviceDocument,
+    *,
+    cost_s: float,
+    force: bool = False,
+) -> bool:
+    """Write a project's advice unless the cache shows that of a later revision.
+
+    Args:
+        client: a Redis client.
+        settings: where the cache is, and how long it lasts.
+        document: what to write.
+        cost_s: the seconds that computing it took.
+        force: write it all the same: the store itself went back.
+    """
+    arguments: list[Any] = [
+        document.revision,
+        repr(document.computed_at),
+        encode_advice(document),
+        repr(cost_s),
+        settings.rankings_ttl_s,
+        int(force),
+    ]
+    key = settings.keys.rankings(document.project)
+    return bool(client.eval(_WRITE_ADVICE_UNLESS_NEWER, 1, key, *arguments))
+
+
+def read_stamps(client: redis.Redis, settings: AgentSettings, project: str) -> Stamps:
+    """Return what changes whenever a project's cached rankings or advice do."""
+    answer: Any = client.hmget(settings.keys.rankings(project), COMPUTED_AT, ADVICE_COMPUTED_AT)
+    return Stamps(*answer)
 
 
 def read_document(
     client: redis.Redis, settings: AgentSettings, project: str
 ) -> tuple[bytes | None, bytes | None]:
-    """The stamp and the rankings, undecoded, as they are at one moment; None where missing."""
+    """Return the stamp and the rankings, undecoded, of one moment; None where missing."""
     answer: Any = client.hmget(settings.keys.rankings(project), COMPUTED_AT, DOCUMENT)
     stamp, document = answer
     return stamp, document
+
+
+def read_advice(
+    client: redis.Redis, settings: AgentSettings, project: str
+) -> tuple[bytes | None, bytes | None]:
+    """Return the stamp and the advice, undecoded, of one moment; None where missing."""
+    answer: Any = client.hmget(settings.keys.rankings(project), ADVICE_COMPUTED_AT, ADVICE)
+    stamp, document = answer
+    return stamp, document
+
+
+def cached_advice(
+    client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
+) -> dict[str, CachedAdvice]:
+    """Return how old the cached advice of projects is; those without any are missing."""
+    with client.pipeline(transaction=False) as pipe:
+        for project in projects:
+            pipe.hmget(
+                settings.keys.rankings(project), ADVICE_REVISION, ADVICE_COMPUTED_AT, ADVICE_COST_S
+            )
+        answers = pipe.execute()
+    return {
+        project: CachedAdvice(int(revision), now - float(computed_at), float(cost_s))
+        for project, (revision, computed_at, cost_s) in zip(projects, answers, strict=True)
+        if None not in (revision, computed_at, cost_s)
+    }
 
 
 def cached_ages(

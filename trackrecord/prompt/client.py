@@ -15,15 +15,35 @@ import redis
 
 from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import SettingsError
+from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
 from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 
+from .advice_document import AdviceDocument, decode_advice
 from .answer import Rankings, answer_from
-from .cache import read_document, read_stamp
+from .cache import Stamps, read_advice, read_document, read_stamps
 from .document import RankingsDocument, decode_document
+from .handed import Handing, handing_of
+
+
+@dataclass(frozen=True)
+class Cached:
+    """What is known of a project.
+
+    Attributes:
+        document: its rankings, None when there are none.
+        advice: what is counted from its runs, None when that was not done yet.
+        problem: what kept us from fresh ones, None when all is well.
+        stamps: the stamps in the cache.
+    """
+
+    document: RankingsDocument | None = None
+    advice: AdviceDocument | None = None
+    problem: str | None = None
+    stamps: Stamps = field(default=Stamps())
 
 
 @dataclass
@@ -36,9 +56,9 @@ class RankingsReader:
 
     settings: AgentSettings
     _client: redis.Redis | None = None
-    # By project: the stamp in the cache, and what was decoded. Most prompts are written while
-    # nothing has changed, and then a few bytes are read instead of some hundred thousand.
-    _last: dict[str, tuple[bytes, RankingsDocument]] = field(default_factory=dict)
+    # By project: what was decoded last. Most prompts are written while nothing has changed, and
+    # then a few bytes are read instead of some hundred thousand.
+    _last: dict[str, Cached] = field(default_factory=dict)
     _retry_at: float = 0.0
 
     def read(
@@ -49,14 +69,16 @@ class RankingsReader:
         budget: int | None = DEFAULT_BUDGET,
         limit: int | None = None,
         lang: Language = "en",
+        task_id: str | None = None,
+        explore: Explore | None = None,
     ) -> Rankings:
         """See `rankings`."""
         name = project or self.settings.project
-        document, problem = self.document(name)
+        found = self.cached(name)
         return answer_from(
-            document,
+            found.document,
             project=name,
-            problem=problem,
+            problem=found.problem,
             task=task,
             budget=budget,
             limit=limit,
@@ -64,30 +86,59 @@ class RankingsReader:
             now=time.time(),
             rules=self.settings.context,
             memory_rules=self.settings.memories,
+            handing=self.handing(found.document, name, task_id=task_id, task=task, explore=explore),
         )
 
-    def document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
-        """The newest document there is, and what kept us from a fresh one; never raises."""
-        seen_stamp, seen = self._last.get(project, (None, None))
+    def handing(
+        self,
+        document: RankingsDocument | None,
+        project: str,
+        *,
+        task_id: str | None,
+        task: str | None,
+        explore: Explore | None,
+    ) -> Handing:
+        """Return how a document's entries are handed to a task; see `handing_of`."""
+        return handing_of(
+            document,
+            project=project,
+            task_id=task_id,
+            task=task,
+            holdout=self.settings.holdout,
+            explore=explore or self.settings.explore,
+        )
+
+    def cached(self, project: str) -> Cached:
+        """Return the newest documents there are, and what kept us from fresh ones; never raises."""
+        seen = self._last.get(project, Cached())
         if time.monotonic() < self._retry_at:
-            return seen, "redis is unavailable"
+            return replace(seen, problem="redis is unavailable")
         try:
             if self._client is None:
                 self._client = agent_client(self.settings)
-            if seen and read_stamp(self._client, self.settings, project) == seen_stamp:
-                return seen, None
-            stamp, data = read_document(self._client, self.settings, project)
+            stamps = read_stamps(self._client, self.settings, project)
+            found = self._updated(self._client, project, seen, stamps)
+        except msgspec.DecodeError:
+            return replace(seen, problem="the cache was written by another version")
         except (redis.RedisError, OSError, ValueError) as error:
             self._retry_at = time.monotonic() + self.settings.retry_after_s
-            return seen, f"redis is unavailable ({type(error).__name__})"
-        if data is None:
-            return None, "nothing is learnt yet"
-        try:
-            document = decode_document(data)
-        except msgspec.DecodeError:
-            return seen, "the cache was written by another version"
-        self._last[project] = (stamp or b"", document)
-        return document, None
+            return replace(seen, problem=f"redis is unavailable ({type(error).__name__})")
+        if found.document is None:
+            return Cached(problem="nothing is learnt yet")
+        self._last[project] = found
+        return found
+
+    def _updated(self, client: redis.Redis, project: str, seen: Cached, stamps: Stamps) -> Cached:
+        """Return what was seen, with what has changed since."""
+        if stamps.rankings is None or stamps.rankings != seen.stamps.rankings:
+            stamp, data = read_document(client, self.settings, project)
+            document = None if data is None else decode_document(data)
+            seen = replace(seen, document=document, stamps=seen.stamps._replace(rankings=stamp))
+        if stamps.advice != seen.stamps.advice:
+            stamp, data = read_advice(client, self.settings, project)
+            advice = None if data is None else decode_advice(data)
+            seen = replace(seen, advice=advice, stamps=seen.stamps._replace(advice=stamp))
+        return seen
 
 
 _lock = threading.Lock()
@@ -103,6 +154,8 @@ def rankings(
     budget: int | None = DEFAULT_BUDGET,
     limit: int | None = None,
     lang: Language = "en",
+    task_id: str | None = None,
+    explore: Explore | None = None,
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
 
@@ -117,16 +170,28 @@ def rankings(
         budget: tokens that the prompt text may take; None for no limit.
         limit: how many patterns, warnings, competences, memories and past tasks at most, of each.
         lang: language of the text, "en" or "zh".
+        task_id: the id that the task's outcome will have. With one, what the task is handed is
+            recorded, so that `trackrecord effect` can say whether it helps. A task of the holdout
+            gets an empty answer, see `Rankings.arm`.
+        explore: whether entries that are little known are tried: "off", "some" (on one task in
+            five) or "full"; what the setting says when not given. The same for a task as long as
+            the rankings are the same. Without a task id and a text nothing is tried.
     """
     try:
         reader = process_reader()
     except SettingsError as error:
         return Rankings.empty(DEFAULT_PROJECT, problem=str(error))
-    asked = asked_for(project, task, budget, limit)
+    asked = asked_for(project, task, budget, limit, task_id=task_id, explore=explore)
     if not asked.names_project:
         return Rankings.empty(DEFAULT_PROJECT, problem=asked.problem)
     answer = reader.read(
-        project=asked.project, task=asked.task, budget=asked.budget, limit=asked.limit, lang=lang
+        project=asked.project,
+        task=asked.task,
+        budget=asked.budget,
+        limit=asked.limit,
+        lang=lang,
+        task_id=asked.task_id,
+        explore=asked.explore,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 

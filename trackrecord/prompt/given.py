@@ -12,7 +12,7 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line
 from trackrecord.settings import Settings
 
-from .client import RankingsReader, given_readers
+from .client import Cached, RankingsReader, given_readers
 from .document import (
     Lines,
     RankedCompetence,
@@ -38,11 +38,11 @@ class GivenRankings(RankingsReader):
     given: RankingsDocument | None = None
     only: str | None = None
 
-    def document(self, project: str) -> tuple[RankingsDocument | None, str | None]:
+    def cached(self, project: str) -> Cached:
         """Return what was given, unless it belongs to another project."""
         if self.given is None or self.only not in (None, project):
-            return None, "nothing is learnt yet"
-        return self.given, None
+            return Cached(problem="nothing is learnt yet")
+        return Cached(self.given)
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from sqlalchemy import Connection
 
 from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.benchmark.gate import CHECKS, GateCheck, judge
-from trackrecord.learning.benchmark.rates import Snapshot, changes
-from trackrecord.store.benchmark.rates import read_snapshot
+from trackrecord.learning.outcomes.gate import CHECKS, GateCheck, judge
+from trackrecord.learning.outcomes.rates import Snapshot, changes
+from trackrecord.store.patterns.process_rates import read_snapshot
 from trackrecord.times import iso
 
 from .project_rows import project_row

@@ -45,6 +45,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     duration_ms: Amount | None = None
     timestamp: Moment | None = None
     depends_on: tuple[str | int, ...] | None = None
+    actor: Label | None = None
 
 
 class Trigger(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from trackrecord.learning.outcomes.scoring import ScoringRules, Verdict, score_o
 from trackrecord.learning.strategies.recogniser import Recogniser
 
 from .outcome import Outcome
+from .run_digest import run_digest
 
 STRATEGY = "strategy"
 NAMED = "named"
@@ -68,6 +69,7 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
         touches: the patterns that get an observation.
         is_episode: whether it used a named tool.
         body: its encoded body.
+        digest: what advice is counted from, see `run_digest`.
         judged: criteria that get the outcome's own verdict: the default ones it does not name.
         named: its verdicts on the criteria that it names.
         competence_id: the competence record that was used, if it says so.
@@ -87,6 +89,7 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
     touches: tuple[Touch, ...]
     is_episode: bool
     body: bytes
+    digest: bytes
     judged: tuple[str, ...] = ()
     named: tuple[NamedVerdict, ...] = ()
     competence_id: str | None = None
@@ -138,6 +141,7 @@ class OutcomeScorer:
             retry_count=outcome.retry_count,
         )
         judged, named = self._feedback(outcome)
+        touches = self._touches(outcome)
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
         return ScoredOutcome(
             project=outcome.project,
@@ -148,9 +152,10 @@ class OutcomeScorer:
             success=outcome.success,
             raw_score=score.raw_score,
             verdict=score.verdict,
-            touches=self._touches(outcome),
+            touches=touches,
             is_episode=is_episode(outcome),
             body=body,
+            digest=run_digest(outcome, tuple([touch.slug for touch in touches])),
             judged=judged,
             named=named,
             competence_id=outcome.competence_id,

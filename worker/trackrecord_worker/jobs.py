@@ -37,6 +37,11 @@ def refresh_caches(stages: Services) -> None:
     stages.reminder.remind()
 
 
+def renew_advice(stages: Services) -> None:
+    """Count the advice of projects with new runs again."""
+    stages.adviser.advise_due()
+
+
 def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
     consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")

@@ -15,6 +15,7 @@ from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 
+from .advise import Adviser
 from .drain import Drain
 from .outage import DatabaseOutage
 from .rebuild_reminder import RebuildReminder
@@ -60,6 +61,11 @@ class Services:
     def refresher(self) -> RankingsRefresher:
         """The writer of rankings to the cache."""
         return RankingsRefresher(self.engine, self.redis, self.settings)
+
+    @cached_property
+    def adviser(self) -> Adviser:
+        """The writer of advice to the cache."""
+        return Adviser(self.engine, self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:

@@ -34,7 +34,7 @@ def command() -> None:
 )
 def run_benchmark(project: str | None, since: float | None, *, as_json: bool) -> None:
     """Compute a snapshot of the project's rates, and append it to the history."""
-    from trackrecord.learning.benchmark.rates import RATES
+    from trackrecord.learning.outcomes.rates import RATES
     from trackrecord.queries.benchmark import take_snapshot
     from trackrecord.queries.status import counted
 
@@ -63,7 +63,7 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
 )
 def show_report(project: str | None, at: float | None, last: int, *, as_json: bool) -> None:
     """Show the last runs, oldest first, with the changes between them."""
-    from trackrecord.learning.benchmark.rates import RATES
+    from trackrecord.learning.outcomes.rates import RATES
     from trackrecord.queries.benchmark import read_runs
     from trackrecord.times import iso
 
@@ -146,7 +146,7 @@ def _span(run: Run) -> str:
 
 def _with_changes(run: Run) -> list[str | None]:
     """Return each rate, with its change since the run before."""
-    from trackrecord.learning.benchmark.rates import RATES
+    from trackrecord.learning.outcomes.rates import RATES
 
     by_name = run.changes
     return [_cell(getattr(run.snapshot, name), by_name[name]) for name in RATES]

@@ -104,10 +104,10 @@ def _learnt(
         with read_store(project) as (connection, _, name):
             return rankings_at(connection, settings, name, at), None
     with open_redis(settings):
-        document, problem = RankingsReader(settings).document(project)
-    if document is None:
+        found = RankingsReader(settings).cached(project)
+    if found.document is None:
         check_project(settings, project)
-    return document, problem
+    return found.document, found.problem
 
 
 def _print(answer: Context) -> None:

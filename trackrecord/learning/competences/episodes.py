@@ -1,17 +1,22 @@
 """Episodes: derive the procedure from a run of tool calls."""
 
+import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from typing import Protocol
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
 from .rules import CompetenceRules
 
 JOINT = "+"
+# The actor of calls that the other side of a conversation makes, in its own systems.
+USER = "user"
 ESCAPE = "\\"
+_NAME: Final = re.compile(r"(?:\\[+\\]|[^+])+")
+_ESCAPED: Final = re.compile(r"\\([+\\])")
 
 
 class Call(Protocol):
@@ -26,12 +31,19 @@ class Call(Protocol):
         """The id by which other calls' `depends_on` refer to this call."""
 
     @property
+    def actor(self) -> str | None:
+        """The one who made the call; None for the agent itself."""
+
+    @property
     def args(self) -> msgspec.Raw:
         """The arguments' undecoded JSON, empty when there are none."""
 
     @property
     def depends_on(self) -> tuple[str | int, ...] | None:
         """The ids of the calls that came before this one."""
+
+
+AnyCall = TypeVar("AnyCall", bound=Call)
 
 
 class NoProcedure(StrEnum):
@@ -45,9 +57,14 @@ class NoProcedure(StrEnum):
 def procedure_of(rules: CompetenceRules, calls: Sequence[Call]) -> tuple[str, ...] | NoProcedure:
     """Return the tools in the order of their use, names stripped, blank names dropped.
 
-    Each tool stands where it was used first, unless the rules keep repeats.
+    Each tool stands where it was used first, unless the rules keep repeats. Calls of the user are
+    not a part of what the agent does.
     """
-    names = [name for call in in_order(calls) if call.tool and (name := call.tool.strip())]
+    names = [
+        name
+        for call in in_order(calls)
+        if call.tool and call.actor != USER and (name := call.tool.strip())
+    ]
     order = tuple(names) if rules.keep_repeats else tuple(dict.fromkeys(names))
     if not order:
         return NoProcedure.NO_TOOLS
@@ -68,11 +85,21 @@ def signature_of(order: tuple[str, ...]) -> str:
     return JOINT.join(_escaped(name) for name in sorted(order))
 
 
+def tools_of(signature: str) -> tuple[str, ...]:
+    """Return the tool names that a signature joins, stripped, sorted, each once.
+
+    Whoever types one need not sort it. A backslash in front of a `+` or of a backslash is an
+    escape, as in `signature_of`.
+    """
+    names = (_ESCAPED.sub(r"\1", name).strip() for name in _NAME.findall(signature))
+    return tuple(sorted({name for name in names if name}))
+
+
 def _escaped(name: str) -> str:
     return name.replace(ESCAPE, ESCAPE * 2).replace(JOINT, ESCAPE + JOINT)
 
 
-def in_order(calls: Sequence[Call]) -> Iterable[Call]:
+def in_order(calls: Sequence[AnyCall]) -> Iterable[AnyCall]:
     """Return the calls such that each follows its dependencies, otherwise in the given order.
 
     An id that no call has is ignored; of two calls with one id the first is meant. A circle of

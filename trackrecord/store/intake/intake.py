@@ -11,6 +11,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.rules import Rules
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
+from ..advice.runs import note_runs
 from ..competences.credit import credit_competences, credit_of
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..database.bulk_insert import insert_rows
@@ -77,6 +78,7 @@ def learn(
     insert_rows(connection, waiting_episodes, tuple(waiting_episodes.c), episodes)
     transitions = record_transitions(connection, changed.values(), rules, bases=bases, now=now)
     note_past_tasks(connection, project_ids, recorded)
+    note_runs(connection, project_ids, recorded)
     credit_memories(
         connection, project_ids, [outcome for _, outcome in recorded], rules.memories, now
     )

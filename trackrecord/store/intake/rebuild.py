@@ -12,6 +12,7 @@ from trackrecord.rules import Rules
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome
 
+from ..advice.runs import clear_runs, note_runs
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
@@ -74,6 +75,7 @@ def rebuild_patterns(
         _store_scores(connection, scored)
         # Those of an earlier version were not noted when they came.
         note_past_tasks(connection, {each.project: project_id for _, each in scored}, scored)
+        note_runs(connection, {each.project: project_id for _, each in scored}, scored)
         total += len(scored)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)
@@ -109,6 +111,7 @@ def _name_again(connection: Connection, decided: list[dict[str, Any]]) -> None:
 
 
 def _clear(connection: Connection, project_id: int) -> None:
+    clear_runs(connection, project_id)
     own = select(patterns.c.id).where(patterns.c.project_id == project_id)
     connection.execute(delete(observations).where(observations.c.pattern_id.in_(own)))
     connection.execute(

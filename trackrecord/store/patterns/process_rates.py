@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
-from trackrecord.learning.benchmark.rates import ProcessFacts, Snapshot, snapshot
+from trackrecord.learning.outcomes.rates import ProcessFacts, Snapshot, snapshot
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.rules import Rules
 

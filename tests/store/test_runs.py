@@ -1,0 +1,85 @@
+"""Runs: noted once for each outcome, read as of any moment, noted anew by a rebuild."""
+
+import random
+
+from teaching import DAY, NOW, RULES, outcome, teach
+
+from trackrecord.store.advice.runs import read_runs
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.rebuild import rebuild_patterns
+
+CALLS = [
+    {"tool": "find", "args": {"of": 1}, "ok": True},
+    {"tool": "book", "args": {"of": 2}, "ok": False, "error": "no seat 12A on 2024-05-05"},
+    {"tool": "book", "args": {"of": 2}, "error": {"code": 500, "message": "full"}, "actor": "user"},
+]
+
+
+def batch():
+    """Five outcomes of one project, and one of another."""
+    mine = [
+        outcome(
+            number,
+            timestamp=NOW - number * DAY,
+            received=NOW - number,
+            instruction=f"book flight {number}",
+            tool_graph=CALLS,
+            patterns=["X"],
+            source="claude",
+            trigger={"signal": "book"},
+            metadata={"repository": "shop"},
+            cost={"tokens_in": 3, "tokens_out": 4},
+        )
+        for number in range(5)
+    ]
+    return [*mine, outcome(9, project="other")]
+
+
+def runs(store, *, limit=100, at=None):
+    """The runs of the first project."""
+    with reading(store) as connection:
+        return read_runs(connection, 1, limit=limit, at=at)
+
+
+def test_a_run_has_what_advice_is_counted_from(store):
+    """Names and templates of errors, never an argument; the calls in order."""
+    teach(store, [batch()[0]])
+    (run,) = runs(store)
+    assert (run.task_id, run.source, run.trigger, run.repository) == (
+        "t0",
+        "claude",
+        "book",
+        "shop",
+    )
+    assert (run.instruction, run.patterns, run.tokens) == ("book flight 0", ("x",), 7)
+    assert [(step.tool, step.error, step.actor) for step in run.steps] == [
+        ("find", None, "agent"),
+        ("book", "no seat <id> on <time>", "agent"),
+        ("book", "full", "user"),
+    ]
+    assert run.steps[1].arguments == run.steps[2].arguments != run.steps[0].arguments
+
+
+def test_the_order_and_number_of_deliveries_makes_no_difference(store):
+    """Whatever comes first, or twice: the same runs, the oldest first."""
+    shuffled = batch() * 2
+    random.Random(7).shuffle(shuffled)
+    for each in shuffled:
+        teach(store, [each])
+    assert [run.task_id for run in runs(store)] == ["t4", "t3", "t2", "t1", "t0"]
+    assert [run.task_id for run in runs(store, limit=2)] == ["t1", "t0"]
+
+
+def test_the_past_is_answered_from_what_had_been_received_by_then(store):
+    """Not from what had ended by then."""
+    teach(store, batch())
+    assert [run.task_id for run in runs(store, at=NOW - 3)] == ["t4", "t3"]
+
+
+def test_a_rebuild_notes_the_same_runs_again(store):
+    """Also where none were noted: those of a database from before."""
+    teach(store, batch())
+    before = runs(store)
+    with writing(store) as connection:
+        rebuild_patterns(connection, 1, RULES, now=NOW)
+    assert runs(store) == before

@@ -1,0 +1,25 @@
+"""The rules of advice."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from ..numbers.checks import require
+
+# Whether little known entries are tried: on no task, on some tasks or on all.
+Explore = Literal["off", "some", "full"]
+EXPLORE: Final[tuple[Explore, ...]] = get_args(Explore)
+
+
+@dataclass(frozen=True)
+class AdviceRules:
+    """What advice is counted from.
+
+    Attributes:
+        max_runs: maximum number of a project's runs that advice is counted from; those that ended
+            last count.
+    """
+
+    max_runs: int = 20_000
+
+    def __post_init__(self) -> None:
+        require(1 <= self.max_runs <= 1_000_000, "max_runs must lie in 1..1000000")

@@ -1,0 +1,83 @@
+"""A run: how one task went, reduced to what advice is counted from.
+
+Advice is a pure function of a set of runs, so that the order of their delivery cannot matter, a run
+delivered twice counts once, and a question about the past is answered from the runs of that time.
+"""
+
+from typing import Final
+
+import msgspec
+
+from ..competences.episodes import USER
+
+AGENT: Final = "agent"
+
+
+class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One call of a tool.
+
+    Attributes:
+        tool: the tool's name.
+        error: None if the call did not fail; otherwise the template of its error, "" if it has
+            no message. See `failures.error_template`.
+        arguments: a digest of the arguments: equal ones have equal digests; 0 for none.
+        actor: who made the call: "agent", "user" or the name of another agent.
+    """
+
+    tool: str
+    error: str | None = None
+    arguments: int = 0
+    actor: str = AGENT
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call failed."""
+        return self.error is not None
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """How one task went.
+
+    Attributes:
+        outcome: the row of its outcome: unique, and nothing else follows from it.
+        task_id: the task. Several runs of one task differ in how they went about it.
+        ended_at: when it ended, seconds since the epoch.
+        success: whether the task reached its goal.
+        source: the agent that ran it; "" if not reported.
+        trigger: the signal of its trigger; "" if not reported.
+        repository: the repository it worked in; "" if not reported.
+        instruction: the beginning of the task's text; "" if not reported.
+        patterns: the slugs of the patterns that it touches.
+        steps: the calls of its tools, in order; of a very long run the first and the last ones.
+        failure_mode: how it failed; "" if not reported.
+        error_count: its errors, None if not reported.
+        retry_count: its retries, None if not reported.
+        duration_ms: how long it took, None if not reported.
+        tokens: what it used of a model's tokens, in and out; None if not reported.
+    """
+
+    outcome: int
+    task_id: str
+    ended_at: float
+    success: bool
+    source: str = ""
+    trigger: str = ""
+    repository: str = ""
+    instruction: str = ""
+    patterns: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    failure_mode: str = ""
+    error_count: int | None = None
+    retry_count: int | None = None
+    duration_ms: int | None = None
+    tokens: int | None = None
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The distinct tools in the order of their first use, without those of the user."""
+        return tuple(dict.fromkeys(step.tool for step in self.steps if step.actor != USER))
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The tools that it used."""
+        return frozenset(step.tool for step in self.steps)

@@ -1,1 +1,0 @@
-"""The benchmark: rates of a process, and the gate."""

@@ -1,0 +1,198 @@
+"""The advice document: what is counted from a project's runs, as it is cached for agents.
+
+The worker writes it beside the rankings. At prompt time everything is a function of both and of the
+task's text.
+"""
+
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+
+from trackrecord.learning.advice.task_index import TaskIndex
+
+# What stands for "not among the procedures".
+NO_PROCEDURE: Final = 0xFFFFFFFF
+
+
+class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How often something succeeds, and against what such tasks do otherwise.
+
+    Attributes:
+        a: decayed successes and the prior's, of a Beta posterior.
+        b: decayed failures and the prior's.
+        mean: the posterior's mean.
+        low: the interval's lower end.
+        high: its upper end.
+        runs: the runs that it was counted from.
+        tasks: the distinct tasks among them.
+        successes: the successful ones among the runs.
+        effect: the difference to what such tasks do otherwise; None where nothing can be compared.
+        effect_low: the lower end of its interval.
+        effect_high: the upper end.
+        level: what was counted: "procedure in kind", "procedure", "kind", "pattern" or "project".
+        usual: the rate that such tasks have otherwise.
+        order_key: the rate by which things are put in order, in which few runs never lead.
+        is_worth_recommending: whether it probably does better than such tasks do otherwise.
+    """
+
+    a: float
+    b: float
+    mean: float
+    low: float
+    high: float
+    runs: int = 0
+    tasks: int = 0
+    successes: int = 0
+    effect: float | None = None
+    effect_low: float | None = None
+    effect_high: float | None = None
+    level: str = "project"
+    usual: float = 0.5
+    order_key: float = 0.5
+    is_worth_recommending: bool = True
+
+
+class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A lesson from tool calls.
+
+    Attributes:
+        id: its id.
+        kind: what it is about, see learning/advice/lessons.
+        tools: the tools it concerns; the first one is what it is about.
+        state: "seen", "established" or "faded".
+        score: how much it counts among lessons, 0..1.
+        runs: the runs behind it.
+        tasks: the distinct tasks among them.
+        last_seen: when it was last seen, seconds since the epoch.
+        lines: its line of prompt text by language.
+    """
+
+    id: str
+    kind: str
+    tools: tuple[str, ...]
+    state: str
+    score: float
+    runs: int
+    tasks: int
+    last_seen: float
+    lines: dict[str, str]
+
+
+class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A procedure: the set of tools that a run used.
+
+    Attributes:
+        signature: its tools, sorted and joined, as a competence record has it.
+        order: the tools in the order that its successful runs mostly used.
+        expected: how often it succeeds.
+        by_kind: how often it succeeds by the position of the kind of task, where that is known.
+    """
+
+    signature: str
+    order: tuple[str, ...]
+    expected: Expected
+    by_kind: dict[int, Expected] = {}
+
+
+class PatternEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A pattern's estimate.
+
+    Attributes:
+        slug: the pattern.
+        expected: how often the tasks of its outcomes succeed.
+        kinds: its runs by the position of the kind of task.
+    """
+
+    slug: str
+    expected: Expected
+    kinds: dict[int, int] = {}
+
+
+class KindEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A kind of task.
+
+    Attributes:
+        name: what people call it.
+        expected: how often such tasks succeed.
+    """
+
+    name: str
+    expected: Expected
+
+
+class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """Past tasks, each text once, known by their position in the index.
+
+    Attributes:
+        index: finds texts that are similar to a task's.
+        texts: the beginnings of the texts, masked, in UTF-8, one after the other.
+        ends: where each text ends in `texts`: unsigned 32-bit integers.
+        kinds: the position of each text's kind of task: unsigned 32-bit integers.
+        runs: for each text, its runs by procedure: (position of the procedure, successes,
+            failures, when the last one ended).
+        endings: for each text, how its failed runs mostly ended: the template of the last error,
+            or the failure mode; "" where that is not known.
+    """
+
+    index: TaskIndex = TaskIndex()
+    texts: bytes = b""
+    ends: bytes = b""
+    kinds: bytes = b""
+    runs: tuple[tuple[tuple[int, int, int, float], ...], ...] = ()
+    endings: tuple[str, ...] = ()
+
+
+class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """What is counted from the runs of one project.
+
+    Attributes:
+        project: whose runs.
+        revision: the revision of the store that it shows.
+        computed_at: when, seconds since the epoch.
+        runs: the runs that it was counted from.
+        expected: how often the project's tasks succeed.
+        lessons: lessons from tool calls, the strongest first.
+        procedures: every procedure of the runs.
+        patterns: the estimates of patterns.
+        kinds: kinds of task.
+        past_tasks: past tasks by their texts.
+        withdrawn: ids of entries that are handed out no more because they did harm.
+        holdout: the share of tasks that gets nothing; None where the agent's setting decides.
+    """
+
+    project: str
+    revision: int
+    computed_at: float
+    runs: int = 0
+    expected: Expected = Expected(0.5, 0.5, 0.5, 0.0, 1.0)
+    lessons: tuple[LessonEntry, ...] = ()
+    procedures: tuple[ProcedureEntry, ...] = ()
+    patterns: tuple[PatternEntry, ...] = ()
+    kinds: tuple[KindEntry, ...] = ()
+    past_tasks: PastTasks = PastTasks()
+    withdrawn: tuple[str, ...] = ()
+    holdout: float | None = None
+
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """What a reader has made of this document, so that it is made once; not cached in Redis."""
+        return {}
+
+
+_decoder = msgspec.msgpack.Decoder(AdviceDocument)
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode_advice(document: AdviceDocument) -> bytes:
+    """Return the document as it is cached."""
+    return _encoder.encode(document)
+
+
+def decode_advice(data: bytes) -> AdviceDocument:
+    """Return the document from the cache.
+
+    Raises:
+        msgspec.DecodeError: it was written by another version.
+    """
+    return _decoder.decode(data)

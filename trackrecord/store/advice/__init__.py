@@ -1,0 +1,1 @@
+"""What advice is made of: runs, decisions about lessons, and exposures."""

@@ -1,0 +1,88 @@
+"""The tables of advice: runs, exposures, and decisions about lessons, holdouts and entries."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from ..database.metadata import Id, metadata
+
+# One row for each outcome, without its body. In the order of its key: the newest runs of a project
+# stand side by side.
+runs = Table(
+    "runs",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("ended_at", Double, primary_key=True),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    Column("received_at", Double, nullable=False),
+    Column("success", Boolean, nullable=False),
+    # See wire/run_digest.py.
+    Column("digest", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Lessons are counted from the runs; only what people decided about them is on record.
+lesson_decisions = Table(
+    "lesson_decisions",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
+    Column("lesson_id", String(32), nullable=False),
+    Column("at", Double, nullable=False),
+    # "dismiss" or "restore"
+    Column("action", String(16), nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+
+# What was handed to which task, or withheld from it.
+exposures = Table(
+    "exposures",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    # Given by the producer: an exposure that is delivered twice counts once.
+    Column("exposure_id", String(64), nullable=False),
+    Column("task_id", String(256), nullable=False),
+    Column("at", Double, nullable=False),
+    Column("received_at", Double, nullable=False),
+    # Whether the task belongs to the holdout: then the entries are those it would have got.
+    Column("is_withheld", Boolean, nullable=False),
+    # The share of tasks that was held out at that time.
+    Column("holdout", Double, nullable=False),
+    # How probable it was that the task was assigned so; 1 where nothing was left to chance.
+    Column("propensity", Double, nullable=False),
+    # The revision of the rankings.
+    Column("revision", BigInteger, nullable=False),
+    # A JSON array of the entries' ids.
+    Column("entries", Text, nullable=False),
+    UniqueConstraint("project_id", "exposure_id"),
+    Index("ix_exposures_at", "project_id", "at"),
+)
+
+# The holdout of a project, and entries that are handed out no more; the last row counts.
+effect_decisions = Table(
+    "effect_decisions",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
+    Column("at", Double, nullable=False),
+    # "holdout", "withdraw" or "restore"
+    Column("action", String(16), nullable=False),
+    # "" for the holdout.
+    Column("entry", String(256), nullable=False),
+    # Of the holdout only.
+    Column("share", Double),
+    Column("actor", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+)

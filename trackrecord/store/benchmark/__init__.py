@@ -1,1 +1,0 @@
-"""The benchmark's rates on record."""

@@ -1,0 +1,158 @@
+"""Run digests: the part of an outcome that advice is counted from, in a few hundred bytes.
+
+Bodies may have a megabyte; advice reads the newest ten thousand runs of a project at a time. A
+digest holds names, error templates and digests of arguments, never an argument or a result.
+"""
+
+import re
+from zlib import crc32
+
+import msgspec
+
+from trackrecord.learning.advice.failures import error_template, is_wanted_failure
+from trackrecord.learning.advice.runs import AGENT, Run, Step
+from trackrecord.learning.competences.episodes import in_order
+
+from .outcome import Outcome, ToolCall
+
+# Of more calls than this, the first and the last half.
+MAX_STEPS = 400
+_LONGEST_TOOL = 128
+_LONGEST_NAME = 256
+# Where an error that is an object says what went wrong.
+_MESSAGES = ("message", "error", "detail")
+_NO_ARGUMENTS = frozenset((b"", b"{}", b"[]", b"null"))
+_REPRODUCTION = re.compile("repro|复现".encode(), re.IGNORECASE)
+_LONGEST_COMMAND = 16_000
+
+
+class _Digest(msgspec.Struct, array_like=True, gc=False):
+    task_id: str
+    source: str
+    trigger: str
+    repository: str
+    patterns: tuple[str, ...]
+    steps: tuple[Step, ...]
+    failure_mode: str
+    error_count: int | None
+    retry_count: int | None
+    duration_ms: int | None
+    tokens: int | None
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    repository: str = ""
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(_Digest)
+_metadata = msgspec.json.Decoder(_Metadata)
+_any = msgspec.json.Decoder()
+
+
+def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
+    """Return the digest of an outcome.
+
+    Args:
+        outcome: the decoded body.
+        patterns: the slugs of the patterns that it touches.
+    """
+    assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
+    trigger, cost = outcome.trigger, outcome.cost
+    calls = tuple(in_order(outcome.tool_graph or ()))
+    if len(calls) > MAX_STEPS:
+        calls = (*calls[: MAX_STEPS // 2], *calls[-(MAX_STEPS // 2) :])
+    return _encoder.encode(
+        _Digest(
+            outcome.task_id,
+            outcome.source or "",
+            trigger.signal.strip()[:_LONGEST_NAME] if trigger else "",
+            _repository(outcome.metadata),
+            patterns,
+            tuple([_step(call) for call in calls if call.tool]),
+            outcome.failure_mode or "",
+            outcome.error_count,
+            outcome.retry_count,
+            outcome.duration_ms,
+            None
+            if cost is None or (cost.tokens_in is None and cost.tokens_out is None)
+            else (cost.tokens_in or 0) + (cost.tokens_out or 0),
+        )
+    )
+
+
+def _step(call: ToolCall) -> Step:
+    assert call.tool is not None  # noqa: S101 - the caller asks for it
+    error = None
+    if call.ok is False or (call.ok is None and bytes(call.error) not in (b"", b"null")):
+        error = _error(call)
+    arguments = 0 if bytes(call.args) in _NO_ARGUMENTS else crc32(call.args)
+    return Step(call.tool.strip()[:_LONGEST_TOOL], error, arguments, call.actor or AGENT)
+
+
+def _error(call: ToolCall) -> str | None:
+    """Return the template of a failing call's error; None if the call was meant to fail."""
+    arguments = bytes(call.args)
+    # Looked for in the bytes first: hardly any call has it.
+    if _REPRODUCTION.search(arguments) or _REPRODUCTION.search((call.tool or "").encode()):
+        said = arguments[:_LONGEST_COMMAND].decode(errors="replace")
+        if is_wanted_failure(call.tool or "", said):
+            return None
+    return error_template(_text(call.error))
+
+
+def _text(error: msgspec.Raw) -> str:
+    """Return an error as text: its message if it has one, else all that it says."""
+    said = bytes(error)
+    if said in (b"", b"null"):
+        return ""
+    try:
+        decoded = _any.decode(said)
+    except RecursionError:
+        return ""
+    if isinstance(decoded, dict):
+        messages = (decoded.get(name) for name in _MESSAGES)
+        fields = (f"{name}: {value}" for name, value in decoded.items())
+        decoded = next(filter(None, messages), None) or ", ".join(fields)
+    return str(decoded)
+
+
+def _repository(metadata: msgspec.Raw) -> str:
+    if b'"repository"' not in bytes(metadata):
+        return ""
+    try:
+        return _metadata.decode(metadata).repository.strip()[:_LONGEST_NAME]
+    except msgspec.MsgspecError:  # it is another type, or deeper down: not the repository's name
+        return ""
+
+
+def run_of(
+    digest: bytes, *, outcome: int, ended_at: float, success: bool, instruction: str = ""
+) -> Run:
+    """Return the run of a digest.
+
+    Args:
+        digest: what `run_digest` returned.
+        outcome: the row of its outcome.
+        ended_at: when the task ended.
+        success: whether it reached its goal.
+        instruction: the beginning of the task's text.
+    """
+    read = _decoder.decode(digest)
+    return Run(
+        outcome=outcome,
+        task_id=read.task_id,
+        ended_at=ended_at,
+        success=success,
+        source=read.source,
+        trigger=read.trigger,
+        repository=read.repository,
+        instruction=instruction,
+        patterns=read.patterns,
+        steps=read.steps,
+        failure_mode=read.failure_mode,
+        error_count=read.error_count,
+        retry_count=read.retry_count,
+        duration_ms=read.duration_ms,
+        tokens=read.tokens,
+    )

@@ -1,0 +1,89 @@
+"""Keep the cached advice up to date with the runs on record.
+
+Advice is counted from up to twenty thousand runs at a time, so it is not counted after each batch:
+a project's advice is due again when its last count is twenty times as long ago as it took.
+"""
+
+import time
+from collections.abc import Sequence
+
+import redis
+import structlog
+from sqlalchemy import Engine
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.advice.effect.entries import EntryEffect
+from trackrecord.learning.advice.effect.texts import why_withdrawn
+from trackrecord.prompt.cache import cached_advice, write_advice
+from trackrecord.queries.advice import build_advice
+from trackrecord.store.advice.effect import harmful_entries, withdraw
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.projects import project_id_of, project_revisions
+
+# At most this share of a worker's time goes into one project's advice.
+_SHARE = 0.05
+
+_log = structlog.get_logger(__name__)
+
+
+class Adviser:
+    """Count advice from the store and write it to the cache.
+
+    Args:
+        engine: the store.
+        client: a patient Redis client.
+        settings: times and rules.
+    """
+
+    def __init__(self, engine: Engine, client: redis.Redis, settings: DaemonSettings) -> None:
+        self._engine = engine
+        self._client = client
+        self._settings = settings
+
+    def advise_due(self) -> int:
+        """Renew the advice of every project for which it is due; return how many there were."""
+        with reading(self._engine) as connection:
+            revisions = project_revisions(connection)
+        cached = cached_advice(self._client, self._settings, list(revisions), now=time.time())
+        advised = 0
+        for project, revision in revisions.items():
+            known = cached.get(project)
+            is_old = known is not None and known.age_s > self._settings.rankings_max_age_s
+            is_behind = known is None or (
+                known.revision < revision and known.age_s > known.cost_s / _SHARE
+            )
+            if is_behind or is_old:
+                self.advise(project, force=is_old)
+                advised += 1
+        return advised
+
+    def advise(self, project: str, *, force: bool = False) -> None:
+        """Count one project's advice, write it to the cache, and withdraw what hurts.
+
+        Args:
+            project: its name.
+            force: write it even over that of a later revision.
+        """
+        started = time.perf_counter()
+        with reading(self._engine) as connection:
+            document = build_advice(connection, project, self._settings.rules, now=time.time())
+            project_id = project_id_of(connection, project)
+            harmful = [] if project_id is None else harmful_entries(connection, project_id)
+        if harmful and project_id is not None:
+            self._withdraw(project_id, harmful)
+        cost_s = time.perf_counter() - started
+        written = write_advice(self._client, self._settings, document, cost_s=cost_s, force=force)
+        _log.debug(
+            "advice_renewed",
+            project=project,
+            revision=document.revision,
+            written=written,
+            milliseconds=round(cost_s * 1000, 1),
+        )
+
+    def _withdraw(self, project_id: int, harmful: Sequence[EntryEffect]) -> None:
+        """Hand out no more what hurts; the next refresh of the rankings leaves it out."""
+        with writing(self._engine) as connection:
+            withdraw(connection, project_id, harmful, now=time.time())
+        for each in harmful:
+            _log.warning("entry_withdrawn", entry=each.entry, reason=why_withdrawn(each))
