@@ -533,10 +533,9 @@ def test_a_server_that_hangs_is_waited_for_once(agent_of, home, hung_port, caplo
     begin = time.monotonic()
     for _ in range(100):
         assert record_error("t", "timeout", "m")
-    assert time.monotonic() - begin < 1.5
-    begin = time.monotonic()
-    assert [error_context("t") for _ in range(10)] == [""] * 10
-    assert time.monotonic() - begin < 2.0
+    assert [error_context("t") for _ in range(100)] == [""] * 100
+    # A time-out for each would be 50 seconds twice over.
+    assert time.monotonic() - begin < 25.0
     assert any("prompts lack earlier errors" in line for line in caplog.messages)
 
 
