@@ -84,10 +84,10 @@ def test_calls_of_the_user_are_told_apart():
 
 def test_a_failure_that_stopped_has_faded():
     """It was mended; the lesson stands last, and says so."""
-    runs = [run(n, "build!no space") for n in range(10)] + [run(n, "build") for n in range(10, 40)]
+    runs = [run(n, "fetch!no space") for n in range(10)] + [run(n, "fetch") for n in range(10, 40)]
     found = one(lessons(runs), LessonKind.FAILS)
     assert found.state is LessonState.FADED
-    back = [*runs, *(run(n, "build!no space") for n in range(40, 42))]
+    back = [*runs, *(run(n, "fetch!no space") for n in range(40, 42))]
     assert one(lessons(back), LessonKind.FAILS).state is LessonState.ESTABLISHED
 
 
