@@ -132,7 +132,7 @@ def test_filters(store):
     assert lessons_of(store, wanted=LessonFilter(tool="find")) == []
 
 
-def test_a_failing_reproduction_is_no_failure_of_a_tool(store):
+def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
     """A person wanted to see the bug; the same error from another script is one."""
 
     def ran(number, command):

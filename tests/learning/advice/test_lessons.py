@@ -37,7 +37,7 @@ def test_what_fails():
     assert (found.last_seen, found.outcomes) == (NOW - 10 * DAY + 11, tuple(range(11, 3, -1)))
 
 
-def test_two_tasks_are_no_lesson():
+def test_two_tasks_are_not_enough():
     """However often it failed there."""
     assert lessons([run(n, "book!gone", task=n % 2) for n in range(30)]) == ()
 
@@ -69,7 +69,7 @@ def test_errors_that_say_nothing_count_only_where_a_tool_mostly_fails():
 
 
 def test_checks_that_fail_at_times_do_their_work():
-    """Tests that fail are no failure of the tool unless it mostly fails."""
+    """Failing tests do not count unless the tool mostly fails."""
     runs = [run(n, "npm test!<n> tests failed" if n % 3 == 0 else "npm test") for n in range(60)]
     assert of_kind(lessons(runs), LessonKind.FAILS) == []
 
@@ -128,7 +128,7 @@ def test_a_procedure_that_never_succeeds():
     )
 
 
-def test_hard_tasks_are_no_hopeless_procedure():
+def test_hard_tasks_are_not_held_against_a_procedure():
     """Whatever is tried on these tasks fails, so nothing is said of one way."""
     runs = [run(n, "look", "order") for n in range(60)]
     for task in range(100, 110):
@@ -189,7 +189,7 @@ def test_what_then_works_instead():
     assert found.tools == ("npm test", "pnpm test")
 
 
-def test_a_call_that_ends_the_run_is_no_remedy():
+def test_a_call_that_ends_the_run_is_not_a_remedy():
     """Neither in place of a tool, nor when the tool is tried again."""
     runs = [run(n, "npm test!not found", "pnpm test") for n in range(20)]
     runs += [run(n, "book!full", "book") for n in range(20, 40)]

@@ -1,6 +1,6 @@
 """After a failure: how the run went on, strictly counted.
 
-A call that ends the run is no remedy, and runs that gave up are counted apart.
+A call that ends the run is not a remedy, and runs that gave up are counted apart.
 """
 
 import re

@@ -31,7 +31,7 @@ def find_loops(history: History, rules: LessonRules) -> Iterator[Finding]:
     """Yield the calls of the agent that several tasks' runs repeat without a change.
 
     A loop counts if such runs succeed less often than others, or the repeated calls mostly fail:
-    asking again for what has not arrived yet is no harm.
+    asking again for what has not arrived yet does no harm.
     """
     for caller, loop in _loops_of(history).items():
         if len(history.tasks_of(loop.positions)) < rules.min_tasks:
