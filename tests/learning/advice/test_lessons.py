@@ -74,6 +74,14 @@ def test_checks_that_fail_at_times_do_their_work():
     assert of_kind(lessons(runs), LessonKind.FAILS) == []
 
 
+def test_asking_for_a_fact_is_not_a_test():
+    """`check_balance` is to answer; that it fails at times is told."""
+    runs = [
+        run(n, "check_balance!no account" if n % 3 == 0 else "check_balance") for n in range(60)
+    ]
+    assert one(lessons(runs), LessonKind.FAILS).failing_calls == 20
+
+
 def test_calls_of_the_user_are_told_apart():
     """They are neither the agent's failures nor counted among its calls."""
     runs = [run(n, "reset@user!device is off", "reset") for n in range(9)]
@@ -125,6 +133,18 @@ def test_a_procedure_that_never_succeeds():
     found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
     assert found.lines["en"] == (
         "runs with `refund` and no other tool: 0 of 15 runs succeeded, in 15 tasks"
+    )
+
+
+def test_runs_that_are_cut_short_are_one_fact():
+    """Wherever they stopped: it is said once that they did not finish."""
+    runs = [run(n, "edit", "test", "submit", success=n % 3 > 0) for n in range(60)]
+    runs += [run(n, "edit", success=False) for n in range(60, 75)]
+    runs += [run(n, "edit", "test", success=False) for n in range(75, 85)]
+    runs += [run(n, "edit", "test", "read", success=False) for n in range(85, 95)]
+    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
+    assert found.lines["en"] == (
+        "runs that do not end in `submit`: 0 of 35 runs succeeded, in 35 tasks"
     )
 
 
