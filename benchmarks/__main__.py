@@ -31,6 +31,7 @@ BENCHMARKS = (
     "selection",
     "long_past",
     "memories",
+    "lessons",
     "artifacts",
     "benchmark_rates",
     "first_publish",
