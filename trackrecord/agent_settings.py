@@ -15,7 +15,7 @@ from platformdirs import user_data_path
 
 from .artifacts.rules import ArtifactRules
 from .forking import not_while_forking
-from .inflight.errors import ErrorRules
+from .inflight.rules import ErrorRules
 from .learning.memories.rules import MemoryRules
 from .project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
 from .prompt.candidates.rules import ContextRules

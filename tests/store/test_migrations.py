@@ -11,10 +11,12 @@ from sqlalchemy import inspect, text
 from teaching import NOW, RULES, outcome, teach
 
 from trackrecord.errors import NoVectors, SchemaTooNew, SchemaUnreleased, SettingsError
+from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - for the metadata
 from trackrecord.store.competences.vectors import make_room
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
 from trackrecord.store.database.metadata import metadata
+from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - for the metadata
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.patterns.read import read_standings
 

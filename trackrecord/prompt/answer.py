@@ -1,13 +1,14 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from .candidates.candidate import Candidate
 from .candidates.partial_rules import DEFAULT_RULES
+from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .compose import compose
 from .document import (
@@ -110,14 +111,18 @@ def answer_from(
         prompt=selection.text,
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
-        over_budget=tuple(_named(each.candidate) for each in selection.left_out),
+        over_budget=_names(selection.left_out),
         age_s=max(0.0, now - document.computed_at),
         is_stale=problem is not None,
         problem=problem,
     )
 
 
-def _named(candidate: Candidate) -> str:
-    """A candidate's id among those of all kinds."""
-    # The id of one that stands in another section than its kind's bears the prefix already.
-    return candidate.id if candidate.section else SECTIONS[candidate.kind].prefix + candidate.id
+def _names(entries: Iterable[Scored]) -> tuple[str, ...]:
+    """Return the ids of candidates among those of all kinds."""
+    candidates = [entry.candidate for entry in entries]
+    # The id of one that stands in another section than its kind's bears the prefix already. A
+    # thousand of them are named for each prompt, so this is one expression.
+    return tuple(
+        [each.id if each.section else SECTIONS[each.kind].prefix + each.id for each in candidates]
+    )

@@ -47,7 +47,7 @@ class LearntEntries:
         """Return, by field, the entries whose candidates these are, best first."""
         wanted = {id(candidate) for candidate in candidates}
         return {
-            name: tuple(entry for entry, scored in pairs if id(scored.candidate) in wanted)
+            name: tuple([entry for entry, scored in pairs if id(scored.candidate) in wanted])
             for name, pairs in self.by_field.items()
         }
 
@@ -85,7 +85,7 @@ def learnt_of(
             made = _scored(entries, feed, language, rules)
         else:
             made = _scored_once(document, feed, language, rules)
-        known = [(entry, made[entry.id]) for entry in entries if entry.id in made]
+        known = [(entry, scored) for entry in entries if (scored := made.get(entry.id))]
         if task and feed.for_task is not None:
             weight = getattr(rules, feed.weight)
             known = [(entry, scored.at(entry.score * weight)) for entry, scored in known]

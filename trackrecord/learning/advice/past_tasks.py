@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..competences.episodes import USER
 from .runs import Run
 
 # Only this much of an instruction tells one text from another.
@@ -18,7 +17,7 @@ class PastTask:
     """The runs of one text.
 
     Attributes:
-        text: the beginning of the instruction, spaces evened out.
+        text: the beginning of the instruction, or else the trigger, spaces evened out.
         last_at: when the last run ended.
         tallies: by procedure, its successes, failures, and when the last run ended.
         endings: how failed runs ended, counted.
@@ -36,7 +35,8 @@ def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
     """Return the texts of runs, sorted; of too many, those that ended last."""
     found: dict[str, PastTask] = {}
     for run in runs:
-        text = " ".join(run.instruction.split())[:LONGEST_TEXT]
+        # An agent that reports no instruction may say what set the task off.
+        text = " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
         if text:
             _add(found.setdefault(text, PastTask(text)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
@@ -44,7 +44,7 @@ def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
 
 
 def _add(task: PastTask, run: Run) -> None:
-    procedure = procedure_of_run(run)
+    procedure = run.order
     successes, failures, last = task.tallies.get(procedure, (0, 0, 0.0))
     last = max(last, run.ended_at)
     task.tallies[procedure] = (successes + run.success, failures + (not run.success), last)
@@ -52,13 +52,13 @@ def _add(task: PastTask, run: Run) -> None:
     if not run.success:
         task.endings[ending_of(run)] += 1
     known = task.representative
-    if known is None or (run.ended_at, run.outcome) > (known.ended_at, known.outcome):
+    if known is None or _newness(run) > _newness(known):
         task.representative = run
 
 
-def procedure_of_run(run: Run) -> tuple[str, ...]:
-    """Return the distinct tools of a run in the order of their first use, without the user's."""
-    return tuple(dict.fromkeys(step.tool for step in run.steps if step.actor != USER))
+def _newness(run: Run) -> tuple[float, str, str, str]:
+    # Not by its row, which depends on the order of arrival.
+    return run.ended_at, run.task_id, run.trigger, run.repository
 
 
 def ending_of(run: Run) -> str:

@@ -64,11 +64,22 @@ class TaskIndex(msgspec.Struct, frozen=True, array_like=True, gc=False):
             seen += texts_with
             if dots and seen > _MOST_SEEN:
                 continue
-            for position in array("I", self.words[word]):
+            positions = array("I", self.words[word])
+            if not dots:
+                dots = dict.fromkeys(positions, weight)
+                continue
+            for position in positions:
                 dots[position] = dots.get(position, 0.0) + weight
         norms, length = array("f", self.norms), sqrt(squares)
-        cosines = ((dot / (norms[position] * length), -position) for position, dot in dots.items())
-        return [(-position, min(1.0, cosine)) for cosine, position in nlargest(most, cosines)]
+        # Numbers first: pairs are made only of what may be among the best.
+        scores = [dot / norms[position] for position, dot in dots.items()]
+        least = min(nlargest(most, scores), default=0.0)
+        best = sorted(
+            (-score, position)
+            for position, score in zip(dots, scores, strict=True)
+            if score >= least
+        )
+        return [(position, min(1.0, -score / length)) for score, position in best[:most]]
 
 
 def build_index(texts: Sequence[str]) -> TaskIndex:

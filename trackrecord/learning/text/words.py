@@ -50,7 +50,7 @@ def similarity(task: str, phrases: Iterable[str]) -> float | None:
     wanted = _words_remembered(task)
     if not wanted:
         return None
-    scores = (overlap(wanted, words) for phrase in phrases if (words := _words_remembered(phrase)))
+    scores = [overlap(wanted, words) for phrase in phrases if (words := _words_remembered(phrase))]
     return max(scores, default=None)
 
 
@@ -59,4 +59,5 @@ _words_remembered = lru_cache(maxsize=_PHRASES_REMEMBERED)(words_of)
 
 def overlap(a: frozenset[str], b: frozenset[str]) -> float:
     """Return |A∩B|/√(|A|·|B|) of two sets, neither of which is empty (Ochiai 1957)."""
-    return len(a & b) / sqrt(len(a) * len(b))
+    # Most texts share no word with a task, and a prompt is compared with hundreds.
+    return 0.0 if a.isdisjoint(b) else len(a & b) / sqrt(len(a) * len(b))

@@ -1,7 +1,7 @@
 """Counting: the runs and successes of the project, its kinds of task, procedures and patterns."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TypeVar
@@ -9,7 +9,6 @@ from typing import TypeVar
 from ...competences.episodes import signature_of
 from ...numbers.decay import decayed
 from ..kinds import Kinds
-from ..past_tasks import procedure_of_run
 from ..runs import Run
 from .posterior import Tally
 
@@ -86,7 +85,7 @@ class Counts:
 
 def procedure_of(run: Run) -> str:
     """Return the signature of a run's procedure, the set of its tools; "" without tools."""
-    return signature_of(tuple(sorted(set(procedure_of_run(run)))))
+    return signature_of(run.order)
 
 
 def weighed(runs: Iterable[Run], kinds: Kinds, now: float, half_life_days: float) -> list[Weighed]:
@@ -137,3 +136,22 @@ def count(each_weighed: Iterable[Weighed], kinds: Kinds) -> Counts:
 
 def _tallies(sums: Mapping[_Key, _Sum]) -> dict[_Key, Tally]:
     return {key: sums[key].tally() for key in sorted(sums)}
+
+
+def usual_orders(runs: Sequence[Run]) -> dict[str, tuple[str, ...]]:
+    """Return the tools of each procedure in the order that its successful runs mostly used.
+
+    Where none succeeded, all its runs count; of equally frequent orders, the first one by name.
+    """
+    seen: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+    worked: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for run in runs:
+        procedure = procedure_of(run)
+        seen[procedure][run.order] += 1
+        if run.success:
+            worked[procedure][run.order] += 1
+    return {name: _commonest(worked.get(name) or orders) for name, orders in sorted(seen.items())}
+
+
+def _commonest(orders: Counter[tuple[str, ...]]) -> tuple[str, ...]:
+    return min(orders, key=lambda order: (-orders[order], order))

@@ -1,0 +1,172 @@
+"""Votes: the successes of similar tasks say which procedure a task's text speaks for."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, ballots_of, recommend
+from trackrecord.learning.numbers.decay import DAY
+
+NOW = 1_780_000_000.0
+CANCEL = "cancel my reservation and refund the ticket"
+BOOK = "book a flight with two seats for tomorrow"
+
+
+def run(number, text, tools, *, success=True, ended_at=NOW, **fields):
+    """One run of a task."""
+    return Run(
+        outcome=number,
+        task_id=f"t{number}",
+        ended_at=ended_at,
+        success=success,
+        instruction=text,
+        steps=tuple(Step(tool) for tool in tools),
+        **fields,
+    )
+
+
+def asked(runs, text, *, now=NOW, **options):
+    """The recommendation for a text."""
+    return recommend(ballots_of(runs), text, now=now, **options)
+
+
+def desk():
+    """A desk where cancelling and booking take different tools."""
+    return [
+        run(1, CANCEL, ["find", "refund"]),
+        run(2, f"{CANCEL}, please", ["refund", "find"]),
+        run(3, f"{CANCEL} today", ["find", "give_up"], success=False),
+        run(4, BOOK, ["search", "book"]),
+        run(5, f"{BOOK} evening", ["search", "book"]),
+    ]
+
+
+def test_similar_successes_vote_and_dissimilar_ones_do_not():
+    """The share of the votes is the confidence; failures are told and do not vote."""
+    found = asked(desk(), "please cancel the reservation, I want a refund")
+    assert found.ranked[0].tools == ("find", "refund")
+    assert (found.ranked[0].successes, found.ranked[0].texts) == (2, 2)
+    assert found.confidence == found.ranked[0].share == pytest.approx(1)
+    assert not found.needs_more
+    assert [voted.tools for voted in asked(desk(), BOOK).ranked] == [("book", "search")]
+
+
+def test_the_weight_of_a_vote_is_the_squared_cosine_of_the_texts():
+    """Two successes of the very text against one of a similar text."""
+    runs = [
+        run(1, "book flight", ["a"]),
+        run(2, "book flight", ["a"]),
+        run(3, "book hotel", ["b"]),
+        run(4, "sell hotel", ["a"]),
+        run(5, "sell car", ["b"]),
+    ]
+    ballots = ballots_of(runs)
+    cosines = dict(ballots.index.similar("book flight", most=9))
+    first, second = cosines[0], cosines[1]
+    shares = {
+        voted.tools: voted.share for voted in recommend(ballots, "book flight", now=NOW).ranked
+    }
+    weight = 2 * first**2
+    assert shares["a",] == pytest.approx(weight / (weight + second**2))
+
+
+def test_votes_age():
+    """After a half-life two old successes count as much as one new one."""
+    old = NOW - 90 * DAY
+    runs = [
+        run(1, CANCEL, ["old"], ended_at=old),
+        run(2, CANCEL, ["old"], ended_at=old),
+        run(3, CANCEL, ["new"]),
+        run(4, BOOK, ["new"]),
+        run(5, BOOK, ["old"]),
+    ]
+    shares = {voted.tools: voted.share for voted in asked(runs, CANCEL).ranked}
+    assert shares["old",] == pytest.approx(shares["new",]) == pytest.approx(0.5)
+
+
+def test_scattered_votes_and_unknown_texts_need_more_information():
+    """A weak top share is no recommendation, and neither is none."""
+    scattered = [run(n, CANCEL, [f"tool_{n}", "find"]) for n in range(6)]
+    again = [run(9 + n, BOOK, [f"tool_{n}", "find"]) for n in range(6)]
+    found = asked([*scattered, *again], CANCEL)
+    assert found.confidence == pytest.approx(1 / 6)
+    assert found.needs_more
+    nothing = asked(desk(), "paint the wall")
+    assert (nothing.ranked, nothing.confidence, nothing.needs_more) == ((), 0.0, True)
+    assert asked([], CANCEL).needs_more
+    assert asked([run(1, CANCEL, ["find"], success=False)], CANCEL).needs_more
+
+
+def test_without_a_text_every_success_votes():
+    """The commonest success of the project."""
+    found = asked([*desk(), run(6, "paint the wall", ["search", "book"])], None)
+    assert found.ranked[0].tools == ("book", "search")
+    assert found.confidence == pytest.approx(3 / 5)
+
+
+def test_tools_are_voted_on_where_whole_sets_never_recur():
+    """As with shells: what most of the similar successes have in common."""
+    runs = [run(n, f"{CANCEL} {'abcdef'[n]}x", ["find", "edit", f"cmd_{n}"]) for n in range(6)]
+    found = asked(runs, CANCEL)
+    assert found.by_tools
+    (only,) = found.ranked
+    assert (only.tools, only.procedure) == (("edit", "find"), None)
+    # Each success has one tool more than what is recommended.
+    assert found.confidence == pytest.approx(2 / 3)
+    assert not asked(desk(), CANCEL).by_tools
+
+
+def test_excluded_procedures_are_not_recommended():
+    """The votes are shared among the others."""
+    ballots = ballots_of([*desk(), run(6, CANCEL, ["call"]), run(7, BOOK, ["call"])])
+    (best, *_) = recommend(ballots, CANCEL, now=NOW).ranked
+    found = recommend(ballots, CANCEL, now=NOW, excluded=frozenset([best.procedure]))
+    assert best.tools == ("find", "refund")
+    assert [voted.tools for voted in found.ranked] == [("call",)]
+    assert found.confidence == pytest.approx(1)
+
+
+def test_a_trigger_stands_for_a_missing_instruction():
+    """Agents that report no text may say what set the task off."""
+    runs = [run(n, "", ["edit"], trigger="red build") for n in range(2)]
+    assert asked(runs, "the red build again").ranked[0].tools == ("edit",)
+
+
+TEXTS = st.lists(st.sampled_from(["cancel", "book", "退款", "a b", "\x00", "💥", ""]), max_size=4)
+RUNS = st.lists(
+    st.builds(
+        run,
+        st.integers(0, 30),
+        TEXTS.map(" ".join),
+        st.lists(st.sampled_from(["x", "y", "z", "+", "\\"]), max_size=3),
+        success=st.booleans(),
+        ended_at=st.floats(0, 2e9),
+    ),
+    max_size=12,
+    unique_by=lambda run: run.outcome,
+)
+
+
+@given(RUNS, TEXTS.map(" ".join), st.randoms(use_true_random=False))
+def test_order_and_doubling_make_no_difference(runs, text, shuffled):
+    """The same votes to the last digit; shares are shares; the best stands first."""
+    again = [*runs, *runs[:5]]
+    shuffled.shuffle(again)
+    found = asked(runs, text)
+    assert asked(again, text) == found
+    assert all(0 <= voted.share <= 1 for voted in found.ranked)
+    assert found.needs_more == (found.confidence < NEEDS_MORE_BELOW)
+    if found.ranked and not found.by_tools:
+        shares = [voted.share for voted in found.ranked]
+        assert math.fsum(shares) == pytest.approx(1)
+        assert shares == sorted(shares, reverse=True)
+
+
+@given(st.text(max_size=200), st.text(max_size=50))
+def test_hostile_texts_are_answered(text, tool):
+    """Whatever comes from outside."""
+    found = asked([run(1, text, [tool]), run(2, text, [tool])], text)
+    assert 0 <= found.confidence <= 1

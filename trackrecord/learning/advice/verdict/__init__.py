@@ -1,0 +1,1 @@
+"""Estimate how probably a run succeeded, after the fact and without being told."""

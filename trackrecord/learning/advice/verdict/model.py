@@ -1,0 +1,191 @@
+"""The verdict: how probably a run succeeded, from what it did and what similar tasks did.
+
+The estimate starts at the base rate of the run's source, in log odds. Terms are added to it: the
+tools that followed one another, the runs of similar tasks with similar tools, and, for a task that
+recurs, how often it succeeded before. How far each is trusted is fitted to predictions of runs
+that were left out together with all runs of their task, so that a term without worth gets none.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Final
+from zlib import crc32
+
+from ...numbers.decay import DecayRules
+from ..runs import Run
+from .known_runs import BaseRates, KnownRun, known, known_runs
+from .lines import base_line, neighbours_line, steps_line, task_line
+from .log_odds import Example, fitted_weight, log_odds, probability_of
+from .neighbours import Neighbours
+from .steps import StepSums
+
+_STEPS_SHARE: Final = 0.6
+_NEIGHBOURS_SHARE: Final = 0.6
+_TASK_STRENGTH: Final = 4.0
+# Weights are fitted on so many runs; more would take long and change little.
+_MOST_FITTED: Final = 1500
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of a verdict.
+
+    Attributes:
+        name: "base rate", "steps", "similar tasks" or "this task".
+        log_odds: what it adds, in log odds.
+        said: what it was counted from, as a line for people.
+    """
+
+    name: str
+    log_odds: float
+    said: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict.
+
+    Attributes:
+        probability: how probably the run succeeded.
+        terms: what that is the sum of; the base rate first.
+        is_covered: whether anything but the base rate is known that has to do with the run.
+    """
+
+    probability: float
+    terms: tuple[Term, ...]
+    is_covered: bool
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How far the terms are trusted.
+
+    Attributes:
+        steps: the weight of the steps, within their share.
+        unseen: the weight of steps and similar tasks for a task that has no other run.
+        recurring: the same for a task that has one.
+        task: the weight of a recurring task's own rate.
+    """
+
+    steps: float = 0.0
+    unseen: float = 0.0
+    recurring: float = 0.0
+    task: float = 0.0
+
+
+class Model:
+    """What runs tell about other runs; made by `fit`."""
+
+    def __init__(self, runs: list[KnownRun], rates: BaseRates) -> None:
+        self.rates = rates
+        self.weights = Weights()
+        self._runs = runs
+        self._by_task: defaultdict[str, list[KnownRun]] = defaultdict(list)
+        for run in runs:
+            self._by_task[run.task].append(run)
+        self._sums = StepSums(runs)
+        self._neighbours = Neighbours(runs)
+
+    def probability(self, run: Run) -> Judged:
+        """Return how probably a run succeeded; whether it did is not looked at.
+
+        If the run itself is among the known ones, it does not count.
+        """
+        asked = known(run, self.rates)
+        itself = [
+            each for each in self._by_task.get(run.task_id, ()) if each.outcome == run.outcome
+        ]
+        others = [
+            each for each in self._by_task.get(run.task_id, ()) if each.outcome != run.outcome
+        ]
+        weights = self.weights
+        trusted = weights.recurring if others else weights.unseen
+        effects = self._sums.effects(asked, itself)
+        around = self._neighbours.around(asked, itself)
+        steps = _STEPS_SHARE * weights.steps * fsum(each.effect for each in effects)
+        terms = [
+            Term("base rate", log_odds(asked.base), self._base_line(run)),
+            Term("steps", trusted * steps, steps_line(effects)),
+            Term(
+                "similar tasks", trusted * _NEIGHBOURS_SHARE * around.term, neighbours_line(around)
+            ),
+        ]
+        if others:
+            term = weights.task * _task_term(asked, others)
+            terms.append(Term("this task", term, task_line(others)))
+        total = fsum(term.log_odds for term in terms)
+        is_covered = bool(effects or around.runs or others)
+        return Judged(probability_of(total), tuple(terms), is_covered)
+
+    def learn_weights(self) -> None:
+        """Fit how far the terms are trusted, on runs that are left out in turn."""
+        sample = self._sample()
+        without_task = [(run, self._by_task[run.task]) for run in sample]
+        steps = [self._sums.term(run, left_out) for run, left_out in without_task]
+        steps_weight = fitted_weight(_examples(sample, [0.0] * len(sample), steps))
+        unseen = [self._both(run, left_out, steps_weight) for run, left_out in without_task]
+        unseen_weight = fitted_weight(_examples(sample, [0.0] * len(sample), unseen))
+        again = [run for run in sample if len(self._by_task[run.task]) > 1]
+        terms = [self._both(run, [run], steps_weight) for run in again]
+        trusted = fitted_weight(_examples(again, [0.0] * len(again), terms))
+        rates = [_task_term(run, self._others(run)) for run in again]
+        task = fitted_weight(_examples(again, [trusted * term for term in terms], rates))
+        self.weights = Weights(steps_weight, unseen_weight, trusted, task)
+
+    def _both(self, run: KnownRun, left_out: Sequence[KnownRun], steps_weight: float) -> float:
+        steps = _STEPS_SHARE * steps_weight * self._sums.term(run, left_out)
+        return steps + _NEIGHBOURS_SHARE * self._neighbours.around(run, left_out).term
+
+    def _others(self, run: KnownRun) -> list[KnownRun]:
+        return [each for each in self._by_task[run.task] if each.outcome != run.outcome]
+
+    def _sample(self) -> list[KnownRun]:
+        """Return the runs of as many tasks as may be fitted on, drawn by the tasks' names."""
+        drawn: list[KnownRun] = []
+        for task in sorted(self._by_task, key=lambda task: (crc32(task.encode()), task)):
+            if len(drawn) >= _MOST_FITTED:
+                break
+            drawn += self._by_task[task][:_MOST_FITTED]
+        return drawn
+
+    def _base_line(self, run: Run) -> str:
+        count = self.rates.counts.get(run.source, 0)
+        source = run.source if count else ""
+        return base_line(self.rates.of(run.source), source, count or len(self._runs))
+
+
+def fit(
+    runs: Iterable[Run],
+    *,
+    now: float | None = None,
+    half_life_days: float = DecayRules.half_life_days,
+) -> Model:
+    """Return what runs tell about other runs.
+
+    Args:
+        runs: of one project; neither their order nor their number of deliveries matters.
+        now: the moment that they are weighed for; that of the newest one without it.
+        half_life_days: days after which a run counts half.
+    """
+    found = list(runs)
+    newest = max((run.ended_at for run in found), default=0.0)
+    model = Model(*known_runs(found, newest if now is None else now, half_life_days))
+    model.learn_weights()
+    return model
+
+
+def _examples(
+    runs: Sequence[KnownRun], offsets: Sequence[float], terms: Sequence[float]
+) -> list[Example]:
+    return [
+        Example(run.task, log_odds(run.base) + offset, term, run.success)
+        for run, offset, term in zip(runs, offsets, terms, strict=True)
+    ]
+
+
+def _task_term(run: KnownRun, others: Sequence[KnownRun]) -> float:
+    surplus = fsum(each.weight * each.surplus for each in others)
+    weight = fsum(each.weight for each in others)
+    return log_odds(run.base + surplus / (weight + _TASK_STRENGTH)) - log_odds(run.base)
