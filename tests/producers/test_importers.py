@@ -14,6 +14,7 @@ from trackrecord.errors import ImportFormatError
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.importers import FORMATS, Imported, Rejected, read_recorded
 from trackrecord_producers.importers.jsonl import read_outcomes
+from trackrecord_producers.importers.tau_bench_answers import read_answers
 
 RECORDED = Path(__file__).parents[3] / "shared/data/tau-bench/gpt-4o-airline.json"
 
@@ -81,11 +82,43 @@ def test_a_run_becomes_an_outcome_that_invents_nothing(tmp_path):
     assert outcome == {
         "success": True,
         "outcome_source": "evaluator",
-        "source": "tau-bench",
+        "source": "runs",
         "instruction": "do it",
         "error_count": 0,
         "tool_graph": [{"tool": "find", "args": {"id": 7}, "id": "c1", "ok": True}],
     }
+
+
+def test_the_name_of_the_file_is_the_source_and_no_part_of_the_id(tmp_path):
+    """The file is named after the agent, which no run names; a crashed run has it as well."""
+    crashed = {"task_id": 1, "info": {"error": "gone"}, "traj": [], "reward": 0.0, "trial": 0}
+    ids = []
+    for name in ("gpt-4o-airline", "sonnet-retail"):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps([_run(), crashed]))
+        outcomes = [each.fields for each in read_recorded("tau-bench", path)]
+        assert [outcome["source"] for outcome in outcomes] == [name, name]
+        ids.append([outcome["outcome_id"] for outcome in outcomes])
+    assert ids[0] == ids[1]
+
+
+def test_the_right_answers_are_the_tools_that_change_something(tmp_path):
+    """By the names that the outcomes' tasks have; a run without an answer has none."""
+    actions = [{"name": "get_user"}, {"name": "cancel_it", "kwargs": {}}, {}, 3]
+    run = _run(info={"task": {"instruction": "do it", "actions": actions}})
+    other = _run(task_id=1, info={"task": {"instruction": "rest", "actions": "?"}})
+    crashed = {"task_id": 2, "info": {"error": "gone"}, "traj": []}
+    runs = [run, other, crashed, {}, _run(traj="?"), _run(traj=[3, {"tool_calls": [{}]}])]
+    (tmp_path / "answers.json").write_text(json.dumps(runs[:4]))
+    answers, changing = read_answers(tmp_path / "answers.json")
+    first, second = _read(tmp_path, [run, other])
+    assert answers == {
+        first["task_id"]: frozenset({"cancel_it"}),
+        second["task_id"]: frozenset(),
+    }
+    assert changing == {"cancel_it"}
+    (tmp_path / "answers.json").write_text(json.dumps(runs[3:]))
+    assert read_answers(tmp_path / "answers.json")[1] == frozenset()
 
 
 def test_only_a_full_reward_is_a_success(tmp_path):

@@ -90,7 +90,7 @@ def test_a_database_of_the_last_unreleased_version_goes_on_as_it_is(store):
     batch = [outcome(1, patterns=["plan"]), outcome(2, patterns=["plan"], helpful=False)]
     teach(store, [*batch, outcome(3, project="kept")])
     with writing(store) as connection:
-        for table in ("runs", "lesson_decisions", "exposures"):
+        for table in ("runs", "lesson_decisions", "exposures", "effect_decisions"):
             connection.execute(text(f"DROP TABLE {table}"))
         for column in ("patterns DROP COLUMN succeeded", "observations DROP COLUMN success"):
             connection.execute(text(f"ALTER TABLE {column}"))

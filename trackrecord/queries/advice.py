@@ -2,12 +2,12 @@
 
 from array import array
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
-from trackrecord.learning.advice.kinds import Kinds
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import LessonState
 from trackrecord.learning.advice.past_tasks import PastTask, past_tasks_of
@@ -27,6 +27,9 @@ from trackrecord.rules import Rules
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.outcomes.projects import revision_of
+
+# Few projects have more; those that are used least are left out.
+MOST_PROCEDURES: Final = 2000
 
 
 def build_advice(
@@ -60,7 +63,7 @@ def build_advice(
         procedures=procedures,
         patterns=_patterns(found_estimates),
         kinds=_kinds(found_estimates),
-        past_tasks=_past_tasks(past_tasks_of(runs), positions, found_estimates.kinds),
+        past_tasks=_past_tasks(past_tasks_of(runs), positions, found_estimates.kind_of_runs),
     )
 
 
@@ -92,17 +95,20 @@ def _lessons(
 
 
 def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEntry, ...]:
+    """Return the procedures in the order of their signatures; of too many, the most used ones."""
+    tallies, orders = estimates.counts.by_procedure, usual_orders(runs)
+    most_used = sorted(tallies, key=lambda name: (-tallies[name].decayed_runs, name))
     return tuple(
         ProcedureEntry(
             signature=signature,
-            order=order,
+            order=orders[signature],
             expected=_expected(estimates.procedure(signature)),
             by_kind={
                 kind: _expected(estimates.procedure(signature, kind))
                 for kind in estimates.counts.by_procedure_and_kind[signature]
             },
         )
-        for signature, order in usual_orders(runs).items()
+        for signature in sorted(most_used[:MOST_PROCEDURES])
     )
 
 
@@ -146,7 +152,9 @@ def _expected(estimate: Estimate) -> Expected:
     )
 
 
-def _past_tasks(tasks: Sequence[PastTask], positions: Mapping[str, int], kinds: Kinds) -> PastTasks:
+def _past_tasks(
+    tasks: Sequence[PastTask], positions: Mapping[str, int], kind_of_runs: Mapping[int, int]
+) -> PastTasks:
     texts = [task.text.encode() for task in tasks]
     ends, end = array("I"), 0
     for text in texts:
@@ -156,7 +164,7 @@ def _past_tasks(tasks: Sequence[PastTask], positions: Mapping[str, int], kinds: 
         index=build_index([task.text for task in tasks]),
         texts=b"".join(texts),
         ends=ends.tobytes(),
-        kinds=array("I", (_kind(task, kinds) for task in tasks)).tobytes(),
+        kinds=array("I", (kind_of_runs[task.newest.outcome] for task in tasks)).tobytes(),
         runs=tuple(_tallies(task, positions) for task in tasks),
         endings=tuple(
             min(task.endings, key=lambda said: (-task.endings[said], said), default="")
@@ -165,20 +173,15 @@ def _past_tasks(tasks: Sequence[PastTask], positions: Mapping[str, int], kinds: 
     )
 
 
-def _kind(task: PastTask, kinds: Kinds) -> int:
-    run = task.representative
-    if run is None:
-        return kinds.other
-    return kinds.position_for(run.instruction, trigger=run.trigger, repository=run.repository)
-
-
 def _tallies(
     task: PastTask, positions: Mapping[str, int]
 ) -> tuple[tuple[int, int, int, float], ...]:
     """Return the runs of a text by the position of their procedure; its orders count as one."""
     merged: dict[int, tuple[int, int, float]] = {}
     for order, (successes, failures, last) in sorted(task.tallies.items()):
-        position = positions[signature_of(order)]
+        position = positions.get(signature_of(order))
+        if position is None:  # used so rarely that it is not in the document
+            continue
         known = merged.get(position, (0, 0, 0.0))
         merged[position] = (known[0] + successes, known[1] + failures, max(known[2], last))
     return tuple((position, *tally) for position, tally in sorted(merged.items()))

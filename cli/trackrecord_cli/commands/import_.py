@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_redis, settings_for
+from ..import_format import FORMAT
 from ..options import json_option, project_option
 
 if TYPE_CHECKING:
@@ -17,20 +18,8 @@ if TYPE_CHECKING:
     from trackrecord_producers.importers import Imported, Rejected
 
 
-class _Format(click.ParamType[str]):
-    """The name of an importer; the importers are imported when one is named."""
-
-    name = "format"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name if there is such an importer."""
-        from trackrecord_producers.importers import FORMATS
-
-        return str(click.Choice(sorted(FORMATS)).convert(value, param, ctx))
-
-
 @click.command("import")
-@click.argument("form", metavar="FORMAT", type=_Format())
+@click.argument("form", metavar="FORMAT", type=FORMAT)
 @click.argument(
     "paths",
     metavar="PATH...",

@@ -2,7 +2,8 @@
 
 A run is `{task_id, reward, info, traj, trial}`; `traj` is the chat. A reward of 1.0 is a success,
 found by the benchmark's evaluator. An answer of a tool that starts with "Error" is a tool error. A
-run that crashed holds `info: {error, traceback}` and no chat: it is a failure with that error. The
+run that crashed holds `info: {error, traceback}` and no chat: it is a failure with that error. No
+run names its agent, but the file is named after it: the file's name is the outcome's source. The
 recordings hold no times at all, so the outcomes have neither timestamp nor durations.
 """
 
@@ -20,6 +21,7 @@ from .json_array import read_objects
 from .records import Imported, Rejected, stable_id
 
 SOURCE = "tau-bench"
+_LONGEST_SOURCE = 128
 _TASK_DIGITS = 8
 _LONGEST_ERROR = 1000
 
@@ -35,14 +37,24 @@ def read_tau_bench(path: Path) -> Iterator[Imported | Rejected]:
         ImportFormatError: the file cannot be read or is not an array of objects; the message names
             the file and the record.
     """
+    source = str(_clean(path.stem))[:_LONGEST_SOURCE] or SOURCE
     for record, run in read_objects(path):
         try:
             fields = _crashed(run) if _has_crashed(run) else _outcome(run)
+            fields["source"] = source
             write_body(fields)
         except (_WrongShape, InvalidOutcome, RecursionError) as error:
             yield Rejected(record, f"not a run of tau-bench: {error}")
         else:
             yield Imported(record, fields)
+
+
+def task_of(run: dict[str, Any]) -> str | None:
+    """Return the name of a run's task, as its outcome has it; None if the run does not say it."""
+    try:
+        return _task(run, _instruction(run))
+    except _WrongShape:
+        return None
 
 
 def _has_crashed(run: dict[str, Any]) -> bool:
@@ -59,7 +71,6 @@ def _crashed(run: dict[str, Any]) -> dict[str, Any]:
         "task_id": f"{SOURCE}/{_number(run)}",
         "success": False,
         "outcome_source": "evaluator",
-        "source": SOURCE,
         "failure_mode": classify_failure(said),
         "error_count": 1,
         "failure_details": _clean(said[:_LONGEST_ERROR]),
@@ -75,7 +86,6 @@ def _outcome(run: dict[str, Any]) -> dict[str, Any]:
         "task_id": _task(run, instruction),
         "success": _reward(run) == 1,
         "outcome_source": "evaluator",
-        "source": SOURCE,
         "instruction": instruction,
         "error_count": sum(call.get("ok") is False for call in tool_graph),
         "tool_graph": tool_graph,

@@ -21,14 +21,14 @@ class PastTask:
         last_at: when the last run ended.
         tallies: by procedure, its successes, failures, and when the last run ended.
         endings: how failed runs ended, counted.
-        representative: its newest run.
+        newest: its newest run.
     """
 
     text: str
+    newest: Run
     last_at: float = 0.0
     tallies: dict[tuple[str, ...], tuple[int, int, float]] = field(default_factory=dict)
     endings: Counter[str] = field(default_factory=Counter)
-    representative: Run | None = None
 
 
 def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
@@ -38,7 +38,7 @@ def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
         # An agent that reports no instruction may say what set the task off.
         text = " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
         if text:
-            _add(found.setdefault(text, PastTask(text)), run)
+            _add(found.setdefault(text, PastTask(text, run)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
     return sorted(newest, key=lambda task: task.text)
 
@@ -51,9 +51,8 @@ def _add(task: PastTask, run: Run) -> None:
     task.last_at = max(task.last_at, run.ended_at)
     if not run.success:
         task.endings[ending_of(run)] += 1
-    known = task.representative
-    if known is None or _newness(run) > _newness(known):
-        task.representative = run
+    if _newness(run) > _newness(task.newest):
+        task.newest = run
 
 
 def _newness(run: Run) -> tuple[float, str, str, str]:

@@ -84,11 +84,13 @@ class Estimates:
         counts: what was counted.
         procedure_effects: the effect of each procedure.
         pattern_effects: the effect of each pattern.
+        kind_of_runs: the position of the kind of task of each run, by the row of its outcome.
     """
 
     counts: Counts
     procedure_effects: Mapping[str, Effect]
     pattern_effects: Mapping[str, Effect]
+    kind_of_runs: Mapping[int, int]
 
     @property
     def kinds(self) -> Kinds:
@@ -212,6 +214,7 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
         count(found, kinds),
         effects_of(_trials(found, lambda each: (each.procedure,))),
         effects_of(_trials(found, lambda each: each.run.patterns)),
+        {each.run.outcome: each.kind for each in found},
     )
 
 

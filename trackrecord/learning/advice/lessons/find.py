@@ -12,7 +12,7 @@ from .goes_with import find_within_tasks
 from .history import History, history_of
 from .lesson import Lesson, LessonKind, LessonState, lesson_id
 from .loops import find_loops
-from .merge import merged
+from .merge import merged, with_remedies
 from .needs import find_needs
 from .never import find_failing_ways
 from .rules import LessonRules
@@ -30,6 +30,8 @@ _KINDS: Final[tuple[_Counting, ...]] = (
     find_remedies,
 )
 _ORDER: Final = {kind: place for place, kind in enumerate(LessonKind)}
+# What hits fewer than one task in twenty, or makes less of a difference, is not worth a line.
+_WORTH_A_LINE: Final = 0.05
 # So many decayed tasks make half of a lesson's full strength.
 _HALF_STRENGTH: Final = 2.0
 # A lesson whose tasks have aged to less than one counts no more.
@@ -52,10 +54,15 @@ def find_lessons(runs: Sequence[Run], rules: LessonRules, *, now: float) -> tupl
     most = 4 * rules.max_lessons
     ranked: list[tuple[float, Finding]] = []
     for find in _KINDS:
-        found = [(_weight(history, each, rules, now), each) for each in find(history, rules)]
+        found = [
+            (_weight(history, each, rules, now), each)
+            for each in find(history, rules)
+            if each.sure >= _WORTH_A_LINE
+        ]
         ranked += sorted(found, key=_by_weight)[:most]
     weights = {(each.kind, each.subject): weight for weight, each in ranked}
-    kept = merged([each for _, each in sorted(ranked, key=_by_trust)])
+    told = with_remedies([each for _, each in sorted(ranked, key=_by_trust)])
+    kept = merged(told)
     lessons = [_lesson(history, each, rules, weights[each.kind, each.subject]) for each in kept]
     return tuple(sorted(lessons, key=_by_strength)[: rules.max_lessons])
 
@@ -64,9 +71,10 @@ def _by_weight(ranked: tuple[float, Finding]) -> tuple[float, tuple[str, ...]]:
     return -ranked[0] * ranked[1].sure, ranked[1].subject
 
 
-def _by_trust(ranked: tuple[float, Finding]) -> tuple[bool, int, float, tuple[str, ...]]:
+def _by_trust(ranked: tuple[float, Finding]) -> tuple[int, float, int, tuple[str, ...]]:
     weight, each = ranked
-    return each.includes is None, _ORDER[each.kind], -weight * each.sure, each.subject
+    # Of equals, the one that says it with the fewest tools.
+    return _ORDER[each.kind], -weight * each.sure, len(each.tools), each.subject
 
 
 def _by_strength(lesson: Lesson) -> tuple[bool, float, str]:

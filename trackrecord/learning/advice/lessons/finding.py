@@ -1,7 +1,7 @@
 """A finding: what one kind of counting found, before it becomes a lesson."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -37,7 +37,8 @@ class Finding:
         interval: of the share or the effect.
         effect: the difference it makes.
         is_over: whether it has stopped occurring.
-        includes: a kind of finding about the same tool that this one tells as well.
+        remedy: what to add to the line of the tool's failures, by language; None for nothing.
+        also: the lines of findings that it stands for.
     """
 
     kind: LessonKind
@@ -53,8 +54,8 @@ class Finding:
     interval: tuple[float, float] | None = None
     effect: float | None = None
     is_over: bool = False
-    includes: LessonKind | None = None
-    also: tuple[str, ...] = field(default=())
+    remedy: dict[str, str] | None = None
+    also: tuple[str, ...] = ()
 
     @cached_property
     def mask(self) -> int:

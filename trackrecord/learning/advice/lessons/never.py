@@ -42,7 +42,7 @@ def _ways(history: History) -> dict[_Subject, list[int]]:
     for position, calls in enumerate(history.calls):
         if not calls:
             continue
-        found["tools", tuple(sorted({call for call in calls if is_agents[call]}))].append(position)
+        found["alone", tuple(sorted({call for call in calls if is_agents[call]}))].append(position)
         last = calls[-1]
         found["ends", (last,)].append(position)
         before = next((call for call in reversed(calls) if call != last), None)
@@ -71,16 +71,16 @@ def _finding(history: History, subject: _Subject, positions: list[int]) -> Findi
     kind, callers = subject
     who = (
         sorted(history.callers[caller] for caller in callers)
-        if kind == "tools"
+        if kind == "alone"
         else [history.callers[caller] for caller in callers]
     )
     runs, tasks = len(positions), len(history.tasks_of(positions))
     interval = share_interval(0, tasks)
     tools = [caller.tool for caller in who]
-    english, chinese = (_tools if kind == "tools" else _ending)(who)
+    english, chinese = (_tools if kind == "alone" else _ending)(who)
     return Finding(
         kind=LessonKind.NEVER_SUCCEEDS,
-        subject=(kind, *([signature_of(tuple(tools))] if kind == "tools" else map("\0".join, who))),
+        subject=(kind, *([signature_of(tuple(tools))] if kind == "alone" else map("\0".join, who))),
         tools=tuple(reversed(tools)) if kind == "ends" else tuple(tools),
         actor=who[-1].actor,
         positions=positions,

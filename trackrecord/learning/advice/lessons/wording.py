@@ -42,16 +42,19 @@ def error_text(template: str) -> str:
     """Return an error's template as people read it: what varies is an ellipsis; the end is kept."""
     said = _REPEATED.sub(ELLIPSIS, _PLACEHOLDERS.sub(ELLIPSIS, template))
     said = _inert(_PREFIX.sub("", said), len(said) + 1)
+    said = said.rstrip(".。 ")
     if len(said) > _LONGEST_ERROR:
         said = f"{ELLIPSIS} {said[2 - _LONGEST_ERROR :].lstrip(ELLIPSIS + ' ')}"
     return said
 
 
-def of_all(part: int, whole: int, things: str) -> str:
-    """Return "3 of 4 calls", or "all 4 calls"."""
+def of_all(part: int, whole: int, things: str, *, is_last: bool = False) -> str:
+    """Return "3 of 4 calls", "all 4 calls" or "3 of the last 4 calls"."""
     if whole == 1:
         things = things.removesuffix("s")
-    return f"{'all ' if part == whole > 1 else f'{part} of '}{whole} {things}"
+    if is_last:
+        return f"{'all' if part == whole else part} of the last {whole} {things}"
+    return f"{'all' if part == whole > 1 else f'{part} of'} {whole} {things}"
 
 
 def counted(number: int, things: str) -> str:

@@ -1,8 +1,8 @@
 """Known runs: what a verdict needs of each run, worked out once."""
 
-import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from math import fsum
 from typing import Final, NamedTuple
 
@@ -100,7 +100,7 @@ def features_of(run: Run) -> frozenset[Feature]:
             path.append(step.tool)
     last: tuple[Feature, ...] = ((path[-1],),) if len(path) > 1 else ()
     path.append(END)
-    return frozenset((*itertools.pairwise(path), *last))
+    return frozenset((*pairwise(path), *last))
 
 
 def _base_rates(runs: list[Run], weights: list[float]) -> BaseRates:

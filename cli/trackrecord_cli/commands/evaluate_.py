@@ -1,0 +1,164 @@
+"""`trackrecord evaluate`: whether advice would have been right about recorded runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..access import settings_for
+from ..import_format import FORMAT
+from ..options import json_option
+from ..screen import print_json
+
+if TYPE_CHECKING:
+    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.learning.advice.evaluation.evaluate import Evaluation
+    from trackrecord.learning.advice.evaluation.recommendations import Gold
+    from trackrecord.learning.advice.runs import Run
+
+    from ..outcome_input import BadLine
+
+_MOST_SPLITS = 1000
+
+
+@click.command("evaluate")
+@click.argument("form", metavar="FORMAT", type=FORMAT)
+@click.argument(
+    "paths",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+@click.option(
+    "--splits",
+    type=click.IntRange(min=1, max=_MOST_SPLITS),
+    default=20,
+    show_default=True,
+    help="Split the runs this many times into known and unknown ones.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Draw the splits from this seed: the same seed gives the same figures.",
+)
+@json_option
+def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_json: bool) -> int:
+    """Evaluate advice on recorded runs: would it have been right?
+
+    FORMAT is one of: jsonl (outcomes as the wire format describes them), tau-bench. The runs are
+    learnt in a temporary store; nothing is published, and your own store is not touched.
+    """
+    from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs
+
+    from ..outcome_input import BAD_INPUT
+    from ..screen import progress_bar
+
+    settings, _ = settings_for(None)
+    bad: list[BadLine] = []
+    runs = _learn(form, paths, settings, bad)
+    _require_enough(runs)
+    with progress_bar() as progress:
+        progress.disable = progress.disable or as_json
+        shown = progress.add_task("evaluating", total=2 * splits, visible=not as_json)
+        found = evaluate_runs(
+            runs,
+            settings.competence,
+            splits=splits,
+            seed=seed,
+            gold=_gold(form, paths),
+            progress=lambda: progress.advance(shown),
+        )
+    _print(found, as_json=as_json)
+    if bad:
+        _say_left_out(bad)
+    return BAD_INPUT if bad else 0
+
+
+def _learn(
+    form: str, paths: Sequence[Path], settings: DaemonSettings, bad: list[BadLine]
+) -> list[Run]:
+    from trackrecord.queries.evaluation import learn_apart
+
+    return learn_apart(_given(form, paths, settings, bad), settings, now=time.time())
+
+
+def _given(
+    form: str, paths: Sequence[Path], settings: DaemonSettings, bad: list[BadLine]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the ids and bodies of what is in order, and collect the rest."""
+    from trackrecord.queries.evaluation import EVALUATED
+    from trackrecord_producers.importers import Imported, read_recorded
+
+    from ..outcome_input import BadLine, given_outcomes
+
+    for path in paths:
+        records = read_recorded(form, path)
+        of_one_project = (
+            Imported(each.record, each.fields | {"project": EVALUATED}, each.kind)
+            if isinstance(each, Imported)
+            else each
+            for each in records
+        )
+        for given in given_outcomes(
+            of_one_project, project=EVALUATED, max_bytes=settings.max_body_bytes, file=str(path)
+        ):
+            if isinstance(given, BadLine):
+                bad.append(given)
+            else:
+                yield given.outcome_id, given.body
+
+
+def _require_enough(runs: Sequence[Run]) -> None:
+    from trackrecord.learning.advice.evaluation.evaluate import LEAST_RUNS, LEAST_TASKS
+    from trackrecord.queries.status import counted
+
+    tasks = len({run.task_id for run in runs})
+    if len(runs) < LEAST_RUNS or tasks < LEAST_TASKS:
+        message = (
+            f"an evaluation needs at least {LEAST_RUNS} runs of {LEAST_TASKS} tasks, "
+            f"and found {counted(len(runs), 'run')} of {counted(tasks, 'task')}"
+        )
+        raise click.UsageError(message)
+
+
+def _gold(form: str, paths: Sequence[Path]) -> Gold:
+    """Return the benchmark's own answers, where the format holds any."""
+    from trackrecord.learning.advice.evaluation.recommendations import Gold
+    from trackrecord_producers.importers.tau_bench_answers import read_answers
+
+    if form != "tau-bench":
+        return Gold()
+    answers: dict[str, frozenset[str]] = {}
+    changing: frozenset[str] = frozenset()
+    for path in paths:
+        more, tools = read_answers(path)
+        answers |= more
+        changing |= tools
+    return Gold(answers, changing)
+
+
+def _print(found: Evaluation, *, as_json: bool) -> None:
+    from ..evaluation_tables import print_evaluation
+
+    if as_json:
+        print_json(found.to_document())
+    else:
+        print_evaluation(found)
+
+
+def _say_left_out(bad: Sequence[BadLine]) -> None:
+    from trackrecord.queries.status import counted
+
+    first = bad[0]
+    click.echo(
+        f"trackrecord: {counted(len(bad), 'record')} could not be read and counted nowhere; "
+        f"the first is {first.place}: {first.reason}",
+        err=True,
+    )

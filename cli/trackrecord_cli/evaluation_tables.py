@@ -1,0 +1,83 @@
+"""An evaluation as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from .screen import print_table
+
+if TYPE_CHECKING:
+    from trackrecord.learning.advice.evaluation.evaluate import Evaluation
+    from trackrecord.learning.advice.evaluation.measures import Figure
+    from trackrecord.learning.advice.evaluation.recommendations import RecommendationQuality
+    from trackrecord.learning.advice.evaluation.verdicts import VerdictQuality
+
+_METHODS = {
+    "votes": "votes of similar tasks",
+    "commonest": "always the commonest success",
+    "random": "a random past success",
+    "seed": "the seeds' rules",
+}
+
+
+def print_evaluation(found: Evaluation) -> None:
+    """Print every figure beside its baselines, each with its spread."""
+    click.echo(
+        f"{found.runs} runs of {found.tasks} tasks by {found.sources} sources; "
+        f"{found.base_rate:.0%} succeeded"
+    )
+    click.echo("\nWhich runs succeeded, judged by their tools and their tasks:")
+    columns = ("figure", "unseen tasks", "recurring tasks")
+    print_table(columns, _verdict_rows(found.unseen, found.recurring))
+    click.echo("\nWhich tools to use, said before the run, with the task's own runs left out:")
+    print_table(("recommended by", *_advice_columns(found.recommendation)), _advice_rows(found))
+    print_table(("recommendations", "value"), _summary_rows(found.recommendation))
+
+
+def _verdict_rows(
+    unseen: VerdictQuality, recurring: VerdictQuality | None
+) -> Iterable[tuple[str, str, str]]:
+    names = {
+        "auc": "AUC",
+        "seed_auc": "AUC by the seeds' rules",
+        "log_loss": "log loss",
+        "base_log_loss": "log loss of the base rate",
+        "seed_log_loss": "log loss by the seeds' rules",
+        "gain": "log loss below that of the base rate",
+        "calibration_error": "calibration error",
+        "calibration_floor": "calibration error of a perfect judge",
+        "coverage": "share of runs that more is known of",
+        "seed_coverage": "the same by the seeds' rules",
+    }
+    for name, said in names.items():
+        again = None if recurring is None else getattr(recurring, name)
+        yield said, _cell(getattr(unseen, name)), _cell(again)
+
+
+def _advice_columns(found: RecommendationQuality) -> tuple[str, ...]:
+    columns = ("right tools, of the specific ones", "tools in common")
+    return columns if found.right is None else (*columns, "right answer of the benchmark")
+
+
+def _advice_rows(found: Evaluation) -> Iterable[tuple[str, ...]]:
+    advice = found.recommendation
+    tables = [advice.matches, advice.overlap, *([advice.right] if advice.right else [])]
+    for name, said in _METHODS.items():
+        yield said, *(_cell(table[name]) for table in tables)
+
+
+def _summary_rows(found: RecommendationQuality) -> Iterable[tuple[str, str]]:
+    yield "tasks asked about", str(found.tasks)
+    yield "different recommendations", str(found.distinct)
+    yield "different recommendations by the seeds' rules", str(found.seed_distinct)
+    yield "share of the most frequent recommendation", _cell(found.commonest_share)
+    yield "share where more information is needed", _cell(found.silent)
+    if found.right is not None:
+        yield "right answer of the benchmark where no more is needed", _cell(found.right_when_said)
+
+
+def _cell(figure: Figure | None) -> str:
+    return "-" if figure is None else f"{figure.value:.3f} ± {figure.spread:.3f}"

@@ -1,0 +1,99 @@
+"""The evaluation of advice on recorded runs: verdicts and recommendations."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from ...competences.rules import CompetenceRules
+from ..runs import Run
+from .recommendations import Gold, RecommendationQuality, recommendation_quality
+from .splits import Split, by_run, by_task
+from .verdicts import VerdictQuality, verdict_quality
+
+# Fewer runs, or those of fewer tasks, say nothing.
+LEAST_RUNS: Final = 10
+LEAST_TASKS: Final = 2
+_NO_GOLD: Final = Gold()
+
+Progress = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What would have been said about runs, and whether it was right.
+
+    Attributes:
+        runs: the number of runs.
+        tasks: the distinct tasks among them.
+        sources: the distinct agents that ran them.
+        base_rate: successes ÷ runs.
+        unseen: verdicts on runs of tasks of which no run is known.
+        recurring: verdicts on runs where other runs of the task may be known; None where no task
+            has two runs.
+        recommendation: procedures recommended for tasks of which no run is known.
+    """
+
+    runs: int
+    tasks: int
+    sources: int
+    base_rate: float
+    unseen: VerdictQuality
+    recurring: VerdictQuality | None
+    recommendation: RecommendationQuality
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the evaluation as a JSON object."""
+        return {
+            "runs": self.runs,
+            "tasks": self.tasks,
+            "sources": self.sources,
+            "base_rate": round(self.base_rate, 6),
+            "unseen": self.unseen.to_document(),
+            "recurring": self.recurring and self.recurring.to_document(),
+            "recommendation": self.recommendation.to_document(),
+        }
+
+
+def evaluate_runs(
+    runs: Sequence[Run],
+    rules: CompetenceRules,
+    *,
+    splits: int,
+    seed: int,
+    gold: Gold = _NO_GOLD,
+    progress: Progress = lambda: None,
+) -> Evaluation:
+    """Evaluate advice on runs.
+
+    The same runs, splits and seed always give the same figures.
+
+    Args:
+        runs: at least `LEAST_RUNS`, of at least `LEAST_TASKS` tasks.
+        rules: the rules of competence records, which are the baseline.
+        splits: how often the runs are split into known and unknown ones.
+        seed: of all that is drawn.
+        gold: what would have been right, where a benchmark says so.
+        progress: is called after each of twice as many steps as there are splits.
+    """
+    random = Random(seed)  # noqa: S311 - draws splits, guards nothing
+    tasks = len({run.task_id for run in runs})
+    unseen = verdict_quality(_told(by_task(runs, splits, random), progress), rules, random)
+    recurring = None
+    if tasks < len(runs):
+        recurring = verdict_quality(_told(by_run(runs, splits, random), progress), rules, random)
+    return Evaluation(
+        runs=len(runs),
+        tasks=tasks,
+        sources=len({run.source for run in runs}),
+        base_rate=sum(run.success for run in runs) / len(runs),
+        unseen=unseen,
+        recurring=recurring,
+        recommendation=recommendation_quality(runs, rules, random, gold),
+    )
+
+
+def _told(splits: Iterable[Split], progress: Progress) -> Iterator[Split]:
+    for split in splits:
+        yield split
+        progress()

@@ -1,0 +1,75 @@
+"""Recorded outcomes as the store learns them, to evaluate advice on."""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Engine
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.factories import scorer_of
+from trackrecord.learning.advice.runs import Run
+from trackrecord.store.advice.runs import read_runs
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import learn
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.wire.outcome import decode_outcome
+
+# All outcomes are evaluated together, whatever their projects.
+EVALUATED: Final = "evaluation"
+_BATCH: Final = 500
+
+
+def learn_apart(
+    given: Iterable[tuple[str, bytes]], settings: DaemonSettings, *, now: float
+) -> list[Run]:
+    """Return outcomes as runs, learnt in a store of their own that is removed afterwards.
+
+    Args:
+        given: the ids and bodies of outcomes of the project `EVALUATED`; of equal ids the first
+            one counts.
+        settings: the rules.
+        now: the present, seconds since the epoch.
+    """
+    with tempfile.TemporaryDirectory(prefix="trackrecord-evaluation-") as folder:
+        engine = connect_store(f"sqlite:///{Path(folder) / 'store.sqlite'}")
+        try:
+            migrate(engine)
+            _learn(engine, given, settings, now)
+            return _read(engine, settings)
+        finally:
+            engine.dispose()
+
+
+def _learn(
+    engine: Engine, given: Iterable[tuple[str, bytes]], settings: DaemonSettings, now: float
+) -> None:
+    scorer = scorer_of(settings.rules)
+    for batch in _batches(given):
+        scored = [
+            scorer.score(
+                decode_outcome(body, max_bytes=settings.max_body_bytes),
+                body,
+                received_at=now,
+                outcome_id=outcome_id,
+            )
+            for outcome_id, body in batch
+        ]
+        with writing(engine) as connection:
+            learn(connection, scored, settings.rules, now=now)
+
+
+def _batches(given: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
+    rest = iter(given)
+    return iter(lambda: list(islice(rest, _BATCH)), [])
+
+
+def _read(engine: Engine, settings: DaemonSettings) -> list[Run]:
+    with reading(engine) as connection:
+        project_id = project_id_of(connection, EVALUATED)
+        if project_id is None:
+            return []
+        return read_runs(connection, project_id, limit=settings.rules.advice.max_runs)
