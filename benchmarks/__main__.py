@@ -31,6 +31,7 @@ BENCHMARKS = (
     "selection",
     "long_past",
     "memories",
+    "estimates",
     "artifacts",
     "benchmark_rates",
     "first_publish",
