@@ -38,6 +38,7 @@ _RULES = {
     "errors": "Errors of tasks in flight",
     "texts": "Texts for a prompt",
     "advice": "Advice",
+    "lessons": "Lessons from tool calls",
     "embeddings": "Embeddings",
     "memories": "Memories and past tasks",
     "context": "Candidates of a prompt",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         record_error,
         resolve_error,
     )
+    from trackrecord_producers.handing_out import context, rankings
     from trackrecord_producers.outcome_fields import (
         AttemptFields,
         CostFields,
@@ -65,8 +66,6 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
-    from .prompt.client import rankings
-    from .prompt.context import context
 
 # The version of the package, too: pyproject.toml reads it from here.
 __version__ = "0.1.0"
@@ -141,7 +140,7 @@ _HOMES = {
     "attempt": "trackrecord_producers.attempt",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
-    "context": "trackrecord.prompt.context",
+    "context": "trackrecord_producers.handing_out",
     "current_attempt": "trackrecord_producers.attempt",
     "dropped": "trackrecord_producers.publish",
     "dropped_errors": "trackrecord_producers.errors_in_flight",
@@ -150,7 +149,7 @@ _HOMES = {
     "flush": "trackrecord_producers.publish",
     "publish": "trackrecord_producers.publish",
     "rank": "trackrecord.prompt.candidates.rank",
-    "rankings": "trackrecord.prompt.client",
+    "rankings": "trackrecord_producers.handing_out",
     "record_error": "trackrecord_producers.errors_in_flight",
     "remember": "trackrecord_producers.remembering",
     "resolve_error": "trackrecord_producers.errors_in_flight",

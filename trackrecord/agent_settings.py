@@ -15,7 +15,8 @@ from platformdirs import user_data_path
 
 from .artifacts.rules import ArtifactRules
 from .forking import not_while_forking
-from .inflight.errors import ErrorRules
+from .inflight.rules import ErrorRules
+from .learning.advice.rules import Explore
 from .learning.memories.rules import MemoryRules
 from .project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
 from .prompt.candidates.rules import ContextRules
@@ -121,6 +122,23 @@ class AgentSettings:
             description="Maximum size of the whole spool. Outcomes that do not fit are dropped.",
         ),
     ] = 256 * MIB
+    holdout: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=0.9,
+            description="Share of tasks that `rankings()` and `context()` give nothing, so "
+            "that the effect of advice can be measured. Decided by a hash of the project "
+            "and the `task_id`. `trackrecord effect --enable` and `--disable` go before it.",
+        ),
+    ] = 0.0
+    explore: Annotated[
+        Explore,
+        Meta(
+            description="Whether entries that are little known are tried: for no task (`off`), for "
+            "one task in five (`some`), or for all (`full`)."
+        ),
+    ] = "some"
     errors: ErrorRules = field(default=ErrorRules())
     memories: MemoryRules = field(default=MemoryRules())
     context: ContextRules = field(default=ContextRules())

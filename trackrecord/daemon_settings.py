@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .embeddings.endpoint import Endpoint
+from .learning.advice.lessons.rules import LessonRules
 from .learning.advice.rules import AdviceRules
 from .learning.competences.rules import CompetenceRules
 from .learning.criteria.weights import CriteriaRules
@@ -158,6 +159,7 @@ class DaemonSettings(AgentSettings):
     competence: CompetenceRules = field(default=CompetenceRules())
     texts: TextRules = field(default=TextRules())
     advice: AdviceRules = field(default=AdviceRules())
+    lessons: LessonRules = field(default=LessonRules())
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
 

@@ -24,6 +24,10 @@ class InvalidMemory(TrackrecordError):
     """Raised when a memory cannot be stored, or asked for, as it is given."""
 
 
+class InvalidExposure(TrackrecordError):
+    """Raised when a body is not an exposure as the wire format describes it."""
+
+
 class InvalidCandidate(TrackrecordError):
     """Raised when a candidate for a prompt is invalid; the message names it."""
 

@@ -1,29 +1,38 @@
 """Clients of Redis: one for agents, who must never wait for it, and one for workers, who may.
 
-What redis-py imports only when it first connects is imported together with this module, which no
-fork interrupts: a module that is half imported when the process forks stays so in the child.
+What redis-py imports only when it first connects is imported before, while no fork can interrupt: a
+module that is half imported when the process forks stays so in the child.
 """
 
-import encodings.idna  # noqa: F401 - for host names
 import secrets  # noqa: F401 - for the names of connection pools
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
 
 import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
 from .agent_settings import AgentSettings
-
-# redis-py tells the server its version. What reading that imports differs from Python to Python,
-# so it is read.
-with suppress(PackageNotFoundError):
-    version("redis")
+from .forking import not_while_forking
 
 _WORKER_CONNECT_TIMEOUT_S = 5.0
 # Far above any blocking read of ours; below it, a server that hangs would hang the worker.
 _WORKER_TIMEOUT_S = 30.0
 _WORKER_RETRIES = 3
+
+_UNIX: Final = "unix:"
+
+
+def _identity() -> dict[str, Any]:
+    """Return the arguments by which redis-py tells the server its version.
+
+    Left to itself it reads the metadata of its own package, for which much is imported.
+    """
+    if hasattr(redis, "DriverInfo"):
+        return {"driver_info": redis.DriverInfo(lib_version=redis.__version__)}
+    return {"lib_version": redis.__version__}
+
+
+_IDENTITY: Final = _identity()
 
 
 def agent_client(settings: AgentSettings) -> redis.Redis:
@@ -33,7 +42,8 @@ def agent_client(settings: AgentSettings) -> redis.Redis:
     Connections are made on first use, so that this never fails for a server that is away.
     """
     return redis.Redis.from_url(
-        settings.effective_redis_url,
+        _reachable(settings.effective_redis_url),
+        **_IDENTITY,
         socket_connect_timeout=settings.redis_connect_timeout_s,
         socket_timeout=settings.redis_timeout_s,
         retry=Retry(NoBackoff(), 0),
@@ -47,10 +57,19 @@ def worker_client(settings: AgentSettings) -> redis.Redis:
     writes are idempotent.
     """
     return redis.Redis.from_url(
-        settings.effective_redis_url,
+        _reachable(settings.effective_redis_url),
+        **_IDENTITY,
         socket_connect_timeout=_WORKER_CONNECT_TIMEOUT_S,
         socket_timeout=_WORKER_TIMEOUT_S,
         # redis-py converts RESP 3 replies into the shapes of RESP 2, entry by entry.
         protocol=2,
         retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), _WORKER_RETRIES),
     )
+
+
+def _reachable(url: str) -> str:
+    """Return the URL of a server, with what the look-up of its host's name needs imported."""
+    if not url.startswith(_UNIX):
+        with not_while_forking():
+            import encodings.idna  # noqa: F401 - for host names
+    return url

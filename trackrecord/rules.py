@@ -5,6 +5,7 @@ Whoever takes rules takes all of them: a caller cannot forget some and silently 
 
 from dataclasses import dataclass, field
 
+from .learning.advice.lessons.rules import LessonRules
 from .learning.advice.rules import AdviceRules
 from .learning.competences.rules import CompetenceRules
 from .learning.criteria.weights import CriteriaRules
@@ -33,6 +34,7 @@ class Rules:
         memories: how memories are confirmed, rejected and ranked.
         texts: how patterns are worded.
         advice: what advice is counted from.
+        lessons: what makes a lesson from tool calls.
         strategies: the user's own strategies.
         description_max_chars: how much of a description is searched for strategies.
     """
@@ -46,6 +48,7 @@ class Rules:
     memories: MemoryRules = field(default=MemoryRules())
     texts: TextRules = field(default=TextRules())
     advice: AdviceRules = field(default=AdviceRules())
+    lessons: LessonRules = field(default=LessonRules())
     strategies: tuple[Strategy, ...] = ()
     description_max_chars: int = MAX_CHARS
 

@@ -7,7 +7,6 @@ it: it can neither send outcomes elsewhere nor feed prompts.
 
 import os
 import stat
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any, Final
 from platformdirs import user_config_path
 
 from .errors import SettingsError
+from .forking import not_while_forking
 from .project_names import checked_project
 from .setting_values import decoded, unknown
 
@@ -226,6 +226,8 @@ def _parsed(data: bytes, most: int) -> dict[str, Any]:
     if len(data) > most:
         message = f"it has more than {most} bytes"
     else:
+        with not_while_forking():
+            import tomllib
         try:
             return tomllib.loads(data.decode())
         except UnicodeDecodeError:

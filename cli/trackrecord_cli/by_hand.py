@@ -35,13 +35,7 @@ def signed(*, by: str, reason: str, reason_required: bool) -> Callable[[Command]
         for option in (
             json_option,
             project_option,
-            click.option(
-                "--by",
-                "actor",
-                type=_ACTOR,
-                default=_who,
-                help=f"{by}  [default: the user's name]",
-            ),
+            actor_option("--by", by),
             click.option(
                 "--reason",
                 type=REASON,
@@ -53,6 +47,22 @@ def signed(*, by: str, reason: str, reason_required: bool) -> Callable[[Command]
         return command
 
     return decorate
+
+
+def actor_option(name: str, help_text: str) -> Callable[[Command], Command]:
+    """The option that names who makes a change.
+
+    Args:
+        name: of the option.
+        help_text: its help, without the default.
+    """
+    return click.option(
+        name,
+        "actor",
+        type=_ACTOR,
+        default=_who,
+        help=f"{help_text}  [default: the user's name]",
+    )
 
 
 def _who() -> str:

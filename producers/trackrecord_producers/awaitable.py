@@ -24,6 +24,7 @@ from trackrecord.prompt.asked import DEFAULT_BUDGET
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page
     from trackrecord.inflight.errors import ErrorStats, ErrorType
+    from trackrecord.learning.advice.rules import Explore
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
     from trackrecord.prompt.candidates import partial_rules
@@ -45,10 +46,19 @@ async def arankings(
     budget: int | None = DEFAULT_BUDGET,
     limit: int | None = None,
     lang: Language = "en",
+    task_id: str | None = None,
+    explore: Explore | None = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
     answer: Rankings = await _beside(
-        "rankings", project=project, task=task, budget=budget, limit=limit, lang=lang
+        "rankings",
+        project=project,
+        task=task,
+        budget=budget,
+        limit=limit,
+        lang=lang,
+        task_id=task_id,
+        explore=explore,
     )
     return answer
 
@@ -62,10 +72,21 @@ async def acontext(
     lang: Language = "en",
     tokenizer: Tokenizer | None = None,
     config: partial_rules.Given = None,
+    task_id: str | None = None,
+    explore: Explore | None = None,
 ) -> Context:
     """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
     composed: Context = await _beside(
-        "context", project, task, candidates, budget, lang=lang, tokenizer=tokenizer, config=config
+        "context",
+        project,
+        task,
+        candidates,
+        budget,
+        lang=lang,
+        tokenizer=tokenizer,
+        config=config,
+        task_id=task_id,
+        explore=explore,
     )
     return composed
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
-from trackrecord.errors import InvalidMemory, InvalidOutcome, UnknownId
+from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome, UnknownId
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import Outcome, decode_outcome
 
@@ -28,6 +29,7 @@ class Captured:
         outcomes: as the worker reads them.
         bodies: the same outcomes as plain dicts, with the fields that were sent.
         memories: the memories stored with `remember()`.
+        exposures: what tasks were handed by `rankings(task_id=…)` and `context(task_id=…)`.
         errors: the errors of tasks in flight, from attempts and from `record_error()`.
         dropped: one line for each report that would have been lost, with the reason.
         remarks: what the log would have said of fields that are not quite right: misspelt ones, and
@@ -38,6 +40,7 @@ class Captured:
         self.outcomes: list[Outcome] = []
         self.bodies: list[dict[str, Any]] = []
         self.memories: list[MemoryBody] = []
+        self.exposures: list[ExposureBody] = []
         self.errors: list[ErrorReport] = []
         self.dropped: list[str] = []
         self.remarks: list[str] = []
@@ -64,16 +67,19 @@ class Captured:
         return outcome_id
 
     def accept(self, item: Waiting) -> bool:
-        """Keep a memory."""
+        """Keep a memory or an exposure."""
+        if item.kind == "exposure":
+            self.exposures.append(decode_exposure(item.body))
+            return True
         self.memories.append(decode_memory(item.body))
         return True
 
     def count_fault(self, error: Exception) -> None:
-        """Note a memory that could not be written."""
+        """Note a memory or an exposure that could not be written."""
         self._drop_outcome(error)
 
     def _drop_outcome(self, error: Exception) -> None:
-        is_invalid = isinstance(error, (InvalidOutcome, InvalidMemory))
+        is_invalid = isinstance(error, (InvalidOutcome, InvalidMemory, InvalidExposure))
         reason = "invalid" if is_invalid else "internal_error"
         self._dropped_outcomes[reason] += 1
         self.dropped.append(f"{reason}: {error if is_invalid else type(error).__name__}")
@@ -120,7 +126,7 @@ class Captured:
 
     def stats(self) -> Stats:
         """Return the counts of publishing: all accepted items count as sent."""
-        accepted = len(self.outcomes) + len(self.memories)
+        accepted = len(self.outcomes) + len(self.memories) + len(self.exposures)
         return Stats(
             published=accepted, waiting=0, sent=accepted, spooled=0, forwarded=0,
             dropped=dict(self._dropped_outcomes),

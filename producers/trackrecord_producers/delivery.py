@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
+from trackrecord.forking import not_while_forking
 from trackrecord.redis_client import agent_client
 
-from .adopt_errors import with_adopted_errors
 from .entry_format import Waiting, stream_entry
 from .notices import Notices
 from .outage import Outage
@@ -57,9 +57,12 @@ class OutcomeDelivery:
             self._spooling.spool(ready)
 
     def _with_adopted(self, items: Sequence[Waiting]) -> Sequence[Waiting]:
-        if self._outage.lasts:
+        if self._outage.lasts or all(item.adopts_since is None for item in items):
             return items
         try:
+            # A program without attempts does without this.
+            with not_while_forking():
+                from .adopt_errors import with_adopted_errors
             return with_adopted_errors(self._client, self._settings, items)
         except Exception as error:  # noqa: BLE001 - as when sending
             self._redis_is_away(error)

@@ -6,11 +6,15 @@ import msgspec
 
 from trackrecord.wire.outcome import WIRE_VERSION
 
-Kind = Literal["outcome", "memory", "report"]
+Kind = Literal["outcome", "memory", "exposure", "report"]
 Entry = dict[str, bytes | str]
 
 # In which field of a stream entry, and of a line of the spool, the body of each kind travels.
-_FIELDS: dict[Kind, str] = {"outcome": "body", "memory": "memory"}
+_FIELDS: dict[Kind, str] = {
+    "outcome": "body",
+    "memory": "memory",
+    "exposure": "exposure",
+}
 _BEGINNINGS: dict[Kind, bytes] = {
     kind: f'{{"v":{WIRE_VERSION},"{field}":'.encode() for kind, field in _FIELDS.items()
 }

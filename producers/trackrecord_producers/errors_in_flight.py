@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from trackrecord.errors import InvalidErrorReport, TrackrecordError
 from trackrecord.forking import not_while_forking
 from trackrecord.inflight.classification import classify, classify_text
-from trackrecord.inflight.errors import (
-    MOST_CHARS,
-    ErrorRules,
-    ErrorStats,
-    ErrorType,
-    TaskInFlight,
-)
+from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskInFlight
 from trackrecord.inflight.reports import (
     AttemptEnd,
     ErrorReport,
@@ -25,6 +19,7 @@ from trackrecord.inflight.reports import (
     error_report,
 )
 from trackrecord.inflight.retry_text import retry_text
+from trackrecord.inflight.rules import MOST_CHARS, ErrorRules
 from trackrecord.learning.text.language import Language, known_language
 
 from .current import count_in_attempt

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import redis
 
 from trackrecord.agent_settings import AgentSettings
-from trackrecord.errors import InvalidMemory, InvalidOutcome
+from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome
+from trackrecord.wire.exposure import decode_exposure
 from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import decode_outcome
 
@@ -104,9 +105,11 @@ def _is_whole(line: bytes, max_bytes: int) -> bool:
     try:
         if kind == "memory":
             decode_memory(body, max_bytes=max_bytes)
+        elif kind == "exposure":
+            decode_exposure(body, max_bytes=max_bytes)
         else:
             decode_outcome(body, max_bytes=max_bytes)
-    except (InvalidOutcome, InvalidMemory):
+    except (InvalidOutcome, InvalidMemory, InvalidExposure):
         return False
     return True
 

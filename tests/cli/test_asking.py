@@ -120,6 +120,7 @@ def test_rebuild_changes_nothing_when_no_rule_changed(learnt, trackrecord, proje
         for pattern in patterns:
             del pattern["decayed_helpful"], pattern["decayed_harmful"], pattern["score"]
             del pattern["reason"]
+            pattern["estimate"] = pattern["estimate"]["words"]
         return patterns, [each["performance"] for each in records]
 
     before = state()

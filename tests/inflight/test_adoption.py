@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.adoption import Adoption, adopt_errors
-from trackrecord.inflight.errors import ErrorRules
 from trackrecord.inflight.reports import error_report
+from trackrecord.inflight.rules import ErrorRules
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_keys import Keys
 

@@ -13,8 +13,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from trackrecord.errors import InvalidErrorReport, RefusedByRedis, ServerUnavailable, UnknownId
-from trackrecord.inflight.errors import ERROR_TYPES, ErrorRules, ErrorStats
+from trackrecord.inflight.errors import ERROR_TYPES, ErrorStats
 from trackrecord.inflight.reports import AttemptEnd, digest_in, error_report, task_digest
+from trackrecord.inflight.rules import ErrorRules
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_keys import Keys
 

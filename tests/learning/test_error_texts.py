@@ -6,14 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.inflight.errors import (
-    ERROR_TYPES,
-    ErrorRules,
-    ErrorStats,
-    TaskError,
-    TaskInFlight,
-)
+from trackrecord.inflight.errors import ERROR_TYPES, ErrorStats, TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text
+from trackrecord.inflight.rules import ErrorRules
 
 AT = 1_733_999_400.0  # 2024-12-12 10:30 UTC
 RULES = ErrorRules()

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from trackrecord.inflight.errors import ErrorRules, TaskError, TaskInFlight
+from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text
+from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.criteria.weights import (
     CriteriaRules,
     CriterionEvidence,

@@ -9,8 +9,9 @@ from growth import grows_by_at_most, repeated
 
 from trackrecord.errors import InvalidOutcome
 from trackrecord.inflight.classification import classify, classify_failure, classify_text
-from trackrecord.inflight.errors import ErrorRules, TaskError, TaskInFlight
+from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text
+from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning

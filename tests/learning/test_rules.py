@@ -7,7 +7,7 @@ from math import inf, nan
 import pytest
 
 from trackrecord.errors import SettingsError
-from trackrecord.inflight.errors import MOST_CHARS, MOST_STRIKES, ErrorRules
+from trackrecord.inflight.rules import MOST_CHARS, MOST_STRIKES, ErrorRules
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.outcomes.scoring import ScoringRules

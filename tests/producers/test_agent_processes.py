@@ -130,38 +130,60 @@ def test_a_fork_in_the_middle_of_the_threads_imports_does_not_hang_the_child(age
     assert _tasks(client, home) == {"parent": 1, "child": 10}
 
 
+# Prints the modules that are looked for while nothing keeps the process from forking.
+WATCHING = """
+import sys, trackrecord
+from trackrecord import forking
+
+unguarded = set()
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if not forking._guard.lock._is_owned():
+            unguarded.add(name)
+
+def watch():
+    sys.meta_path.insert(0, Watch())
+"""
+
+
 @pytest.mark.parametrize("url", ["", "redis://localhost:1/0"])
 def test_nothing_is_imported_while_a_fork_may_come_in_between(url, agent, client):
     """A child would be left with half a module, and so would the agent's code in it."""
     done = agent(
-        """
-        import sys
-        import trackrecord_producers.publish, trackrecord_producers.delivery
-        from trackrecord.settings import load_settings
-        load_settings()
-        before = set(sys.modules)
-        trackrecord_producers.publish.publish(task_id="t", success=True)
-        assert trackrecord_producers.publish.flush(5)
-        print(set(sys.modules) - before)
-        """,
+        WATCHING
+        + """
+attempt = trackrecord.attempt
+watch()
+trackrecord.publish(task_id="t", success=True)
+trackrecord.flush(5)
+with attempt("t"):
+    pass
+trackrecord.flush(5)
+print(unguarded)
+""",
         TRACKRECORD_REDIS_URL=url,
     )
     assert done.stdout.strip() == "set()", done.stderr
 
 
 @pytest.mark.parametrize("url", ["", "redis://localhost:1/0"])
-def test_reading_rankings_imports_nothing_that_a_fork_may_come_in_between(url, agent, client):
-    """The first call connects outside of the import that forks wait for."""
+def test_reading_rankings_imports_nothing_that_a_fork_may_come_in_between(
+    url, agent, client, tmp_path
+):
+    """The first call reads the settings and connects outside of the import that forks wait for."""
+    file = tmp_path / "trackrecord.toml"
+    file.write_text('project = "shop"')
     done = agent(
-        """
-        import sys
-        import trackrecord
-        rankings = trackrecord.rankings
-        before = set(sys.modules)
-        rankings(task="fix the build")
-        print(set(sys.modules) - before)
-        """,
+        WATCHING
+        + """
+rankings = trackrecord.rankings
+watch()
+rankings(task="fix the build")
+print(unguarded)
+""",
         TRACKRECORD_REDIS_URL=url,
+        TRACKRECORD_CONFIG=str(file),
     )
     assert done.stdout.strip() == "set()", done.stderr
 

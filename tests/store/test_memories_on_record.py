@@ -14,13 +14,12 @@ from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.trigrams import trigram_similarity
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.memories.read import changes_of, find_memory
+from trackrecord.store.memories.read import changes_of, count_memories, find_memory
 from trackrecord.store.memories.similar import similar_memories
 from trackrecord.store.memories.tables import memories, memory_changes, memory_sources
 from trackrecord.store.memories.write import (
     MemoryFilter,
     confirm,
-    count_memories,
     forget,
     list_memories,
     reject,

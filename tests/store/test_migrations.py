@@ -11,10 +11,12 @@ from sqlalchemy import inspect, text
 from teaching import NOW, RULES, outcome, teach
 
 from trackrecord.errors import NoVectors, SchemaTooNew, SchemaUnreleased, SettingsError
+from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - for the metadata
 from trackrecord.store.competences.vectors import make_room
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
 from trackrecord.store.database.metadata import metadata
+from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - for the metadata
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.patterns.read import read_standings
 
@@ -88,7 +90,7 @@ def test_a_database_of_the_last_unreleased_version_goes_on_as_it_is(store):
     batch = [outcome(1, patterns=["plan"]), outcome(2, patterns=["plan"], helpful=False)]
     teach(store, [*batch, outcome(3, project="kept")])
     with writing(store) as connection:
-        for table in ("runs", "lesson_decisions", "exposures"):
+        for table in ("runs", "lesson_decisions", "exposures", "effect_decisions"):
             connection.execute(text(f"DROP TABLE {table}"))
         for column in ("patterns DROP COLUMN succeeded", "observations DROP COLUMN success"):
             connection.execute(text(f"ALTER TABLE {column}"))

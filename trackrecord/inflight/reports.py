@@ -10,7 +10,8 @@ import msgspec
 
 from trackrecord.errors import InvalidErrorReport
 
-from .errors import ERROR_TYPES, MOST_CHARS, ErrorRules, ErrorType
+from .errors import ERROR_TYPES, ErrorType
+from .rules import MOST_CHARS, ErrorRules
 
 _MAX_TASK_ID: Final = 256
 _MAX_TOOL: Final = 256

@@ -13,7 +13,8 @@ from typing import Final
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import Language
 
-from .errors import ErrorRules, ErrorType, TaskError, TaskInFlight
+from .errors import ErrorType, TaskError, TaskInFlight
+from .rules import ErrorRules
 
 _HEADINGS: Final[dict[Language, str]] = {
     "en": "## Previous Errors\n\nThe following errors were encountered during execution:\n",

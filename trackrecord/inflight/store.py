@@ -9,15 +9,9 @@ import redis
 from trackrecord.errors import RefusedByRedis, ServerUnavailable, UnknownId
 from trackrecord.redis_keys import Keys
 
-from .errors import (
-    ERROR_TYPES,
-    MOST_STRIKES,
-    ErrorRules,
-    ErrorType,
-    TaskError,
-    TaskInFlight,
-)
+from .errors import ERROR_TYPES, ErrorType, TaskError, TaskInFlight
 from .reports import AttemptEnd, ErrorReport, checked_task_id, clean, cut, digest_in, task_digest
+from .rules import MOST_STRIKES, ErrorRules
 from .scripts import END, RECORD, RESOLVE
 
 Report = ErrorReport | AttemptEnd

@@ -31,6 +31,9 @@ class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
         effect_low: the lower end of its interval.
         effect_high: the upper end.
         level: what was counted: "procedure in kind", "procedure", "kind", "pattern" or "project".
+        usual: the rate that such tasks have otherwise.
+        order_key: the rate by which things are put in order, in which few runs never lead.
+        is_worth_recommending: whether it probably does better than such tasks do otherwise.
     """
 
     a: float
@@ -45,6 +48,9 @@ class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
     effect_low: float | None = None
     effect_high: float | None = None
     level: str = "project"
+    usual: float = 0.5
+    order_key: float = 0.5
+    is_worth_recommending: bool = True
 
 
 class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

@@ -1,13 +1,16 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
 
+from trackrecord.learning.advice.assignment import Arm
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import ExposureBody
 
-from .candidates.candidate import Candidate
 from .candidates.partial_rules import DEFAULT_RULES
+from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .compose import compose
 from .document import (
@@ -18,7 +21,10 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
+from .handed import Handing, exposure_of
 from .sections import SECTIONS
+
+_AS_THEY_ARE: Final = Handing()
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,12 @@ class Rankings:
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether Redis is away and this is what it said last.
         problem: why the answer is empty or stale, None when all is well.
+        arm: "given", or "withheld" for a task of the holdout, which gets nothing so that others can
+            be compared with it; None without a task id.
+        is_explored: whether the order is a draw, so that little known entries are tried.
+        propensity: how probable it was that the task was assigned so: to its arm, and to an order
+            that is drawn or not drawn.
+        exposure: what is recorded of the task; None without a task id.
     """
 
     project: str
@@ -56,6 +68,10 @@ class Rankings:
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
+    arm: Arm | None = None
+    is_explored: bool = False
+    propensity: float = 1.0
+    exposure: ExposureBody | None = None
 
     @classmethod
     def empty(cls, project: str, *, problem: str | None) -> Self:
@@ -75,6 +91,7 @@ def answer_from(
     now: float,
     rules: ContextRules = DEFAULT_RULES,
     memory_rules: MemoryRules,
+    handing: Handing = _AS_THEY_ARE,
 ) -> Rankings:
     """Choose from a document what fits.
 
@@ -89,6 +106,7 @@ def answer_from(
         now: seconds since the epoch.
         rules: what is ranked and counted by.
         memory_rules: how memories are ranked for a task.
+        handing: what is withheld from the task, tried on it, and withdrawn.
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
@@ -101,23 +119,38 @@ def answer_from(
         budget=budget,
         language=language,
         memory_rules=memory_rules,
+        handing=handing,
     )
     selection, learnt = composed.selection, composed.learnt
-    taken: dict[str, Any] = learnt.taken(each.candidate for each in selection.taken)
-    return Rankings(
+    assignment = handing.assignment
+    answer = Rankings(
         project=project,
+        age_s=max(0.0, now - document.computed_at),
+        is_stale=problem is not None,
+        problem=problem,
+        arm=assignment.arm,
+        is_explored=assignment.is_explored,
+        propensity=assignment.propensity,
+        exposure=exposure_of(handing, document, names_of(selection.taken)),
+    )
+    if assignment.is_withheld:
+        return answer
+    taken: dict[str, Any] = learnt.taken(each.candidate for each in selection.taken)
+    return replace(
+        answer,
         **taken,
         prompt=selection.text,
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
-        over_budget=tuple(_named(each.candidate) for each in selection.left_out),
-        age_s=max(0.0, now - document.computed_at),
-        is_stale=problem is not None,
-        problem=problem,
+        over_budget=names_of(selection.left_out),
     )
 
 
-def _named(candidate: Candidate) -> str:
-    """A candidate's id among those of all kinds."""
-    # The id of one that stands in another section than its kind's bears the prefix already.
-    return candidate.id if candidate.section else SECTIONS[candidate.kind].prefix + candidate.id
+def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
+    """Return the ids of candidates among those of all kinds."""
+    candidates = [entry.candidate for entry in entries]
+    # The id of one that stands in another section than its kind's bears the prefix already. A
+    # thousand of them are named for each prompt, so this is one expression.
+    return tuple(
+        [each.id if each.section else SECTIONS[each.kind].prefix + each.id for each in candidates]
+    )

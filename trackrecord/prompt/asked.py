@@ -5,7 +5,11 @@ from math import inf
 from operator import index
 from typing import Final
 
+from trackrecord.learning.advice.rules import EXPLORE, Explore
+
 DEFAULT_BUDGET: Final = 2000
+# As in the wire format.
+LONGEST_TASK_ID: Final = 256
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,8 @@ class Asked:
         task: the text of the task at hand, if any.
         budget: in tokens; None for no limit.
         limit: of each kind; None for no limit.
+        task_id: the id that the task's outcome will have; None where nothing is recorded.
+        explore: whether little known entries are tried; None for what the setting says.
         problem: which arguments could not be used, None when all could.
         names_project: whether it is known whose experience is asked for: another project's must
             never be the answer.
@@ -26,6 +32,8 @@ class Asked:
     task: str | None
     budget: int | None
     limit: int | None
+    task_id: str | None
+    explore: Explore | None
     problem: str | None
     names_project: bool
 
@@ -34,7 +42,15 @@ class Asked:
         return "; ".join(text for text in (self.problem, problem) if text) or None
 
 
-def asked_for(project: object, task: object, budget: object, limit: object = None) -> Asked:
+def asked_for(
+    project: object,
+    task: object,
+    budget: object,
+    limit: object = None,
+    *,
+    task_id: object = None,
+    explore: object = None,
+) -> Asked:
     """Check the arguments of a question, whatever they are; never raises.
 
     Args:
@@ -42,6 +58,8 @@ def asked_for(project: object, task: object, budget: object, limit: object = Non
         task: the text of the task at hand.
         budget: in tokens.
         limit: of each kind.
+        task_id: the id that the task's outcome will have.
+        explore: whether little known entries are tried.
     """
     problems: list[str] = []
     wanted_project = _text("project", project, "nothing is read", problems)
@@ -49,14 +67,30 @@ def asked_for(project: object, task: object, budget: object, limit: object = Non
     wanted_task = _text("task", task, "the answer is not fitted to it", problems)
     wanted_budget = _bound("budget", budget, DEFAULT_BUDGET, problems)
     wanted_limit = _bound("limit", limit, None, problems)
+    wanted_id = _text("task_id", task_id, "nothing is recorded", problems)
+    if wanted_id is not None and not 1 <= len(wanted_id) <= LONGEST_TASK_ID:
+        problems.append(f"task_id must have 1 to {LONGEST_TASK_ID} characters: nothing is recorded")
+        wanted_id = None
+    wanted_explore = _explore(explore, problems)
     return Asked(
         wanted_project,
         wanted_task,
         wanted_budget,
         wanted_limit,
+        wanted_id,
+        wanted_explore,
         "; ".join(problems) or None,
         names_project,
     )
+
+
+def _explore(value: object, problems: list[str]) -> Explore | None:
+    for known in EXPLORE:
+        if value == known:
+            return known
+    if value is not None:
+        problems.append(f"explore must be one of {', '.join(EXPLORE)}: the setting is used")
+    return None
 
 
 def _text(name: str, value: object, consequence: str, problems: list[str]) -> str | None:

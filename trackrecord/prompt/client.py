@@ -15,6 +15,7 @@ import redis
 
 from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import SettingsError
+from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
@@ -25,6 +26,7 @@ from .advice_document import AdviceDocument, decode_advice
 from .answer import Rankings, answer_from
 from .cache import Stamps, read_advice, read_document, read_stamps
 from .document import RankingsDocument, decode_document
+from .handed import Handing, handing_of
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class RankingsReader:
         budget: int | None = DEFAULT_BUDGET,
         limit: int | None = None,
         lang: Language = "en",
+        task_id: str | None = None,
+        explore: Explore | None = None,
     ) -> Rankings:
         """See `rankings`."""
         name = project or self.settings.project
@@ -82,6 +86,26 @@ class RankingsReader:
             now=time.time(),
             rules=self.settings.context,
             memory_rules=self.settings.memories,
+            handing=self.handing(found.document, name, task_id=task_id, task=task, explore=explore),
+        )
+
+    def handing(
+        self,
+        document: RankingsDocument | None,
+        project: str,
+        *,
+        task_id: str | None,
+        task: str | None,
+        explore: Explore | None,
+    ) -> Handing:
+        """Return how a document's entries are handed to a task; see `handing_of`."""
+        return handing_of(
+            document,
+            project=project,
+            task_id=task_id,
+            task=task,
+            holdout=self.settings.holdout,
+            explore=explore or self.settings.explore,
         )
 
     def cached(self, project: str) -> Cached:
@@ -130,6 +154,8 @@ def rankings(
     budget: int | None = DEFAULT_BUDGET,
     limit: int | None = None,
     lang: Language = "en",
+    task_id: str | None = None,
+    explore: Explore | None = None,
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
 
@@ -144,16 +170,28 @@ def rankings(
         budget: tokens that the prompt text may take; None for no limit.
         limit: how many patterns, warnings, competences, memories and past tasks at most, of each.
         lang: language of the text, "en" or "zh".
+        task_id: the id that the task's outcome will have. With one, what the task is handed is
+            recorded, so that `trackrecord effect` can say whether it helps. A task of the holdout
+            gets an empty answer, see `Rankings.arm`.
+        explore: whether entries that are little known are tried: "off", "some" (on one task in
+            five) or "full"; what the setting says when not given. The same for a task as long as
+            the rankings are the same. Without a task id and a text nothing is tried.
     """
     try:
         reader = process_reader()
     except SettingsError as error:
         return Rankings.empty(DEFAULT_PROJECT, problem=str(error))
-    asked = asked_for(project, task, budget, limit)
+    asked = asked_for(project, task, budget, limit, task_id=task_id, explore=explore)
     if not asked.names_project:
         return Rankings.empty(DEFAULT_PROJECT, problem=asked.problem)
     answer = reader.read(
-        project=asked.project, task=asked.task, budget=asked.budget, limit=asked.limit, lang=lang
+        project=asked.project,
+        task=asked.task,
+        budget=asked.budget,
+        limit=asked.limit,
+        lang=lang,
+        task_id=asked.task_id,
+        explore=asked.explore,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 

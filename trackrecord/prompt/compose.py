@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
@@ -12,7 +13,10 @@ from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
 from .document import RankingsDocument
+from .handed import Handing
 from .learnt import LearntEntries, learnt_of
+
+_AS_THEY_ARE: Final = Handing()
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ def compose(
     language: Language,
     tokenizer: Tokenizer | None = None,
     memory_rules: MemoryRules,
+    handing: Handing = _AS_THEY_ARE,
 ) -> Composition:
     """Rank both together, and write what fits.
 
@@ -56,11 +61,18 @@ def compose(
         language: of headings and of what is learnt.
         tokenizer: the caller's own.
         memory_rules: how memories are ranked for a task.
+        handing: what is tried on the task, and what is withdrawn.
     """
     learnt = LearntEntries()
     if document is not None:
         learnt = learnt_of(
-            document, rules, task=task, most=most, language=language, memory_rules=memory_rules
+            document,
+            rules,
+            task=task,
+            most=most,
+            language=language,
+            memory_rules=memory_rules,
+            handing=handing,
         )
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]

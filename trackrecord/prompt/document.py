@@ -226,6 +226,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         memories: those that count most and that no other has superseded, best first.
         past_tasks: the newest ones whose text is known, for finding similar ones.
         beyond: how many of each kind there are beyond those in the document.
+        holdout: the share of tasks that is withheld advice; None where nobody decided.
+        withdrawn: the ids of entries that are handed out no more, because they hurt.
     """
 
     project: str
@@ -238,6 +240,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     memories: tuple[RankedMemory, ...] = ()
     past_tasks: tuple[RankedTask, ...] = ()
     beyond: dict[str, int] = {}
+    holdout: float | None = None
+    withdrawn: tuple[str, ...] = ()
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

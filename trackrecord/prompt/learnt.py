@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Final
 
 import msgspec
 
@@ -21,7 +22,10 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
+from .handed import Handing
 from .sections import FEEDS, SECTIONS, Feed, Section
+
+_AS_THEY_ARE: Final = Handing()
 
 Entry = RankedPattern | RankedCompetence | RankedMemory | RankedTask
 
@@ -47,7 +51,7 @@ class LearntEntries:
         """Return, by field, the entries whose candidates these are, best first."""
         wanted = {id(candidate) for candidate in candidates}
         return {
-            name: tuple(entry for entry, scored in pairs if id(scored.candidate) in wanted)
+            name: tuple([entry for entry, scored in pairs if id(scored.candidate) in wanted])
             for name, pairs in self.by_field.items()
         }
 
@@ -60,6 +64,7 @@ def learnt_of(
     most: int | None,
     language: Language,
     memory_rules: MemoryRules,
+    handing: Handing = _AS_THEY_ARE,
 ) -> LearntEntries:
     """Return the best of each kind, as candidates that bring their own score.
 
@@ -70,12 +75,16 @@ def learnt_of(
         most: how many of each kind compete; None for all.
         language: of their lines.
         memory_rules: how memories are ranked for a task.
+        handing: what is tried on the task, and what is withdrawn.
     """
     by_field: dict[str, Sequence[tuple[Entry, Scored]]] = {}
     beyond = dict(document.beyond)
     there_are = 0
     for feed in FEEDS:
         entries = _offered(document, feed, task, memory_rules)
+        if handing.withdrawn:
+            entries = [each for each in entries if _id_of(feed, each) not in handing.withdrawn]
+        entries = handing.in_order(feed.field, entries)
         there_are += len(entries)
         if task and feed.only_related:
             # What has nothing to do with the task is not left out: it would not compete anyway.
@@ -85,13 +94,51 @@ def learnt_of(
             made = _scored(entries, feed, language, rules)
         else:
             made = _scored_once(document, feed, language, rules)
-        known = [(entry, made[entry.id]) for entry in entries if entry.id in made]
+        known = [(entry, scored) for entry in entries if (scored := made.get(entry.id))]
         if task and feed.for_task is not None:
             weight = getattr(rules, feed.weight)
             known = [(entry, scored.at(entry.score * weight)) for entry, scored in known]
-        by_field[feed.field] = known
+        by_field[feed.field] = _tried(known, feed, handing, language, rules)
     competing = sum(map(len, by_field.values()))
     return LearntEntries(by_field, there_are + sum(beyond.values()) - competing)
+
+
+def _tried(
+    known: list[tuple[Entry, Scored]],
+    feed: Feed,
+    handing: Handing,
+    language: Language,
+    rules: ContextRules,
+) -> list[tuple[Entry, Scored]]:
+    """Return a feed's entries with the scores that were drawn for them, and with what is tried."""
+    if feed.field not in handing.rates:
+        return known
+    weight = getattr(rules, feed.weight)
+    return [
+        (
+            entry,
+            _marked(scored, feed, handing, language, rules).at(
+                handing.score(feed.field, entry) * weight
+            ),
+        )
+        for entry, scored in known
+    ]
+
+
+def _marked(
+    scored: Scored, feed: Feed, handing: Handing, language: Language, rules: ContextRules
+) -> Scored:
+    candidate = scored.candidate
+    if candidate.id not in handing.tried.get(feed.field, ()):
+        return scored
+    line = handing.line(feed.field, candidate.id, candidate.text, language)
+    (marked,) = score_all([msgspec.structs.replace(candidate, text=line)], rules)
+    return marked
+
+
+def _id_of(feed: Feed, entry: Entry) -> str:
+    """Return an entry's id among those of all fields."""
+    return next(iter(FEEDS[feed].values())).prefix + entry.id
 
 
 def _offered(

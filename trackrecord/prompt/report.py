@@ -2,19 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
+from trackrecord.learning.advice.assignment import Arm
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import ExposureBody
 
+from .answer import names_of
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .candidates.tokenizer import Tokenizer
 from .compose import Composition, compose
 from .document import RankingsDocument
+from .handed import Handing, exposure_of
+
+_AS_THEY_ARE: Final = Handing()
 
 Reason = Literal["budget", "max_candidates", "replaced"]
 
@@ -58,6 +64,12 @@ class Context:
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether these are the rankings that this process saw last, and not the newest.
         problem: why the rankings are missing or stale, None when all is well.
+        arm: "given", or "withheld" for a task of the holdout, for which only the agent's own
+            candidates compete; None without a task id.
+        is_explored: whether the order of what is learnt is a draw, so that little known entries are
+            tried.
+        propensity: how probable it was that the task was assigned so.
+        exposure: what is recorded of the task; None without a task id.
     """
 
     project: str
@@ -70,6 +82,10 @@ class Context:
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
+    arm: Arm | None = None
+    is_explored: bool = False
+    propensity: float = 1.0
+    exposure: ExposureBody | None = None
 
 
 def context_from(
@@ -85,6 +101,7 @@ def context_from(
     tokenizer: Tokenizer | None = None,
     memory_rules: MemoryRules,
     now: float,
+    handing: Handing = _AS_THEY_ARE,
 ) -> Context:
     """Rank both together, and write what fits.
 
@@ -100,18 +117,29 @@ def context_from(
         tokenizer: the caller's own.
         memory_rules: how memories are ranked for a task.
         now: seconds since the epoch.
+        handing: what is withheld from the task, tried on it, and withdrawn.
     """
-    composed = compose(
-        document,
-        own,
-        rules,
-        task=task,
-        most=rules.max_learnt,
-        budget=budget,
-        language=language,
-        tokenizer=tokenizer,
-        memory_rules=memory_rules,
-    )
+
+    def composed_of(offered: RankingsDocument | None) -> Composition:
+        return compose(
+            offered,
+            own,
+            rules,
+            task=task,
+            most=rules.max_learnt,
+            budget=budget,
+            language=language,
+            tokenizer=tokenizer,
+            memory_rules=memory_rules,
+            handing=handing,
+        )
+
+    composed = composed_of(document)
+    exposure = None
+    if document is not None:
+        exposure = exposure_of(handing, document, _learnt_names(composed, own))
+    if handing.assignment.is_withheld:
+        composed = composed_of(None)
     selection, tell = composed.selection, _Teller(composed, own)
     return Context(
         project=project,
@@ -128,6 +156,18 @@ def context_from(
         age_s=None if document is None else max(0.0, now - document.computed_at),
         is_stale=document is not None and problem is not None,
         problem=problem,
+        arm=handing.assignment.arm,
+        is_explored=handing.assignment.is_explored,
+        propensity=handing.assignment.propensity,
+        exposure=exposure,
+    )
+
+
+def _learnt_names(composed: Composition, own: Iterable[Candidate]) -> tuple[str, ...]:
+    """Return the ids of the learnt entries in the text, best first."""
+    handed_in = {id(each) for each in own}
+    return names_of(
+        entry for entry in composed.selection.taken if id(entry.candidate) not in handed_in
     )
 
 

@@ -12,17 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from trackrecord.learning.competences.texts import COMPETENCES_HEADING, FAILING_HEADING
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.memories.texts import MEMORIES_HEADING, PAST_TASKS_HEADING
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.learning.patterns.texts import (
-    ANTI_PATTERNS_HEADING,
-    ANTI_PATTERNS_INTRODUCTION,
-    PATTERN_HEADINGS,
-)
 from trackrecord.learning.text.language import Language
 
+from .headings import (
+    ANTI_PATTERNS_HEADING,
+    ANTI_PATTERNS_INTRODUCTION,
+    COMPETENCES_HEADING,
+    FAILING_HEADING,
+    MEMORIES_HEADING,
+    PAST_TASKS_HEADING,
+    PATTERN_HEADINGS,
+)
 from .relevance import fitting_competences, fitting_memories, similar_past_tasks
 
 Kind = Literal[

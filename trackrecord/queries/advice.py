@@ -1,24 +1,35 @@
 """Building the advice of a project from its runs."""
 
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.past_tasks import PastTask, past_tasks_of, procedure_of_run
+from trackrecord.learning.advice.estimates.counting import usual_orders
+from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
+from trackrecord.learning.advice.lessons.find import find_lessons
+from trackrecord.learning.advice.lessons.lesson import LessonState
+from trackrecord.learning.advice.past_tasks import PastTask, past_tasks_of
 from trackrecord.learning.advice.runs import Run
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.episodes import signature_of
 from trackrecord.prompt.advice_document import (
     AdviceDocument,
     Expected,
+    KindEntry,
+    LessonEntry,
     PastTasks,
+    PatternEntry,
     ProcedureEntry,
 )
 from trackrecord.rules import Rules
+from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.outcomes.projects import revision_of
+
+# Few projects have more; those that are used least are left out.
+MOST_PROCEDURES: Final = 2000
 
 
 def build_advice(
@@ -37,45 +48,113 @@ def build_advice(
     if found is None:
         return AdviceDocument(project=project, revision=0, computed_at=now)
     project_id, revision = found
+    moment = now if at is None else at
     runs = read_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
-    procedures, positions = _procedures(runs)
+    found_estimates = estimate(runs, now=moment, half_life_days=rules.decay.half_life_days)
+    procedures = _procedures(found_estimates, runs)
+    positions = {entry.signature: position for position, entry in enumerate(procedures)}
     return AdviceDocument(
         project=project,
         revision=revision,
         computed_at=now,
         runs=len(runs),
+        expected=_expected(found_estimates.project),
+        lessons=_lessons(connection, project_id, runs, rules, moment, at),
         procedures=procedures,
-        past_tasks=_past_tasks(past_tasks_of(runs), positions),
+        patterns=_patterns(found_estimates),
+        kinds=_kinds(found_estimates),
+        past_tasks=_past_tasks(past_tasks_of(runs), positions, found_estimates.kind_of_runs),
     )
 
 
-def _procedures(runs: Sequence[Run]) -> tuple[tuple[ProcedureEntry, ...], dict[str, int]]:
-    """Return every procedure of runs, and their positions by signature."""
-    orders: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
-    counts: Counter[tuple[str, bool]] = Counter()
-    for run in runs:
-        order = procedure_of_run(run)
-        signature = signature_of(order)
-        counts[signature, run.success] += 1
-        # An order that succeeded is worth more than any that failed.
-        orders[signature][order] += len(runs) if run.success else 1
-    entries = tuple(
+def _lessons(
+    connection: Connection,
+    project_id: int,
+    runs: Sequence[Run],
+    rules: Rules,
+    moment: float,
+    at: float | None,
+) -> tuple[LessonEntry, ...]:
+    """Return the lessons that stand: neither faded nor dismissed."""
+    dismissed = dismissed_lessons(connection, project_id, at=at)
+    return tuple(
+        LessonEntry(
+            id=lesson.id,
+            kind=lesson.kind,
+            tools=lesson.tools,
+            state=lesson.state,
+            score=lesson.strength,
+            runs=lesson.runs,
+            tasks=lesson.tasks,
+            last_seen=lesson.last_seen,
+            lines=lesson.lines,
+        )
+        for lesson in find_lessons(runs, rules.lessons, now=moment)
+        if lesson.state is not LessonState.FADED and lesson.id not in dismissed
+    )
+
+
+def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEntry, ...]:
+    """Return the procedures in the order of their signatures; of too many, the most used ones."""
+    tallies, orders = estimates.counts.by_procedure, usual_orders(runs)
+    most_used = sorted(tallies, key=lambda name: (-tallies[name].decayed_runs, name))
+    return tuple(
         ProcedureEntry(
             signature=signature,
-            order=min(orders[signature], key=lambda order: (-orders[signature][order], order)),
-            expected=_expected(counts[signature, True], counts[signature, False]),
+            order=orders[signature],
+            expected=_expected(estimates.procedure(signature)),
+            by_kind={
+                kind: _expected(estimates.procedure(signature, kind))
+                for kind in estimates.counts.by_procedure_and_kind[signature]
+            },
         )
-        for signature in sorted(orders)
+        for signature in sorted(most_used[:MOST_PROCEDURES])
     )
-    return entries, {entry.signature: position for position, entry in enumerate(entries)}
 
 
-def _expected(successes: int, failures: int) -> Expected:
-    a, b = successes + 1.0, failures + 1.0
-    return Expected(a, b, a / (a + b), 0.0, 1.0, runs=successes + failures, successes=successes)
+def _patterns(estimates: Estimates) -> tuple[PatternEntry, ...]:
+    return tuple(
+        PatternEntry(
+            slug=slug,
+            expected=_expected(estimates.pattern(slug)),
+            kinds={kind: tally.runs for kind, tally in cells.items()},
+        )
+        for slug, cells in estimates.counts.by_pattern_and_kind.items()
+    )
 
 
-def _past_tasks(tasks: Sequence[PastTask], positions: dict[str, int]) -> PastTasks:
+def _kinds(estimates: Estimates) -> tuple[KindEntry, ...]:
+    return tuple(
+        KindEntry(name=name, expected=_expected(estimates.kind(position)))
+        for position, name in enumerate(estimates.kinds.names)
+    )
+
+
+def _expected(estimate: Estimate) -> Expected:
+    low, high = estimate.posterior.interval
+    effect = estimate.effect
+    return Expected(
+        a=estimate.posterior.a,
+        b=estimate.posterior.b,
+        mean=estimate.posterior.mean,
+        low=low,
+        high=high,
+        runs=estimate.tally.runs,
+        tasks=estimate.tally.tasks,
+        successes=estimate.tally.successes,
+        effect=effect.difference if effect.is_known else None,
+        effect_low=effect.low if effect.is_known else None,
+        effect_high=effect.high if effect.is_known else None,
+        level=estimate.level,
+        usual=estimate.usual,
+        order_key=estimate.order_key,
+        is_worth_recommending=estimate.is_worth_recommending,
+    )
+
+
+def _past_tasks(
+    tasks: Sequence[PastTask], positions: Mapping[str, int], kind_of_runs: Mapping[int, int]
+) -> PastTasks:
     texts = [task.text.encode() for task in tasks]
     ends, end = array("I"), 0
     for text in texts:
@@ -85,7 +164,7 @@ def _past_tasks(tasks: Sequence[PastTask], positions: dict[str, int]) -> PastTas
         index=build_index([task.text for task in tasks]),
         texts=b"".join(texts),
         ends=ends.tobytes(),
-        kinds=array("I", [0] * len(tasks)).tobytes(),
+        kinds=array("I", (kind_of_runs[task.newest.outcome] for task in tasks)).tobytes(),
         runs=tuple(_tallies(task, positions) for task in tasks),
         endings=tuple(
             min(task.endings, key=lambda said: (-task.endings[said], said), default="")
@@ -94,11 +173,15 @@ def _past_tasks(tasks: Sequence[PastTask], positions: dict[str, int]) -> PastTas
     )
 
 
-def _tallies(task: PastTask, positions: dict[str, int]) -> tuple[tuple[int, int, int, float], ...]:
+def _tallies(
+    task: PastTask, positions: Mapping[str, int]
+) -> tuple[tuple[int, int, int, float], ...]:
     """Return the runs of a text by the position of their procedure; its orders count as one."""
     merged: dict[int, tuple[int, int, float]] = {}
     for order, (successes, failures, last) in sorted(task.tallies.items()):
-        position = positions[signature_of(order)]
+        position = positions.get(signature_of(order))
+        if position is None:  # used so rarely that it is not in the document
+            continue
         known = merged.get(position, (0, 0, 0.0))
         merged[position] = (known[0] + successes, known[1] + failures, max(known[2], last))
     return tuple((position, *tally) for position, tally in sorted(merged.items()))

@@ -7,7 +7,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
 from trackrecord.learning.competences.document import Reading, document_of
+from trackrecord.learning.competences.episodes import signature_of
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import salience_now
@@ -23,6 +25,7 @@ from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.outcomes.projects import count_outcomes
 from trackrecord.times import iso
 
+from .estimates import estimate_document, read_estimates
 from .project_rows import project_row
 from .short_ids import ids_beginning_with, whole_id
 
@@ -34,10 +37,12 @@ class CompetenceRecord:
     Attributes:
         record: what is stored.
         reading: the moment, and what was found beside the record.
+        estimate: how often runs of its procedure succeed; None if not counted.
     """
 
     record: Competence
     reading: Reading
+    estimate: Estimate | None = None
 
     @property
     def id(self) -> str:
@@ -71,6 +76,8 @@ class CompetenceRecord:
             (document["performance"], "last_used_at"),
         ):
             part[name] = iso(part[name])
+        if self.estimate is not None:
+            document["estimate"] = estimate_document(self.estimate)
         return document
 
 
@@ -122,7 +129,7 @@ class RecordDetails:
 def list_competences(
     connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> list[CompetenceRecord]:
-    """Return the records of a project, best first, each with its fallbacks.
+    """Return the records of a project, best first, each with its fallbacks and its estimate.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -137,7 +144,15 @@ def list_competences(
         return -present_competence(record, now=now, base_rate=base_rate).score, record.id
 
     records.sort(key=rank)
-    return [CompetenceRecord(each, Reading(now, fallbacks[each.id])) for each in records]
+    estimates = read_estimates(connection, settings, project, at=at)
+    return [
+        CompetenceRecord(each, Reading(now, fallbacks[each.id]), _estimate(estimates, each))
+        for each in records
+    ]
+
+
+def _estimate(estimates: Estimates, record: Competence) -> Estimate:
+    return estimates.procedure(signature_of(tuple({step.tool for step in record.recipe})))
 
 
 def show_competence(
@@ -148,7 +163,7 @@ def show_competence(
     *,
     at: float | None = None,
 ) -> RecordDetails:
-    """Return one record with its fallbacks, its provenance and its history.
+    """Return one record with its fallbacks, its provenance, its estimate and its history.
 
     Args:
         connection: a reading transaction.
@@ -174,7 +189,8 @@ def show_competence(
         outcome_ids=provenance.outcome_ids,
     )
     history = _history(connection, project_id, competence_id, at)
-    return RecordDetails(CompetenceRecord(record, reading), history)
+    estimates = read_estimates(connection, settings, project, at=at)
+    return RecordDetails(CompetenceRecord(record, reading, _estimate(estimates, record)), history)
 
 
 def record_history(
@@ -213,9 +229,21 @@ def _change(entry: HistoryEntry) -> RecordChange:
 
 
 def find_competence(
-    connection: Connection, project: str, competence_id: str, *, at: float | None = None
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    competence_id: str,
+    *,
+    at: float | None = None,
 ) -> CompetenceRecord:
-    """Return one record by its id, or the beginning of it, without what is found beside it.
+    """Return one record with its estimate, without what is found beside it.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose record.
+        competence_id: the record's id, or the beginning of it.
+        at: a past moment to answer for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -225,7 +253,10 @@ def find_competence(
     project_id = project_row(connection, project)
     whole = whole_record_id(connection, project, competence_id)
     record = read_competence(connection, project_id, whole, at=at)
-    return CompetenceRecord(record, Reading(time.time() if at is None else at))
+    estimates = read_estimates(connection, settings, project, at=at)
+    return CompetenceRecord(
+        record, Reading(time.time() if at is None else at), _estimate(estimates, record)
+    )
 
 
 def whole_record_id(connection: Connection, project: str, given: str) -> str:

@@ -9,6 +9,9 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
+from trackrecord.learning.advice.estimates.estimates import Estimate
+from trackrecord.learning.advice.estimates.wording import why
+from trackrecord.learning.competences.episodes import signature_of, tools_of
 from trackrecord.learning.competences.explanation import explain_competence
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.memories.explanation import explain_memory
@@ -20,6 +23,7 @@ from trackrecord.times import iso
 
 from .competences import find_competence, record_ids
 from .criteria import find_criterion, list_criteria
+from .estimates import estimate_document, read_estimates
 from .memories import memory_ids, show_memory
 from .patterns import find_pattern, pattern_slugs
 from .project_rows import project_row
@@ -81,19 +85,64 @@ def explain(
         AmbiguousId: several ids begin so.
     """
     whole, numbers, explanation = _Subject(connection, settings, project, at).explain(some_id)
+    return Explained(
+        id=whole,
+        numbers=numbers,
+        because=tuple(explanation.because),
+        to_change=tuple(explanation.to_change),
+        rebuild_due=_rebuild_due(connection, settings, project),
+    )
+
+
+def explain_procedure(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    signature: str,
+    *,
+    task: str | None = None,
+    at: float | None = None,
+) -> Explained:
+    """Return how often a procedure succeeds, and why that is expected.
+
+    There is an answer for every procedure: one that has no record because it failed always, and
+    one that was never tried.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose experience.
+        signature: the names of its tools, joined with `+`, in any order.
+        task: the text of a task that it is meant for; None for the tasks that it was used for.
+        at: a past moment to answer for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    estimates = read_estimates(connection, settings, project, at=at)
+    kind = None if task is None else estimates.kinds.position_for(task)
+    whole = signature_of(tools_of(signature))
+    found = estimates.procedure(whole, kind)
+    numbers = estimate_document(found)
+    if kind is not None:
+        numbers["kind"] = estimates.kinds.names[kind]
+    return Explained(
+        id=whole,
+        numbers=numbers,
+        because=why(found),
+        to_change=(),
+        rebuild_due=_rebuild_due(connection, settings, project),
+    )
+
+
+def _rebuild_due(connection: Connection, settings: DaemonSettings, project: str) -> tuple[str, ...]:
     due = rebuilds_due(
         connection,
         settings.rules.recorded,
         settings.decay.half_life_days,
         project_id=project_row(connection, project),
     )
-    return Explained(
-        id=whole,
-        numbers=numbers,
-        because=tuple(explanation.because),
-        to_change=tuple(explanation.to_change),
-        rebuild_due=tuple(due.get(project, ())),
-    )
+    return tuple(due.get(project, ()))
 
 
 class _Subject:
@@ -153,9 +202,8 @@ class _Subject:
     def _pattern(self, slug: str) -> tuple[dict[str, Any], Explanation]:
         settings = self._settings
         pattern = find_pattern(self._connection, settings, self._project, slug, at=self._at)
-        return pattern.to_document(), explain_pattern(
-            settings.maturity, settings.antipatterns, pattern.standing
-        )
+        explanation = explain_pattern(settings.maturity, settings.antipatterns, pattern.standing)
+        return pattern.to_document(), _with_estimate(explanation, pattern.estimate)
 
     def _criterion(self, name: str) -> tuple[dict[str, Any], Explanation]:
         settings = self._settings
@@ -171,10 +219,12 @@ class _Subject:
         )
 
     def _record(self, competence_id: str) -> tuple[dict[str, Any], Explanation]:
-        found = find_competence(self._connection, self._project, competence_id, at=self._at)
-        return found.to_document(), explain_competence(
-            self._settings.competence, found.record, now=found.reading.now
+        settings = self._settings
+        found = find_competence(
+            self._connection, settings, self._project, competence_id, at=self._at
         )
+        explanation = explain_competence(settings.competence, found.record, now=found.reading.now)
+        return found.to_document(), _with_estimate(explanation, found.estimate)
 
     def _unknown(self, some_id: str) -> str:
         when = "" if self._at is None else f" at {iso(self._at)}"
@@ -182,3 +232,8 @@ class _Subject:
             f"nothing in project {self._project!r} had the id {some_id!r}{when}; `patterns list`, "
             "`criteria list`, `competences list` and `memories list` show what there is"
         )
+
+
+def _with_estimate(explanation: Explanation, estimate: Estimate | None) -> Explanation:
+    lines = () if estimate is None else why(estimate)
+    return Explanation((*explanation.because, *lines), explanation.to_change)

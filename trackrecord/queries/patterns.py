@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import recogniser_of
+from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.strategies.identity import pattern_id_of
@@ -27,6 +28,7 @@ from trackrecord.store.patterns.read import (
 from trackrecord.store.patterns.tables import patterns
 from trackrecord.times import iso
 
+from .estimates import estimate_document, read_estimates
 from .project_rows import project_row
 from .short_ids import ids_beginning_with, whole_id
 
@@ -38,16 +40,20 @@ class Pattern:
     Attributes:
         standing: its evidence, and the state that follows from it.
         shown: its names, numbers and reason as agents are shown them.
+        estimate: how often tasks that touch it succeed; None if not counted.
     """
 
     standing: Standing
     shown: RankedPattern
+    estimate: Estimate | None = None
 
     def to_document(self) -> dict[str, Any]:
         """Return the pattern as a JSON object."""
         document = msgspec.structs.asdict(self.shown)
         del document["lines"]
         document["last_validated"] = iso(self.shown.last_validated)
+        if self.estimate is not None:
+            document["estimate"] = estimate_document(self.estimate)
         return document
 
 
@@ -102,8 +108,17 @@ def list_patterns(
     *,
     at: float | None = None,
     wanted: PatternFilter = EVERY,
+    estimates: Estimates | None = None,
 ) -> list[Pattern]:
     """Return the patterns of a project: best first, anti-patterns last.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose patterns.
+        at: a past moment to answer for.
+        wanted: which of them.
+        estimates: where each pattern's estimate is found; without it, none is told.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -112,14 +127,18 @@ def list_patterns(
     standings = read_standings(
         connection, project_id, settings.rules, now=time.time(), at=at, wanted=wanted
     )
-    found = [_pattern(settings, standing) for standing in standings]
+    found = [_pattern(settings, standing, estimates) for standing in standings]
     found.sort(key=lambda each: (each.shown.is_negative, -each.shown.score, each.shown.id))
     return found
 
 
-def _pattern(settings: DaemonSettings, standing: Standing) -> Pattern:
+def _pattern(settings: DaemonSettings, standing: Standing, estimates: Estimates | None) -> Pattern:
     name_of = recogniser_of(settings.rules).name_of
-    return Pattern(standing, present_pattern(standing, name_of, settings.texts))
+    return Pattern(
+        standing,
+        present_pattern(standing, name_of, settings.texts),
+        None if estimates is None else estimates.pattern(standing.facts.slug),
+    )
 
 
 def find_pattern(
@@ -130,7 +149,7 @@ def find_pattern(
     *,
     at: float | None = None,
 ) -> Pattern:
-    """Return where one pattern stands.
+    """Return where one pattern stands, with its estimate.
 
     Args:
         connection: a reading transaction.
@@ -151,7 +170,7 @@ def find_pattern(
     )
     if not found:
         raise UnknownId(_unknown(pattern_id, project))
-    return _pattern(settings, found[0])
+    return _pattern(settings, found[0], read_estimates(connection, settings, project, at=at))
 
 
 def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, distinct, func, select
 
 from trackrecord.store.competences.read import count_competences
-from trackrecord.store.memories.write import count_memories
+from trackrecord.store.memories.read import count_memories
 from trackrecord.store.outcomes.projects import count_outcomes, project_names
 from trackrecord.store.patterns.tables import observations, patterns
 from trackrecord.times import iso

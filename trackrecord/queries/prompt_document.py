@@ -15,6 +15,7 @@ from trackrecord.prompt.presentation import (
     present_pattern,
 )
 from trackrecord.rules import Rules
+from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.signatures import failing_signatures
 from trackrecord.store.outcomes.projects import count_outcomes, revision_of
@@ -72,6 +73,7 @@ def build_document(
     memories, memories_beyond = ranked_memories(
         connection, project_id, rules.memories, now=now, at=at
     )
+    decisions = effect_decisions_in_force(connection, project_id, at=at)
     return RankingsDocument(
         project=project,
         revision=revision,
@@ -88,6 +90,8 @@ def build_document(
             "competences": max(0, len(competences) - most),
             "memories": memories_beyond,
         },
+        holdout=decisions.holdout,
+        withdrawn=decisions.withdrawn,
     )
 
 

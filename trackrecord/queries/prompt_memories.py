@@ -6,8 +6,8 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.document import RankedMemory, RankedTask
 from trackrecord.prompt.presentation import present_memory, present_past_task
 from trackrecord.store.memories.past_tasks import newest_past_tasks
-from trackrecord.store.memories.read import Memory, strongest_memories
-from trackrecord.store.memories.write import count_memories, list_memories
+from trackrecord.store.memories.read import Memory, count_memories, strongest_memories
+from trackrecord.store.memories.write import list_memories
 
 
 def ranked_memories(

@@ -15,7 +15,7 @@ from trackrecord.prompt.cache import cached_ages
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.intake.status import read_store_status
-from trackrecord.store.memories.write import count_memories
+from trackrecord.store.memories.read import count_memories
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso

@@ -4,11 +4,12 @@ Bodies may have a megabyte; advice reads the newest ten thousand runs of a proje
 digest holds names, error templates and digests of arguments, never an argument or a result.
 """
 
+import re
 from zlib import crc32
 
 import msgspec
 
-from trackrecord.learning.advice.failures import error_template
+from trackrecord.learning.advice.failures import error_template, is_wanted_failure
 from trackrecord.learning.advice.runs import AGENT, Run, Step
 from trackrecord.learning.competences.episodes import in_order
 
@@ -20,6 +21,9 @@ _LONGEST_TOOL = 128
 _LONGEST_NAME = 256
 # Where an error that is an object says what went wrong.
 _MESSAGES = ("message", "error", "detail")
+_NO_ARGUMENTS = frozenset((b"", b"{}", b"[]", b"null"))
+_REPRODUCTION = re.compile("repro|复现".encode(), re.IGNORECASE)
+_LONGEST_COMMAND = 16_000
 
 
 class _Digest(msgspec.Struct, array_like=True, gc=False):
@@ -81,8 +85,20 @@ def _step(call: ToolCall) -> Step:
     assert call.tool is not None  # noqa: S101 - the caller asks for it
     error = None
     if call.ok is False or (call.ok is None and bytes(call.error) not in (b"", b"null")):
-        error = error_template(_text(call.error))
-    return Step(call.tool.strip()[:_LONGEST_TOOL], error, crc32(call.args), call.actor or AGENT)
+        error = _error(call)
+    arguments = 0 if bytes(call.args) in _NO_ARGUMENTS else crc32(call.args)
+    return Step(call.tool.strip()[:_LONGEST_TOOL], error, arguments, call.actor or AGENT)
+
+
+def _error(call: ToolCall) -> str | None:
+    """Return the template of a failing call's error; None if the call was meant to fail."""
+    arguments = bytes(call.args)
+    # Looked for in the bytes first: hardly any call has it.
+    if _REPRODUCTION.search(arguments) or _REPRODUCTION.search((call.tool or "").encode()):
+        said = arguments[:_LONGEST_COMMAND].decode(errors="replace")
+        if is_wanted_failure(call.tool or "", said):
+            return None
+    return error_template(_text(call.error))
 
 
 def _text(error: msgspec.Raw) -> str:

@@ -5,16 +5,20 @@ a project's advice is due again when its last count is twenty times as long ago 
 """
 
 import time
+from collections.abc import Sequence
 
 import redis
 import structlog
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.advice.effect.entries import EntryEffect
+from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.prompt.cache import cached_advice, write_advice
 from trackrecord.queries.advice import build_advice
-from trackrecord.store.database.engine import reading
-from trackrecord.store.outcomes.projects import project_revisions
+from trackrecord.store.advice.effect import harmful_entries, withdraw
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.projects import project_id_of, project_revisions
 
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05
@@ -54,7 +58,7 @@ class Adviser:
         return advised
 
     def advise(self, project: str, *, force: bool = False) -> None:
-        """Count one project's advice and write it to the cache.
+        """Count one project's advice, write it to the cache, and withdraw what hurts.
 
         Args:
             project: its name.
@@ -63,6 +67,10 @@ class Adviser:
         started = time.perf_counter()
         with reading(self._engine) as connection:
             document = build_advice(connection, project, self._settings.rules, now=time.time())
+            project_id = project_id_of(connection, project)
+            harmful = [] if project_id is None else harmful_entries(connection, project_id)
+        if harmful and project_id is not None:
+            self._withdraw(project_id, harmful)
         cost_s = time.perf_counter() - started
         written = write_advice(self._client, self._settings, document, cost_s=cost_s, force=force)
         _log.debug(
@@ -72,3 +80,10 @@ class Adviser:
             written=written,
             milliseconds=round(cost_s * 1000, 1),
         )
+
+    def _withdraw(self, project_id: int, harmful: Sequence[EntryEffect]) -> None:
+        """Hand out no more what hurts; the next refresh of the rankings leaves it out."""
+        with writing(self._engine) as connection:
+            withdraw(connection, project_id, harmful, now=time.time())
+        for each in harmful:
+            _log.warning("entry_withdrawn", entry=each.entry, reason=why_withdrawn(each))

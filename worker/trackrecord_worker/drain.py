@@ -20,6 +20,7 @@ from trackrecord.wire.outcome_scorer import OutcomeScorer
 
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize
+from .exposure_entries import record_arrived
 from .memory_entries import remember_arrived
 from .outage import DatabaseOutage
 from .refresh import RankingsRefresher
@@ -44,6 +45,7 @@ class Drained:
         recorded: outcomes that were new.
         duplicates: outcomes that were recorded already.
         memories: memories that were stored now or before.
+        exposures: exposures that were recorded now or before.
         refused: entries that became dead letters.
         batches: batches that were read.
     """
@@ -51,6 +53,7 @@ class Drained:
     recorded: int = 0
     duplicates: int = 0
     memories: int = 0
+    exposures: int = 0
     refused: int = 0
     batches: int = 0
 
@@ -185,6 +188,7 @@ class Drain:
                     self._engine, arrivals.memories, self._settings.memories
                 )
                 memories = len(arrivals.memories) - len(refused_by_store)
+            record_arrived(self._engine, arrivals.exposures)
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused_by_store)
         except StoreUnavailable as error:
@@ -200,6 +204,7 @@ class Drain:
             self._background.settle()
             self._stream.set_aside(refused)
         done.memories += memories
+        done.exposures += len(arrivals.exposures)
         self._account(learnt, refused, done)
         _log.debug(
             "batch_learnt",

@@ -1,4 +1,4 @@
-"""Decode the entries of the stream: into outcomes, memories and refused entries."""
+"""Decode the entries of the stream: into outcomes, memories, exposures and refused entries."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import msgspec
 import structlog
 
-from trackrecord.errors import InvalidMemory, InvalidOutcome
+from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome
+from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 
 _WIRE_VERSION = WIRE_VERSION.encode()
 _MEMORY = b"memory"
+_EXPOSURE = b"exposure"
 
 _log = structlog.get_logger(__name__)
 
@@ -52,6 +54,15 @@ class ArrivedMemory(msgspec.Struct, frozen=True, gc=False):
     received_at: float
 
 
+class ArrivedExposure(msgspec.Struct, frozen=True, gc=False):
+    """An exposure, and the entry that it came in."""
+
+    entry_id: bytes
+    fields: Mapping[bytes, bytes]
+    exposure: ExposureBody
+    received_at: float
+
+
 @dataclass(frozen=True)
 class Arrivals:
     """The entries of one read, sorted.
@@ -60,12 +71,14 @@ class Arrivals:
         entry_ids: all of them, those that were deleted meanwhile too.
         arrived: the outcomes to learn.
         memories: the memories to store.
+        exposures: the exposures to record.
         refused: the entries for the dead letters.
     """
 
     entry_ids: list[bytes]
     arrived: list[Arrived]
     memories: list[ArrivedMemory]
+    exposures: list[ArrivedExposure]
     refused: list[Refused]
 
 
@@ -76,6 +89,7 @@ def sort_arrivals(
     entry_ids: list[bytes] = []
     arrived: list[Arrived] = []
     memories: list[ArrivedMemory] = []
+    exposures: list[ArrivedExposure] = []
     refused: list[Refused] = []
     for entry_id, fields in entries:
         entry_ids.append(entry_id)
@@ -85,8 +99,11 @@ def sort_arrivals(
             if _MEMORY in fields:
                 memories.append(_memory(entry_id, fields, max_body_bytes, now))
                 continue
+            if _EXPOSURE in fields:
+                exposures.append(_exposure(entry_id, fields, max_body_bytes, now))
+                continue
             outcome = _score(entry_id, fields, scorer, max_body_bytes, now)
-        except (InvalidOutcome, InvalidMemory) as error:
+        except (InvalidOutcome, InvalidMemory, InvalidExposure) as error:
             refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
             _log.exception("scoring_failed", entry_id=entry_id.decode())
@@ -94,7 +111,7 @@ def sort_arrivals(
             refused.append(Refused(entry_id, fields, reason))
         else:
             arrived.append(Arrived(entry_id, fields, outcome))
-    return Arrivals(entry_ids, arrived, memories, refused)
+    return Arrivals(entry_ids, arrived, memories, exposures, refused)
 
 
 def _score(
@@ -123,11 +140,24 @@ def _memory(
     entry_id: bytes, fields: Mapping[bytes, bytes], max_body_bytes: int, now: float
 ) -> ArrivedMemory:
     _check_version(fields)
-    if b"body" in fields:
-        message = "an entry holds a body or a memory, not both"
-        raise InvalidMemory(message)
+    _check_alone(fields)
     memory = decode_memory(fields[_MEMORY], max_bytes=max_body_bytes)
     return ArrivedMemory(entry_id, fields, memory, received_at(entry_id, now))
+
+
+def _exposure(
+    entry_id: bytes, fields: Mapping[bytes, bytes], max_body_bytes: int, now: float
+) -> ArrivedExposure:
+    _check_version(fields)
+    _check_alone(fields)
+    exposure = decode_exposure(fields[_EXPOSURE], max_bytes=max_body_bytes)
+    return ArrivedExposure(entry_id, fields, exposure, received_at(entry_id, now))
+
+
+def _check_alone(fields: Mapping[bytes, bytes]) -> None:
+    if sum(kind in fields for kind in (b"body", _MEMORY, _EXPOSURE)) > 1:
+        message = "an entry holds a body, a memory or an exposure, not both"
+        raise InvalidOutcome(message)
 
 
 def _check_version(fields: Mapping[bytes, bytes]) -> None:

@@ -27,6 +27,7 @@ def list_competences(
     project: str | None, at: float | None, limit: int | None, *, as_json: bool
 ) -> None:
     """List the competence records, best first. `show` also names a record's episodes."""
+    from trackrecord.learning.advice.estimates.wording import sentence
     from trackrecord.queries import competences
 
     with read_store(project) as (connection, settings, name):
@@ -40,7 +41,7 @@ def list_competences(
         return
     ids = shown_ids([each.id for each in shown], [each.id for each in found])
     print_table(
-        ("id", "status", "worked", "rate", "salience", "recipe"),
+        ("id", "status", "worked", "rate", "salience", "recipe", "estimate"),
         (
             (
                 ids[each.id],
@@ -49,6 +50,7 @@ def list_competences(
                 each.record.performance.success_rate,
                 each.salience_now,
                 each.tools,
+                None if each.estimate is None else sentence(each.estimate),
             )
             for each in shown
         ),
@@ -64,7 +66,7 @@ def list_competences(
 def show_competence(
     competence_id: str, project: str | None, at: float | None, *, as_json: bool
 ) -> None:
-    """Show one record: its recipe, performance, provenance and history."""
+    """Show one record: its recipe, performance, estimate, provenance and history."""
     from trackrecord.queries import competences
 
     with read_store(project) as (connection, settings, name):

@@ -12,21 +12,45 @@ from ..screen import console, print_json
 
 
 @click.command("explain")
-@click.argument("some_id", metavar="ID")
+@click.argument("some_id", metavar="[ID]", required=False)
+@click.option(
+    "--procedure",
+    metavar="TOOLS",
+    help="Explain how often a procedure succeeds instead: the names of its tools, joined with +.",
+)
+@click.option("--task", metavar="TEXT", help="The task that the procedure is meant for.")
 @project_option
 @at_option
 @json_option
-def command(some_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
+def command(
+    some_id: str | None,
+    procedure: str | None,
+    task: str | None,
+    project: str | None,
+    at: float | None,
+    *,
+    as_json: bool,
+) -> None:
     """Explain why something stands where it stands.
 
     Shows the numbers of a pattern, a criterion, a competence record or a memory, the rule that
     decided, and what it would take to change it. Where a pattern and a criterion share a name,
-    `criterion:NAME` is the criterion.
+    `criterion:NAME` is the criterion. With --procedure, there is an answer for every procedure,
+    also for one that always failed or was never tried.
     """
-    from trackrecord.queries.explain import explain
+    from trackrecord.queries.explain import explain, explain_procedure
 
+    if (some_id is None) == (procedure is None):
+        message = "give either an ID or --procedure TOOLS"
+        raise click.UsageError(message)
+    if task is not None and procedure is None:
+        message = "--task needs --procedure"
+        raise click.UsageError(message)
     with read_store(project) as (connection, settings, name):
-        explained = explain(connection, settings, name, some_id, at=at)
+        if procedure is not None:
+            explained = explain_procedure(connection, settings, name, procedure, task=task, at=at)
+        else:
+            explained = explain(connection, settings, name, str(some_id), at=at)
     if as_json:
         print_json(explained.to_document())
         return

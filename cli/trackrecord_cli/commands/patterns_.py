@@ -68,10 +68,16 @@ def list_patterns(
 ) -> None:
     """List patterns, best first, anti-patterns last. Options narrow the list."""
     from trackrecord.queries import patterns
+    from trackrecord.queries.estimates import read_estimates
 
     wanted = patterns.pattern_filter(state=state, tag=tag, content=content, only_anti=only_anti)
     with read_store(project) as (connection, settings, name):
-        found = patterns.list_patterns(connection, settings, name, at=at, wanted=wanted)
+        # Prompt text is the state's; it holds no estimate.
+        is_prompt = form == "prompt" and not as_json
+        estimates = None if is_prompt else read_estimates(connection, settings, name, at=at)
+        found = patterns.list_patterns(
+            connection, settings, name, at=at, wanted=wanted, estimates=estimates
+        )
     shown = found[:limit]
     if as_json:
         print_json([pattern.to_document() for pattern in shown])
@@ -93,9 +99,11 @@ def _print_prompt(found: list[Pattern], lang: Language, *, with_deprecated: bool
 
 
 def _print(found: list[Pattern], known: list[str]) -> None:
+    from trackrecord.learning.advice.estimates.wording import sentence
+
     ids = shown_ids([pattern.shown.id for pattern in found], known)
     print_table(
-        ("id", "state", "score", "helpful", "neutral", "harmful", "content"),
+        ("id", "state", "score", "helpful", "neutral", "harmful", "content", "estimate"),
         (
             (
                 ids[shown.id],
@@ -105,8 +113,10 @@ def _print(found: list[Pattern], known: list[str]) -> None:
                 shown.neutral_count,
                 shown.harmful_count,
                 shown.content,
+                None if pattern.estimate is None else sentence(pattern.estimate),
             )
-            for shown in (pattern.shown for pattern in found)
+            for pattern in found
+            for shown in (pattern.shown,)
         ),
     )
 
@@ -123,7 +133,7 @@ def _state(pattern: RankedPattern) -> Coloured:
 @at_option
 @json_option
 def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """Show one pattern: its numbers, its newest examples, its changes of state."""
+    """Show one pattern: its numbers, its estimate, its newest examples, its changes of state."""
     from trackrecord.queries import patterns
 
     with read_store(project) as (connection, settings, name):

@@ -1,4 +1,7 @@
-"""Error templates: the text of an error without what differs from one occurrence to the next."""
+"""Failures of calls: which ones count, and the text of their errors without what differs.
+
+An error template is the text of an error without what differs from one occurrence to the next.
+"""
 
 import re
 from functools import lru_cache
@@ -31,6 +34,32 @@ _VARIABLE: Final = tuple(
 )
 _REPEATED: Final = re.compile(r"(<\w+>)(?:[\s,;]*\1)+")
 _SPACE: Final = re.compile(r"\s+")
+
+# "reproducible" is another thing.
+_REPRODUCTION: Final = r"(?<![^\W_])(?:repro(?![a-z])|reproduc(?!ib)|复现)"
+_REPRODUCTION_NAME: Final = re.compile(_REPRODUCTION, re.IGNORECASE)
+_RUNS_REPRODUCTION: Final = re.compile(
+    r"(?:(?<![\w./-])(?:python[\d.]*|pytest|node|deno|bun|tsx|ts-node|npx|go|cargo|java|ruby|rspec"
+    rf"|php|perl|bash|sh|zsh|make|dotnet|julia|Rscript|lua|mix)\s[^;&|\"]{{0,120}}?|\./){_REPRODUCTION}",
+    re.IGNORECASE,
+)
+_LONGEST_COMMAND: Final = 4000
+
+
+def is_wanted_failure(tool: str, arguments: str) -> bool:
+    """Return whether a call that failed was meant to fail: it ran a script that reproduces a bug.
+
+    Such a call has a tool, or runs a script, whose name begins with "repro" or "reproduce". A call
+    that only writes, reads or edits such a script is a call like any other.
+
+    Args:
+        tool: the tool's name.
+        arguments: the arguments, as JSON or as text.
+    """
+    return bool(
+        _REPRODUCTION_NAME.search(tool[:_LONGEST_COMMAND])
+        or _RUNS_REPRODUCTION.search(arguments[:_LONGEST_COMMAND])
+    )
 
 
 def error_template(text: str) -> str:

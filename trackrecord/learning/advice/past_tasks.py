@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..competences.episodes import USER
 from .runs import Run
 
 # Only this much of an instruction tells one text from another.
@@ -22,14 +21,14 @@ class PastTask:
         last_at: when the last run ended.
         tallies: by procedure, its successes, failures, and when the last run ended.
         endings: how failed runs ended, counted.
-        representative: its newest run.
+        newest: its newest run.
     """
 
     text: str
+    newest: Run
     last_at: float = 0.0
     tallies: dict[tuple[str, ...], tuple[int, int, float]] = field(default_factory=dict)
     endings: Counter[str] = field(default_factory=Counter)
-    representative: Run | None = None
 
 
 def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
@@ -39,27 +38,26 @@ def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
         # An agent that reports no instruction may say what set the task off.
         text = " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
         if text:
-            _add(found.setdefault(text, PastTask(text)), run)
+            _add(found.setdefault(text, PastTask(text, run)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
     return sorted(newest, key=lambda task: task.text)
 
 
 def _add(task: PastTask, run: Run) -> None:
-    procedure = procedure_of_run(run)
+    procedure = run.order
     successes, failures, last = task.tallies.get(procedure, (0, 0, 0.0))
     last = max(last, run.ended_at)
     task.tallies[procedure] = (successes + run.success, failures + (not run.success), last)
     task.last_at = max(task.last_at, run.ended_at)
     if not run.success:
         task.endings[ending_of(run)] += 1
-    known = task.representative
-    if known is None or (run.ended_at, run.outcome) > (known.ended_at, known.outcome):
-        task.representative = run
+    if _newness(run) > _newness(task.newest):
+        task.newest = run
 
 
-def procedure_of_run(run: Run) -> tuple[str, ...]:
-    """Return the distinct tools of a run in the order of their first use, without the user's."""
-    return tuple(dict.fromkeys(step.tool for step in run.steps if step.actor != USER))
+def _newness(run: Run) -> tuple[float, str, str, str]:
+    # Not by its row, which depends on the order of arrival.
+    return run.ended_at, run.task_id, run.trigger, run.repository
 
 
 def ending_of(run: Run) -> str:

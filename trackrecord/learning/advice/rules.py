@@ -1,8 +1,13 @@
 """The rules of advice."""
 
 from dataclasses import dataclass
+from typing import Final, Literal, get_args
 
 from ..numbers.checks import require
+
+# Whether little known entries are tried: on no task, on some tasks or on all.
+Explore = Literal["off", "some", "full"]
+EXPLORE: Final[tuple[Explore, ...]] = get_args(Explore)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from ..competences.episodes import USER
+
 AGENT: Final = "agent"
 
 
@@ -69,6 +71,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     retry_count: int | None = None
     duration_ms: int | None = None
     tokens: int | None = None
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The distinct tools in the order of their first use, without those of the user."""
+        return tuple(dict.fromkeys(step.tool for step in self.steps if step.actor != USER))
 
     @property
     def tools(self) -> frozenset[str]:

@@ -1,10 +1,11 @@
 """Episodes: derive the procedure from a run of tool calls."""
 
+import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -14,6 +15,8 @@ JOINT = "+"
 # The actor of calls that the other side of a conversation makes, in its own systems.
 USER = "user"
 ESCAPE = "\\"
+_NAME: Final = re.compile(r"(?:\\[+\\]|[^+])+")
+_ESCAPED: Final = re.compile(r"\\([+\\])")
 
 
 class Call(Protocol):
@@ -80,6 +83,16 @@ def signature_of(order: tuple[str, ...]) -> str:
     never share a signature.
     """
     return JOINT.join(_escaped(name) for name in sorted(order))
+
+
+def tools_of(signature: str) -> tuple[str, ...]:
+    """Return the tool names that a signature joins, stripped, sorted, each once.
+
+    Whoever types one need not sort it. A backslash in front of a `+` or of a backslash is an
+    escape, as in `signature_of`.
+    """
+    names = (_ESCAPED.sub(r"\1", name).strip() for name in _NAME.findall(signature))
+    return tuple(sorted({name for name in names if name}))
 
 
 def _escaped(name: str) -> str:

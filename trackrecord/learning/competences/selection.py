@@ -1,11 +1,17 @@
 """Selection: which competence fits a task best, and how sure that choice is."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..numbers.decay import decayed
 from ..numbers.tolerance import ratio_below
-from .rules import CompetenceRules
+
+if TYPE_CHECKING:
+    # Agents rank by these functions, and do without the rules.
+    from .rules import CompetenceRules
 
 UNKNOWN = 0.5
 _PRIOR_EPISODES = 4.0

@@ -6,16 +6,6 @@ from typing import Final, NamedTuple
 from ..text.inert import one_line, unlabelled
 from ..text.language import Language
 
-COMPETENCES_HEADING: Final[dict[Language, str]] = {
-    "en": "## Tool Procedures and How Often They Worked",
-    "zh": "## 工具流程及其成功率",
-}
-
-FAILING_HEADING: Final[dict[Language, str]] = {
-    "en": "## Tool Procedures That Never Succeeded",
-    "zh": "## 从未成功的工具流程",
-}
-
 _NAME_LIMIT = 80
 _SIGNATURE_LIMIT = 200
 # A line names the triggers that say most; the counts of all episodes follow where these leave some

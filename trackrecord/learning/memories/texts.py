@@ -6,11 +6,6 @@ from ..text.inert import one_line, unlabelled
 from ..text.language import Language
 from .rules import PITFALL_PREFIX, MemoryType, without_prefix
 
-MEMORIES_HEADING: Final[dict[Language, str]] = {"en": "## Memories", "zh": "## 记忆"}
-PAST_TASKS_HEADING: Final[dict[Language, str]] = {
-    "en": "## Similar Past Tasks and How They Ended",
-    "zh": "## 类似的过往任务及其结果",
-}
 _PITFALL: Final[dict[Language, str]] = {"en": PITFALL_PREFIX, "zh": "已知陷阱: "}
 
 _MEMORY_LIMIT = 300

@@ -1,8 +1,11 @@
 """Maturity: how far a pattern can be trusted, derived from its evidence when it is read."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf, sqrt
+from typing import TYPE_CHECKING
 
 from ..numbers.checks import require, require_positive, require_ratio
 from ..numbers.tolerance import (
@@ -11,7 +14,10 @@ from ..numbers.tolerance import (
     ratio_above,
     ratio_below,
 )
-from .evidence import Evidence
+
+if TYPE_CHECKING:
+    # Agents know the states' names, and do without the evidence.
+    from .evidence import Evidence
 
 
 class Maturity(StrEnum):

@@ -19,29 +19,6 @@ from ..text.language import Language
 from .evidence import Evidence
 from .maturity import Maturity
 
-ANTI_PATTERNS_HEADING: Final[dict[Language, str]] = {
-    "en": "## Anti-Patterns to Avoid",
-    "zh": "## 要避免的反模式",
-}
-ANTI_PATTERNS_INTRODUCTION: Final[dict[Language, str]] = {
-    "en": "Based on past failures, avoid these strategies:",
-    "zh": "基于过去失败,避免这些策略:",
-}
-PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
-    "en": {
-        Maturity.PROVEN: "## Proven Patterns",
-        Maturity.ESTABLISHED: "## Established Patterns",
-        Maturity.CANDIDATE: "## Candidate Patterns",
-        Maturity.DEPRECATED: "## Deprecated Patterns",
-    },
-    "zh": {
-        Maturity.PROVEN: "## 已验证的模式",
-        Maturity.ESTABLISHED: "## 已确立的模式",
-        Maturity.CANDIDATE: "## 候选模式",
-        Maturity.DEPRECATED: "## 已弃用的模式",
-    },
-}
-
 _WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
 _PERIODS = " .。．｡"
 

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from math import ceil
+from operator import attrgetter
+from typing import Final
 
 from trackrecord.learning.text.language import Language
 
 from .rank import Scored
 from .text import characters_above, section_of
+
+_TOKENS: Final = attrgetter("tokens")
 
 
 class RatioCount:
@@ -64,7 +68,7 @@ def choose_by_ratio(
     count = RatioCount(language, ratio)
     taken: list[Scored] = []
     left_out: list[Scored] = []
-    least = min((entry.tokens for entry in entries), default=0)
+    least = min(map(_TOKENS, entries), default=0)
     for place, entry in enumerate(entries):
         if count.add_if_it_fits(entry, budget):
             taken.append(entry)

@@ -1,4 +1,4 @@
-"""The tables of advice: runs, decisions about lessons, and exposures."""
+"""The tables of advice: runs, exposures, and decisions about lessons, holdouts and entries."""
 
 from sqlalchemy import (
     BigInteger,
@@ -60,12 +60,29 @@ exposures = Table(
     Column("is_withheld", Boolean, nullable=False),
     # The share of tasks that was held out at that time.
     Column("holdout", Double, nullable=False),
-    # How probable this order of entries was; 1 where nothing was left to chance.
+    # How probable it was that the task was assigned so; 1 where nothing was left to chance.
     Column("propensity", Double, nullable=False),
     # The revision of the rankings.
     Column("revision", BigInteger, nullable=False),
     # A JSON array of the entries' ids.
     Column("entries", Text, nullable=False),
     UniqueConstraint("project_id", "exposure_id"),
-    Index("ix_exposures_task", "project_id", "task_id"),
+    Index("ix_exposures_at", "project_id", "at"),
+)
+
+# The holdout of a project, and entries that are handed out no more; the last row counts.
+effect_decisions = Table(
+    "effect_decisions",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
+    Column("at", Double, nullable=False),
+    # "holdout", "withdraw" or "restore"
+    Column("action", String(16), nullable=False),
+    # "" for the holdout.
+    Column("entry", String(256), nullable=False),
+    # Of the holdout only.
+    Column("share", Double),
+    Column("actor", Text, nullable=False),
+    Column("reason", Text, nullable=False),
 )

@@ -47,13 +47,6 @@ signatures = Table(
     Column("changed", Boolean, nullable=False),
     UniqueConstraint("project_id", "digest"),
 )
-Index(
-    "ix_signatures_changed",
-    signatures.c.project_id,
-    signatures.c.id,
-    sqlite_where=signatures.c.changed,
-    postgresql_where=signatures.c.changed,
-)
 
 # What the episodes of a signature had in common, counted: orders, arguments, triggers, …
 signature_facts = Table(
@@ -143,12 +136,6 @@ competence_credits = Table(
     sqlite_with_rowid=False,
 )
 Index("ix_competence_credits_project", competence_credits.c.project_id)
-Index(
-    "ix_competence_credits_pending",
-    competence_credits.c.competence_id,
-    sqlite_where=competence_credits.c.is_pending,
-    postgresql_where=competence_credits.c.is_pending,
-)
 
 # The words of each selectable record's phrases, by numbers.
 competence_words = Table(

@@ -318,3 +318,15 @@ _STAND = (
         standing=bindparam("stands"),
     )
 )
+
+
+def count_memories(
+    connection: Connection, project_id: int | None, *, at: float | None = None
+) -> int:
+    """How many memories are on record of one project, or of all (None)."""
+    query = select(func.count()).select_from(memories)
+    if project_id is not None:
+        query = query.where(memories.c.project_id == project_id)
+    if at is not None:
+        query = query.where(memories.c.created_at <= at)
+    return connection.execute(query).scalar_one()

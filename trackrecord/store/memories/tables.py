@@ -49,12 +49,6 @@ memories = Table(
     Index("ix_memories_standing", "project_id", "standing"),
     Index("ix_memories_superseded", "project_id", "superseded_by"),
 )
-Index(
-    "ix_memories_unmarked",
-    memories.c.project_id,
-    sqlite_where=memories.c.position.is_(None),
-    postgresql_where=memories.c.position.is_(None),
-)
 
 # Who said so; a memory that several agents stored has several.
 memory_sources = Table(
@@ -104,10 +98,4 @@ past_tasks = Table(
     Column("instruction", Text, nullable=False),
     Column("is_indexed", Boolean, nullable=False),
     Index("ix_past_tasks_project", "project_id", "outcome"),
-)
-Index(
-    "ix_past_tasks_waiting",
-    past_tasks.c.outcome,
-    sqlite_where=~past_tasks.c.is_indexed,
-    postgresql_where=~past_tasks.c.is_indexed,
 )

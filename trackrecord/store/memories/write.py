@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
 from trackrecord.learning.memories.comparison import Likeness, compare
 from trackrecord.learning.memories.rules import (
@@ -325,15 +325,3 @@ def _is_said_by(source: str, at: float | None) -> ColumnElement[bool]:
     said = memory_sources.c
     query = select(said.memory).where(said.memory == memories.c.id, said.source == source)
     return (query if at is None else query.where(said.at <= at)).exists()
-
-
-def count_memories(
-    connection: Connection, project_id: int | None, *, at: float | None = None
-) -> int:
-    """How many memories are on record of one project, or of all (None)."""
-    query = select(func.count()).select_from(memories)
-    if project_id is not None:
-        query = query.where(memories.c.project_id == project_id)
-    if at is not None:
-        query = query.where(memories.c.created_at <= at)
-    return connection.execute(query).scalar_one()

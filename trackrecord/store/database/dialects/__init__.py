@@ -1,7 +1,7 @@
 """The databases that a store can be in, and everything that their statements do differently.
 
 Beyond these modules a database is named in three places: the schemes of URLs (`server_urls`,
-`daemon_settings`), the variants of column types (`metadata`) and partial indexes (`tables`).
+`daemon_settings`), the variants of column types (`metadata`) and `partial_indexes`.
 """
 
 from .base import Dialect

@@ -1,4 +1,4 @@
-"""Runs, decisions about lessons, and exposures.
+"""Runs, exposures, and decisions about lessons, holdouts and entries.
 
 The runs of the outcomes on record are noted by a rebuild.
 """
@@ -59,5 +59,21 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_exposures"),
         sa.UniqueConstraint("project_id", "exposure_id", name="uq_exposures_project_id"),
     )
-    op.create_index("ix_exposures_task", "exposures", ["project_id", "task_id"])
+    op.create_index("ix_exposures_at", "exposures", ["project_id", "at"])
+    op.create_table(
+        "effect_decisions",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("action", sa.String(16), nullable=False),
+        sa.Column("entry", sa.String(256), nullable=False),
+        sa.Column("share", sa.Double(), nullable=True),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name="fk_effect_decisions_project_id"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_effect_decisions"),
+    )
+    op.create_index("ix_effect_decisions_project_id", "effect_decisions", ["project_id"])
     op.execute("UPDATE recorded_rules SET mixed = TRUE")

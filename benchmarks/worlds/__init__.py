@@ -1,0 +1,1 @@
+"""Simulated worlds whose truth is known: pure, fast, without a server."""

@@ -1,0 +1,195 @@
+"""A fleet whose advice has a known effect: what `trackrecord effect` makes of it.
+
+Each task is handed the entries that fit it, or belongs to the holdout. Its chance of success is that
+of its kind, changed by the planted effects of the entries that it was handed. The effect is measured
+by the product's own functions, looked at after every batch of tasks.
+"""
+
+import random
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from trackrecord.learning.advice.assignment import assign
+from trackrecord.learning.advice.effect.comparison import SUCCESS, compare
+from trackrecord.learning.advice.effect.entries import entry_effects
+from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.learning.advice.effect.trials import Trial
+from trackrecord.learning.advice.runs import Run
+
+KINDS: Final = {"build is red": 0.75, "type error": 0.6, "refund request": 0.45, "": 0.65}
+# An entry fits half of the tasks.
+_FITS: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """A planted truth.
+
+    Attributes:
+        name: what it is called.
+        effects: by entry, what it adds to the chance of success of a task that it is handed to.
+        tasks: how many tasks the fleet works on.
+        batch: after how many tasks one looks.
+        holdout: the share of tasks that is withheld advice.
+        withdraws: whether entries that hurt are withdrawn.
+    """
+
+    name: str
+    effects: Mapping[str, float]
+    tasks: int = 3000
+    batch: int = 50
+    holdout: float = 0.1
+    withdraws: bool = False
+
+
+@dataclass
+class Seen:
+    """What was seen of one fleet.
+
+    Attributes:
+        missed: whether any interval, at any look, missed the truth.
+        verdict: what was said at the end.
+        said_after: after how many tasks it was first said that advice helps or hurts.
+        difference: the measured effect at the end.
+        width: the width of the interval at the end.
+        withdrawn: after how many tasks each entry was withdrawn.
+    """
+
+    missed: bool = False
+    verdict: str = ""
+    said_after: int | None = None
+    difference: float = 0.0
+    width: float = 0.0
+    withdrawn: dict[str, int] = field(default_factory=dict)
+
+
+def watch(fleet: Fleet, seed: int) -> Seen:
+    """Let a fleet work, and look at the effect of its advice after every batch."""
+    seen = Seen()
+    trials: list[Trial] = []
+    planted: list[float] = []
+    chance = random.Random(f"{fleet.name}/{seed}")
+    while len(trials) < fleet.tasks:
+        for _ in range(fleet.batch):
+            _work(fleet, seed, chance, seen, trials, planted)
+        _look(fleet, seen, trials, planted)
+    return seen
+
+
+def _work(
+    fleet: Fleet,
+    seed: int,
+    chance: random.Random,
+    seen: Seen,
+    trials: list[Trial],
+    planted: list[float],
+) -> None:
+    """Add one task, with what its entries do for it."""
+    number = len(trials)
+    entries = tuple(
+        entry for entry in fleet.effects if chance.random() < _FITS and entry not in seen.withdrawn
+    )
+    kind = chance.choice(list(KINDS))
+    effect = sum(fleet.effects[entry] for entry in entries)
+    assignment = assign(
+        f"fleet-{fleet.name}-{seed}",
+        task_id=str(number),
+        task=None,
+        revision=0,
+        holdout=fleet.holdout,
+        explore="off",
+    )
+    rate = KINDS[kind] + (0.0 if assignment.is_withheld else effect)
+    exposure = Exposure(
+        exposure_id=str(number),
+        task_id=str(number),
+        at=float(number),
+        is_withheld=assignment.is_withheld,
+        holdout=fleet.holdout,
+        propensity=assignment.propensity,
+        entries=entries,
+    )
+    run = Run(
+        outcome=number,
+        task_id=str(number),
+        ended_at=float(number),
+        success=chance.random() < rate,
+        trigger=kind,
+    )
+    if entries:
+        trials.append(Trial(exposure, run, kind))
+        planted.append(effect)
+    else:
+        chance.random()
+
+
+def _look(fleet: Fleet, seen: Seen, trials: list[Trial], planted: list[float]) -> None:
+    found = compare(trials, SUCCESS)
+    truth = statistics.fmean(planted)
+    if not found.interval.low <= truth <= found.interval.high:
+        seen.missed = True
+    seen.verdict, seen.difference = found.verdict, found.difference or 0.0
+    seen.width = found.interval.high - found.interval.low
+    if seen.said_after is None and found.verdict in ("helps", "hurts"):
+        seen.said_after = len(trials)
+    if fleet.withdraws:
+        for each in entry_effects(trials, {}):
+            if each.is_harmful:
+                seen.withdrawn.setdefault(each.entry, len(trials))
+
+
+def _of_all(effect: float) -> dict[str, float]:
+    """Return six entries; a task that is handed three of them has this effect, on average."""
+    return {f"entry-{number}": effect / 3 for number in range(6)}
+
+
+FLEETS: Final = (
+    Fleet("no effect", _of_all(0.0)),
+    Fleet("helps by 10 points", _of_all(0.1)),
+    Fleet("hurts by 10 points", _of_all(-0.1)),
+    Fleet(
+        "one entry of six hurts by 20 points",
+        {**_of_all(0.06), "entry-5": -0.2},
+        tasks=6000,
+        batch=200,
+        withdraws=True,
+    ),
+    Fleet("six entries without effect", _of_all(0.0), tasks=6000, batch=200, withdraws=True),
+)
+
+
+def rows(seeds: Iterable[int], fleets: Iterable[Fleet] = FLEETS) -> Iterator[dict[str, Any]]:
+    """Return the figures of each fleet.
+
+    Args:
+        seeds: one fleet each.
+        fleets: the planted truths.
+    """
+    seeds = list(seeds)
+    for fleet in fleets:
+        seen = [watch(fleet, seed) for seed in seeds]
+        harmful = {entry for entry, effect in fleet.effects.items() if effect < 0}
+        withdrawn = [each.withdrawn for each in seen]
+        after = [at for each in withdrawn for entry, at in each.items() if entry in harmful]
+        wrongly = sum(entry not in harmful for each in withdrawn for entry in each)
+        said = [each.said_after for each in seen if each.said_after is not None]
+        yield {
+            "fleet": fleet.name,
+            "seeds": len(seeds),
+            "tasks": fleet.tasks,
+            "always_covered": sum(not each.missed for each in seen),
+            "said_helps": sum(each.verdict == "helps" for each in seen),
+            "said_hurts": sum(each.verdict == "hurts" for each in seen),
+            "said_after_median": statistics.median(said) if said else None,
+            "width_mean": statistics.fmean(each.width for each in seen),
+            "harmful_withdrawn": sum(any(e in harmful for e in each) for each in withdrawn),
+            "withdrawn_after_median": statistics.median(after) if after else None,
+            "harmless_withdrawn": wrongly,
+        }
+
+
+if __name__ == "__main__":
+    for row in rows(range(1000, 1100)):
+        print(row)

@@ -1,0 +1,215 @@
+"""`trackrecord effect`: whether advice helps, measured."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from ..access import open_store, read_store, settings_for
+from ..by_hand import REASON, actor_option, refresh_rankings
+from ..options import Read, at_option, json_option, name_of, project_option
+from ..screen import console, print_json, print_table
+
+if TYPE_CHECKING:
+    from trackrecord.learning.advice.effect.comparison import Comparison
+    from trackrecord.queries.effect import MeasuredEffect
+    from trackrecord.store.advice.effect_decisions import EffectDecision
+
+_USUAL_HOLDOUT = 0.1
+_ENTRY = Read("id", name_of("entry's id", 256))
+
+
+@click.command("effect")
+@project_option
+@at_option
+@json_option
+@click.option(
+    "--by",
+    "shown",
+    type=click.Choice(["kind", "entry"]),
+    help="Show each kind of task, or each entry that was handed out.",
+)
+@click.option(
+    "--enable", is_flag=True, help="Withhold advice from some tasks, so that it can be compared."
+)
+@click.option(
+    "--holdout",
+    type=click.FloatRange(0, 0.9, min_open=True),
+    help=f"With --enable: withhold advice from this share of tasks.  [default: {_USUAL_HOLDOUT}]",
+)
+@click.option("--disable", is_flag=True, help="Withhold advice from no task any more.")
+@click.option("--withdraw", type=_ENTRY, help="Hand out the entry with this id no more.")
+@click.option("--restore", type=_ENTRY, help="Hand out the entry with this id again, for good.")
+@actor_option("--actor", "Name the person who decides.")
+@click.option("--reason", type=REASON, default="", help="Give the reason; it is kept.")
+def command(
+    project: str | None,
+    at: float | None,
+    shown: str | None,
+    holdout: float | None,
+    withdraw: str | None,
+    restore: str | None,
+    actor: str,
+    reason: str,
+    *,
+    as_json: bool,
+    enable: bool,
+    disable: bool,
+) -> None:
+    """Show whether advice helps: tasks with it beside tasks without.
+
+    Counts tasks that were handed advice under their task_id. --enable withholds advice from some
+    tasks, drawn by a hash of the project and the task_id; --disable ends it. Both go before the
+    setting `holdout`, for this project and on every machine. An entry that hurts is withdrawn by
+    itself; --withdraw and --restore go before what was measured.
+    """
+    actions = _actions(enable, disable, withdraw, restore, holdout)
+    if not actions:
+        _show(project, at, shown, as_json=as_json)
+        return
+    if len(actions) > 1 or at is not None or shown is not None:
+        message = "--enable, --disable, --withdraw and --restore stand alone; call them one by one"
+        raise click.UsageError(message)
+    (decision,) = actions
+    _decide(project, *decision, actor, reason, as_json=as_json)
+
+
+def _actions(
+    enable: bool, disable: bool, withdraw: str | None, restore: str | None, holdout: float | None
+) -> list[tuple[str, str, float | None]]:
+    if holdout is not None and not enable:
+        message = "--holdout needs --enable"
+        raise click.UsageError(message)
+    found: list[tuple[str, str, float | None]] = []
+    if enable:
+        found.append(("holdout", "", _USUAL_HOLDOUT if holdout is None else holdout))
+    if disable:
+        found.append(("holdout", "", 0.0))
+    if withdraw is not None:
+        found.append(("withdraw", withdraw, None))
+    if restore is not None:
+        found.append(("restore", restore, None))
+    return found
+
+
+def _decide(
+    project: str | None,
+    action: str,
+    entry: str,
+    share: float | None,
+    actor: str,
+    reason: str,
+    *,
+    as_json: bool,
+) -> None:
+    from trackrecord.queries.effect import decided_entry
+    from trackrecord.queries.project_rows import project_row
+    from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
+    from trackrecord.store.database.engine import writing
+
+    settings, project = settings_for(project)
+    with open_store(settings) as engine:
+        with writing(engine) as connection:
+            row = project_row(connection, project)
+            if entry:
+                entry = decided_entry(connection, project, entry)
+            decision = EffectDecision(action, entry, share, actor, reason, time.time())  # type: ignore[arg-type] # one of three, see _actions
+            decide_effect(connection, row, decision)
+        refresh_rankings(engine, settings, project)
+    if as_json:
+        print_json({"project": project, **vars(decision)})
+    else:
+        click.echo(_said(project, decision))
+
+
+def _said(project: str, decision: EffectDecision) -> str:
+    if decision.action == "withdraw":
+        return f"{decision.entry} is handed out no more in project {project!r}"
+    if decision.action == "restore":
+        return f"{decision.entry} is handed out again in project {project!r}, whatever is measured"
+    if not decision.share:
+        return f"no task of project {project!r} is withheld advice any more"
+    return (
+        f"advice is withheld from {100 * decision.share:g}% of the tasks of project {project!r} "
+        "that are asked for with a task_id"
+    )
+
+
+def _show(project: str | None, at: float | None, shown: str | None, *, as_json: bool) -> None:
+    from trackrecord.queries.effect import measure_effect
+
+    with read_store(project) as (connection, settings, name):
+        found = measure_effect(connection, name, setting=settings.holdout, at=at)
+    if as_json:
+        print_json(found.to_document())
+    elif shown == "entry":
+        _print_entries(found)
+    elif shown == "kind":
+        _print_kinds(found)
+    else:
+        _print_overall(found)
+
+
+def _print_overall(found: MeasuredEffect) -> None:
+    from trackrecord.learning.advice.effect.texts import conclusion
+
+    report = found.report
+    if report.tasks != (0, 0):
+        rows = [(each.measure.name, *_cells(each)) for each in report.overall]
+        print_table(("measure", "with", "without", "difference", "interval", "verdict"), rows)
+    out = console()
+    for line in conclusion(report):
+        out.print(line, markup=False)
+    holdout = f"{100 * found.holdout:g}% of the tasks are withheld advice now"
+    waiting = sum(report.open)
+    out.print(
+        f"{holdout}; {waiting} handed-out tasks have no outcome yet, and {report.empty} had "
+        "nothing to be handed out.",
+        markup=False,
+    )
+    for name in found.decisions.withdrawn:
+        decision = found.decisions.entries[name]
+        why = f": {decision.reason}" if decision.reason else ""
+        out.print(f"withdrawn by {decision.actor}: {name}{why}", markup=False)
+
+
+def _cells(found: Comparison) -> tuple[str, ...]:
+    from trackrecord.learning.advice.effect.texts import (
+        VERDICTS,
+        difference_text,
+        interval_text,
+        mean_text,
+    )
+
+    return (
+        mean_text(found, found.given),
+        mean_text(found, found.withheld),
+        difference_text(found),
+        interval_text(found),
+        VERDICTS[found.verdict],
+    )
+
+
+def _print_kinds(found: MeasuredEffect) -> None:
+    kinds = found.report.kinds or {}
+    if not kinds:
+        click.echo(f"no task of project {found.project!r} ended with or without advice")
+        return
+    rows = [(kind, *_cells(each)) for kind, each in kinds.items()]
+    print_table(("kind of task", "with", "without", "difference", "interval", "verdict"), rows)
+
+
+def _print_entries(found: MeasuredEffect) -> None:
+    if not found.report.entries:
+        click.echo(f"no entry was handed to a task of project {found.project!r} that ended")
+        return
+    withdrawn = set(found.decisions.withdrawn)
+    rows = []
+    for each in found.report.entries:
+        given, without, difference, interval, verdict = _cells(each.effect)
+        followed = "-" if each.followed is None else f"{each.followed} of {each.handed_out}"
+        state = "withdrawn" if each.entry in withdrawn else verdict
+        rows.append((each.entry, followed, given, without, difference, interval, state))
+    print_table(("id", "followed", "with", "without", "difference", "interval", "verdict"), rows)

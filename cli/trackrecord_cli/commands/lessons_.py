@@ -1,0 +1,166 @@
+"""`trackrecord lessons`: what the calls of tools teach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ..access import open_store, read_store, settings_for
+from ..by_hand import refresh_rankings, signed
+from ..group import Group
+from ..options import (
+    Command,
+    Read,
+    at_option,
+    json_option,
+    list_options,
+    name_of,
+    project_option,
+)
+from ..screen import Coloured, print_details, print_json, print_table, say_more, shown_ids
+
+_KINDS = (
+    "fails",
+    "never-succeeds",
+    "needs-first",
+    "loops",
+    "goes-with-success",
+    "then-works",
+)
+_STATES = ("seen", "established", "faded")
+_COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim"}
+_TOOL = Read("name", name_of("tool's name", 128))
+
+
+@click.group("lessons", cls=Group)
+def command() -> None:
+    """Show what tool calls teach, and dismiss what does not help."""
+
+
+@command.command("list")
+@list_options("lessons")
+@click.option("--tool", type=_TOOL, help="Show only lessons that concern this tool.")
+@click.option("--kind", type=click.Choice(_KINDS), help="Show only lessons of this kind.")
+@click.option("--state", type=click.Choice(_STATES), help="Show only lessons in this state.")
+@click.option("--all", "everything", is_flag=True, help="Show faded and dismissed lessons, too.")
+def list_lessons(
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    tool: str | None,
+    kind: str | None,
+    state: str | None,
+    *,
+    as_json: bool,
+    everything: bool,
+) -> None:
+    """List the lessons, strongest first. `show` also names the runs behind a lesson."""
+    from trackrecord.queries import lessons
+
+    wanted = lessons.lesson_filter(tool=tool, kind=kind, state=state, everything=everything)
+    with read_store(project) as (connection, settings, name):
+        found = lessons.list_lessons(connection, settings, name, at=at, wanted=wanted)
+    shown = found[:limit]
+    if as_json:
+        print_json([known.to_document() for known in shown])
+        return
+    if not shown:
+        click.echo(f"no such lessons in project {name!r}")
+        return
+    ids = shown_ids([known.lesson.id for known in shown], [known.lesson.id for known in found])
+    print_table(
+        ("id", "state", "kind", "tasks", "lesson"),
+        (
+            (
+                ids[known.lesson.id],
+                _state(known.lesson.state, is_dismissed=known.dismissed is not None),
+                known.lesson.kind,
+                known.lesson.tasks,
+                known.lesson.lines["en"],
+            )
+            for known in shown
+        ),
+    )
+    say_more(len(found) - len(shown), "lessons")
+
+
+def _state(state: str, *, is_dismissed: bool) -> Coloured:
+    return Coloured("dismissed", "dim") if is_dismissed else Coloured(state, _COLOURS[state])
+
+
+@command.command("show")
+@click.argument("lesson_id", metavar="ID")
+@project_option
+@at_option
+@json_option
+def show_lesson(lesson_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
+    """Show one lesson: its counts, the newest runs behind it, decisions about it."""
+    from trackrecord.queries import lessons
+
+    with read_store(project) as (connection, settings, name):
+        details = lessons.show_lesson(connection, settings, name, lesson_id, at=at)
+    (print_json if as_json else print_details)(details.to_document())
+
+
+def _options(command: Command) -> Command:
+    options: Callable[[Command], Command] = signed(
+        by="Name the person who decides.",
+        reason="Give the reason; the history keeps it.",
+        reason_required=False,
+    )
+    return click.argument("lesson_id", metavar="ID")(options(command))
+
+
+@command.command("dismiss")
+@_options
+def dismiss(**given: Any) -> None:  # noqa: ANN401 - handed on by name
+    """Dismiss a lesson for good: no prompt shows it until it is restored."""
+    _decide("dismiss", **given)
+
+
+@command.command("restore")
+@_options
+def restore(**given: Any) -> None:  # noqa: ANN401 - as above
+    """Take back the dismissal of a lesson."""
+    _decide("restore", **given)
+
+
+def _decide(
+    action: str,
+    *,
+    lesson_id: str,
+    reason: str | None,
+    actor: str,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    from trackrecord.queries.lessons import decide_about_lesson
+    from trackrecord.store.advice.lesson_decisions import LessonAction
+    from trackrecord.store.database.engine import writing
+
+    settings, project = settings_for(project)
+    with open_store(settings) as engine:
+        with writing(engine) as connection:
+            whole, changed = decide_about_lesson(
+                connection,
+                settings,
+                project,
+                lesson_id,
+                LessonAction(action),
+                actor=actor,
+                reason=reason or "",
+            )
+        if changed:
+            refresh_rankings(engine, settings, project)
+    if as_json:
+        print_json(
+            {"id": whole, "action": action, "changed": changed, "by": actor, "reason": reason}
+        )
+    elif changed:
+        click.echo(f"{whole}: {'dismissed' if action == 'dismiss' else 'restored'}")
+    else:
+        click.echo(
+            f"{whole}: {'was dismissed already' if action == 'dismiss' else 'was not dismissed'}"
+        )

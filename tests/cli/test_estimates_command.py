@@ -1,0 +1,100 @@
+"""Estimates as people see them: beside patterns and records, and for any procedure."""
+
+import pytest
+
+
+def outcome(number, tools, *, success, **fields):
+    """One outcome of its own task."""
+    return {
+        "task_id": f"t{number}",
+        "success": success,
+        "tool_graph": [{"tool": tool} for tool in tools],
+        "instruction": f"mend the build of part {number}",
+        **fields,
+    }
+
+
+OUTCOMES = [
+    *(
+        outcome(number, ("edit", "test"), success=number != 0, patterns=["Plan"])
+        for number in range(10)
+    ),
+    *(outcome(10 + number, ("guess",), success=False, patterns=["Hurry"]) for number in range(6)),
+    outcome(20, ("deploy",), success=True),
+]
+
+
+@pytest.fixture
+def taught(learnt, trackrecord, project):
+    """Runs a command in the test's project, which has learnt the outcomes."""
+    learnt(*OUTCOMES)
+    assert trackrecord("consolidate", "--project", project).status == 0
+
+    def call(*arguments):
+        return trackrecord(*arguments, "--project", project)
+
+    return call
+
+
+def test_patterns_and_records_have_an_estimate(taught):
+    """In the list, on its own and explained, in words and in numbers."""
+    for command, some_id in (("patterns", "plan"), ("competences", None)):
+        (first, *_) = taught(command, "list", "--json").json
+        some_id = some_id or first["id"]
+        shown = taught(command, "show", some_id, "--json").json["estimate"]
+        assert (shown["runs"], shown["successes"], shown["tasks"]) == (10, 9, 10)
+        assert shown["low"] < shown["rate"] < shown["high"]
+        assert 0.0 < shown["effect_low"] < shown["effect"] < shown["effect_high"] <= 1.0
+        assert shown["is_worth_recommending"]
+        assert first["estimate"]["words"] == shown["words"]
+        assert "from 10 runs of 10 tasks); " in shown["words"]
+        assert "points above what such tasks do otherwise" in shown["words"]
+        assert shown["words"] in taught(command, "list").out
+        assert shown["words"] in taught(command, "show", some_id).out
+        explained = taught("explain", some_id).out
+        assert shown["words"] in explained
+        assert "9 of 10 runs succeeded" in explained
+        again = taught("explain", some_id, "--json").json["numbers"]["estimate"]
+        assert again["words"] == shown["words"]
+        assert again["rate"] == pytest.approx(shown["rate"])
+
+
+def test_every_procedure_gets_an_answer(taught):
+    """One that always failed, one that succeeded once, one that nobody tried, in any order."""
+    failing = taught("explain", "--procedure", "guess", "--json").json
+    assert (failing["numbers"]["runs"], failing["numbers"]["successes"]) == (6, 0)
+    assert failing["numbers"]["rate"] < 0.3
+    assert not failing["numbers"]["is_worth_recommending"]
+    assert "below what such tasks do otherwise" in failing["numbers"]["words"]
+    once = taught("explain", "--procedure", "deploy", "--json").json["numbers"]
+    assert (once["level"], once["runs"]) == ("procedure", 1)
+    often = taught("explain", "--procedure", " test + edit ", "--json").json
+    assert (often["id"], often["numbers"]["runs"]) == ("edit+test", 10)
+    assert once["rate"] < often["numbers"]["rate"]
+    unknown = taught("explain", "--procedure", "wish", "--json").json["numbers"]
+    assert (unknown["level"], unknown["runs"]) == ("project", 17)
+    assert unknown["rate"] == pytest.approx(10.5 / 18)
+    assert unknown["words"].startswith("no run of it is on record; tasks of the project succeed in")
+    meant = taught("explain", "--procedure", "wish", "--task", "mend the build", "--json").json
+    assert meant["numbers"]["kind"]
+
+
+def test_the_past_knows_nothing(taught):
+    """No rate is made up where no run was on record."""
+    ran = taught("explain", "--procedure", "guess", "--at", "2001-01-01")
+    assert "no run is on record yet" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give either an ID or --procedure TOOLS"),
+        (("plan", "--procedure", "a"), "give either an ID or --procedure TOOLS"),
+        (("plan", "--task", "a"), "--task needs --procedure"),
+    ],
+)
+def test_a_question_that_is_none(trackrecord, arguments, message):
+    """One line that names what is missing."""
+    ran = trackrecord("explain", *arguments)
+    assert ran.status == 2
+    assert message in ran.err

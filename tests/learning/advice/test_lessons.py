@@ -1,0 +1,236 @@
+"""Each kind of lesson: found where it is planted, worded by its counts, silent otherwise."""
+
+import random
+
+import pytest
+from histories import DAY, NOW, coding, lessons, run, step
+
+from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
+
+
+def one(found, kind):
+    """The one lesson of a kind."""
+    (lesson,) = (each for each in found if each.kind is kind)
+    return lesson
+
+
+def of_kind(found, kind):
+    return [each for each in found if each.kind is kind]
+
+
+def test_what_fails():
+    """A tool and an error, in three tasks; the example is the template."""
+    runs = [run(n, "find", "book") for n in range(4)]
+    runs += [run(n, "find", "book!payment of <n> is missing", task=n % 4) for n in range(4, 12)]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.lines["en"] == (
+        "`book` failed in 8 of 12 calls, in 4 tasks: payment of … is missing"
+    )
+    assert (
+        found.lines["zh"]
+        == "`book` 的 12 次调用中有 8 次失败,涉及 4 个任务: payment of … is missing"
+    )
+    assert (found.calls, found.failing_calls, found.runs, found.tasks) == (12, 8, 8, 4)
+    assert (found.tools, found.example, found.state) == (
+        ("book",), "payment of <n> is missing", LessonState.SEEN,
+    )  # fmt: skip
+    assert (found.last_seen, found.outcomes) == (NOW - 10 * DAY + 11, tuple(range(11, 3, -1)))
+
+
+def test_two_tasks_are_no_lesson():
+    """However often it failed there."""
+    assert lessons([run(n, "book!gone", task=n % 2) for n in range(30)]) == ()
+
+
+def test_a_tool_that_always_fails():
+    """It is said in one word."""
+    found = one(lessons([run(n, "javac!not installed") for n in range(9)]), LessonKind.FAILS)
+    assert found.lines["en"].startswith("`javac` failed in all 9 calls, in 9 tasks: not installed")
+
+
+def test_like_errors_are_one():
+    """A template that differs in a word or a placeholder is the same error."""
+    said = (
+        "payment method <id> not found",
+        "payment method not found",
+        "Payment method not found!",
+    )
+    found = lessons([run(n, f"book!{said[n % 3]}") for n in range(9)])
+    assert [each.failing_calls for each in of_kind(found, LessonKind.FAILS)] == [9]
+
+
+def test_errors_that_say_nothing_count_only_where_a_tool_mostly_fails():
+    """An exit status does not tell what went wrong."""
+    at_times = [run(n, "sh!exit code <n>" if n % 4 == 0 else "sh") for n in range(40)]
+    assert of_kind(lessons(at_times), LessonKind.FAILS) == []
+    mostly = [run(n, "sh" if n % 4 == 0 else "sh!exit code <n>") for n in range(40)]
+    found = one(lessons(mostly), LessonKind.FAILS)
+    assert found.lines["en"].startswith("`sh` failed in 30 of 40 calls, in 30 tasks: most often")
+
+
+def test_checks_that_fail_at_times_do_their_work():
+    """Tests that fail are no failure of the tool unless it mostly fails."""
+    runs = [run(n, "npm test!<n> tests failed" if n % 3 == 0 else "npm test") for n in range(60)]
+    assert of_kind(lessons(runs), LessonKind.FAILS) == []
+
+
+def test_calls_of_the_user_are_told_apart():
+    """They are neither the agent's failures nor counted among its calls."""
+    runs = [run(n, "reset@user!device is off", "reset") for n in range(9)]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.lines["en"].startswith("`reset`, called by the user, failed in all 9 calls")
+    assert (found.actor, found.calls) == ("user", 9)
+
+
+def test_a_failure_that_stopped_has_faded():
+    """It was mended; the lesson stands last, and says so."""
+    runs = [run(n, "build!no space") for n in range(10)] + [run(n, "build") for n in range(10, 40)]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.state is LessonState.FADED
+    back = [*runs, *(run(n, "build!no space") for n in range(40, 42))]
+    assert one(lessons(back), LessonKind.FAILS).state is LessonState.ESTABLISHED
+
+
+def test_a_failure_that_began_lately_is_told_from_then_on():
+    """A thousand calls before it broke do not hide it."""
+    runs = [run(n, "build") for n in range(1000)]
+    runs += [run(n, "build!no space") for n in range(1000, 1010)]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.lines["en"].startswith("`build` failed in all of the last 10 calls, in 10 tasks")
+    assert found.interval[0] > 0.6
+
+
+def test_old_lessons_fade():
+    """After ten half-lives nothing counts any more."""
+    runs = [run(n, "book!gone") for n in range(9)]
+    (young,), (old,) = lessons(runs), lessons(runs, now=NOW + 900 * DAY)
+    assert old.strength < young.strength / 100
+    assert (young.state, old.state) == (LessonState.ESTABLISHED, LessonState.FADED)
+    assert young.id == old.id
+
+
+def test_what_never_succeeds():
+    """A last step, though tasks mostly succeed otherwise."""
+    runs = [run(n, "look", "order") for n in range(60)]
+    runs += [run(n, "look", "refund", success=False) for n in range(60, 75)]
+    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
+    assert found.lines["en"] == "runs that end in `refund`: 0 of 15 runs succeeded, in 15 tasks"
+    assert found.effect is None
+
+
+def test_a_procedure_that_never_succeeds():
+    """Alone it fails; with another step before, it works."""
+    runs = [run(n, "look", "refund") for n in range(60)]
+    runs += [run(n, "refund", success=False) for n in range(60, 75)]
+    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
+    assert found.lines["en"] == (
+        "runs with `refund` and no other tool: 0 of 15 runs succeeded, in 15 tasks"
+    )
+
+
+def test_hard_tasks_are_no_hopeless_procedure():
+    """Whatever is tried on these tasks fails, so nothing is said of one way."""
+    runs = [run(n, "look", "order") for n in range(60)]
+    for task in range(100, 110):
+        runs += [run(10 * task + n, "look", "refund", task=task, success=False) for n in range(2)]
+        runs += [run(10 * task + n, "look", "mail", task=task, success=False) for n in range(2, 9)]
+    said = " ".join(each.lines["en"] for each in lessons(runs))
+    assert "refund" not in said
+
+
+def test_what_a_tool_needs_first():
+    """The counts of both arms; the other way round is not told again."""
+    chance = random.Random(1)
+    runs = []
+    for n in range(80):
+        verified = n % 2 == 0
+        worked = chance.random() < (0.95 if verified else 0.3)
+        call = "refund" if worked else f"refund!code {'abcdefgh'[n % 8] * 9} {'xyz'[n % 3] * 9}"
+        runs.append(run(n, *(["verify"] if verified else []), call, "close"))
+    found = one(lessons(runs), LessonKind.NEEDS_FIRST)
+    assert found.tools == ("refund", "verify")
+    assert found.lines["en"].startswith("`refund` succeeded in ")
+    assert "of 40 calls with `verify` earlier in the run" in found.lines["en"]
+    assert found.effect > 0.4
+    assert found.interval[0] > 0.2
+
+
+def test_what_loops():
+    """The same arguments in a row, and how such runs ended; other arguments are progress."""
+    stuck = [step("search", 7)] * 4
+    runs = [run(n, *stuck, success=n == 0) for n in range(5)]
+    runs += [run(n, step("search", n)) for n in range(5, 25)]
+    found = one(lessons(runs), LessonKind.LOOPS)
+    assert found.lines["en"] == (
+        "`search` was called 3 or more times in a row with the same arguments in 5 runs, in "
+        "5 tasks: 0 of these 20 calls failed, 1 of these runs succeeded, and 20 of the 20 other "
+        "runs"
+    )
+    moving = [run(n, *(step("search", k) for k in range(1, 5)), success=False) for n in range(9)]
+    paging = [run(n, *[step("next_page", 0)] * 5, success=False) for n in range(9, 20)]
+    waiting = [run(n, *[step("poll", 3)] * 5) for n in range(20, 30)]
+    assert of_kind(lessons(moving + paging + waiting), LessonKind.LOOPS) == []
+
+
+def test_what_then_works_instead():
+    """Both numbers in one line, with the failure."""
+    runs = [
+        run(n, step("npm test!vitest: not found", 1), step("pnpm test", 2), "commit")
+        for n in range(9)
+    ]
+    runs += [run(n, step("npm test!vitest: not found", 1), "commit") for n in range(9, 17)]
+    runs += [run(17, "npm test", "commit"), run(18, "pnpm test!2 failed", "commit")]
+    runs += [run(n, "pnpm test", "commit") for n in range(19, 32)]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.lines["en"] == (
+        "`npm test` failed in 17 of 18 calls, in 17 tasks: vitest: not found; `pnpm test`, which "
+        "took its place in 9 runs, worked in 22 of 23 calls"
+    )
+    assert found.tools == ("npm test", "pnpm test")
+
+
+def test_a_call_that_ends_the_run_is_no_remedy():
+    """Neither in place of a tool, nor when the tool is tried again."""
+    runs = [run(n, "npm test!not found", "pnpm test") for n in range(20)]
+    runs += [run(n, "book!full", "book") for n in range(20, 40)]
+    said = " ".join(line for each in lessons(runs) for line in (*each.lines.values(), *each.also))
+    assert "took its place" not in said
+    assert "tried again" not in said
+
+
+def test_trying_again():
+    """How often it then worked, what came before, and who gave up."""
+    runs = [run(n, "edit!text not found", "read", "edit", "commit") for n in range(8)]
+    runs += [run(n, "edit!text not found", "commit") for n in range(8, 10)]
+    runs += [run(n, "edit", "commit") for n in range(10, 40)]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.lines["en"].endswith(
+        "; tried again, it worked in 8 of 8 runs (8 times right after `read`); 2 runs gave up"
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_success_goes_with_keeps_its_sign_in_the_other_half(seed):
+    """Planted: tested work succeeds more often, whatever the task; both halves say so."""
+    runs = coding(seed, 960)
+    effects = []
+    for half in range(2):
+        found = lessons([each for each in runs if int(each.task_id[1:]) % 2 == half])
+        for each in of_kind(found, LessonKind.GOES_WITH_SUCCESS):
+            assert each.interval[0] > 0
+            effects.append((each.tools[0], each.effect > 0))
+    assert len(effects) >= 2
+    assert {positive for _, positive in effects} == {True}
+
+
+def test_success_goes_with_nothing_that_only_easy_tasks_have():
+    """Between tasks the call goes with success, within tasks it does not."""
+    chance = random.Random(3)
+    runs = []
+    for n in range(400):
+        easy = n % 100 < 50
+        with_it = chance.random() < (0.8 if easy else 0.2)
+        success = chance.random() < (0.9 if easy else 0.2)
+        steps = ["look", *(["map"] if with_it else []), "end"]
+        runs.append(run(n, *steps, task=n % 100, success=success))
+    assert of_kind(lessons(runs), LessonKind.GOES_WITH_SUCCESS) == []

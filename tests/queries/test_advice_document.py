@@ -1,0 +1,118 @@
+"""The advice document: counted from the runs of one project, as of any moment."""
+
+import random
+from dataclasses import replace
+
+import msgspec
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.factories import scorer_of
+from trackrecord.prompt.advice_document import decode_advice, encode_advice
+from trackrecord.queries.advice import build_advice
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.wire.outcome import decode_outcome, encode_body
+
+RULES = DaemonSettings().rules
+NOW = 1_780_000_000.0
+TEXTS = ("book a flight to Seattle", "cancel the booking", "refund a cancelled flight")
+
+
+def outcomes(project="default"):
+    """Thirty runs of three texts; every third booking fails for want of a seat."""
+    scorer = scorer_of(RULES)
+    for number in range(30):
+        failed = number % 9 == 0
+        calls = [
+            {"tool": "find", "ok": True},
+            {"tool": "book", "ok": not failed, **({"error": "no seat 7"} if failed else {})},
+        ]
+        body = encode_body(
+            {
+                "outcome_id": f"o{number}",
+                "task_id": f"t{number // 2}",
+                "project": project,
+                "success": not failed,
+                "instruction": TEXTS[number % 3],
+                "tool_graph": calls if number % 3 == 0 else calls[:1],
+                "patterns": ["ask first"] if number % 2 else [],
+                "timestamp": NOW - number,
+            }
+        )
+        yield scorer.score(decode_outcome(body), body, received_at=NOW - number, outcome_id="none")
+
+
+def teach(store, batch):
+    """Learn outcomes."""
+    with writing(store) as connection:
+        learn(connection, batch, RULES, now=NOW)
+
+
+def advice(store, project="default", **asked):
+    """The advice of a project, but for its revision, which follows the clock."""
+    with reading(store) as connection:
+        found = build_advice(connection, project, RULES, now=NOW, **asked)
+    return msgspec.structs.replace(found, revision=0)
+
+
+def test_advice_is_counted_from_all_runs(store):
+    """Every procedure, pattern, kind and text; an agent decodes what the worker encoded."""
+    teach(store, list(outcomes()))
+    found = advice(store)
+    assert decode_advice(encode_advice(found)) == found
+    assert found.runs == 30
+    assert (found.expected.runs, found.expected.successes) == (30, 26)
+    by_signature = {entry.signature: entry.expected for entry in found.procedures}
+    assert {name: (each.runs, each.successes) for name, each in by_signature.items()} == {
+        "book+find": (10, 6),
+        "find": (20, 20),
+    }
+    assert [entry.slug for entry in found.patterns] == ["ask-first"]
+    assert found.past_tasks.texts.decode() == "".join(sorted(TEXTS))
+    (booking, _), *_ = found.past_tasks.index.similar("book a flight", most=3)
+    assert found.past_tasks.endings[booking] == "no seat <n>"
+    assert sum(successes for _, successes, _, _ in found.past_tasks.runs[booking]) == 6
+    assert len(found.kinds) > max(found.past_tasks.kinds[::4])
+
+
+def test_neither_order_nor_number_of_deliveries_makes_a_difference(store):
+    """One batch in order, or one by one, shuffled and twice."""
+    shuffled = list(outcomes("shuffled")) * 2
+    random.Random(5).shuffle(shuffled)
+    for each in shuffled:
+        teach(store, [each])
+    teach(store, list(outcomes("in-order")))
+    assert msgspec.structs.replace(advice(store, "shuffled"), project="in-order") == advice(
+        store, "in-order"
+    )
+
+
+def test_the_past_is_what_was_known_then(store):
+    """The same as a project's that had received no more by then."""
+    teach(store, list(outcomes("all")))
+    at = NOW - 12
+    teach(store, [each for each in outcomes("some") if each.received_at <= at])
+    then = msgspec.structs.replace(advice(store, "all", at=at), project="some")
+    assert then == advice(store, "some", at=at)
+    assert then.runs == 18
+
+
+def test_a_project_never_sees_anothers_runs(store):
+    """Nor does one of which nothing is known."""
+    teach(store, list(outcomes("theirs")))
+    teach(store, [replace_project(next(outcomes()))])
+    assert advice(store, "mine").runs == 1
+    assert advice(store, "nobody's").runs == 0
+
+
+def replace_project(outcome):
+    """The outcome as another project's."""
+    return msgspec.structs.replace(outcome, project="mine")
+
+
+def test_only_the_newest_runs_count(store):
+    """As many as the rules say."""
+    teach(store, list(outcomes()))
+    few = replace(RULES, advice=replace(RULES.advice, max_runs=5))
+    with reading(store) as connection:
+        assert build_advice(connection, "default", few, now=NOW).runs == 5

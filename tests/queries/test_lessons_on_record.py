@@ -1,0 +1,139 @@
+"""Lessons: found in a store's runs, as of any moment; dismissed and restored by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import UnknownId
+from trackrecord.factories import scorer_of
+from trackrecord.queries.lessons import (
+    LessonFilter,
+    decide_about_lesson,
+    list_lessons,
+    show_lesson,
+)
+from trackrecord.store.advice.lesson_decisions import LessonAction
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord_producers.importers import read_recorded
+
+RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
+SETTINGS = DaemonSettings()
+NOW = 1_780_000_000.0
+DAY = 86_400.0
+
+
+def teach(store, bodies, *, first=NOW):
+    """Learn outcomes, one received each second."""
+    scorer = scorer_of(SETTINGS.rules)
+    batch = []
+    for number, fields in enumerate(bodies):
+        body = encode_body({"outcome_id": f"o{number}", **fields})
+        received = first + number
+        batch.append(
+            scorer.score(decode_outcome(body), body, received_at=received, outcome_id="none")
+        )
+    with writing(store) as connection:
+        learn(connection, batch, SETTINGS.rules, now=first)
+
+
+def failing(number, *, error="no seat left", **fields):
+    """One run in which a tool fails."""
+    calls = [{"tool": "find", "ok": True}, {"tool": "book", "ok": False, "error": error}]
+    return {"task_id": f"t{number}", "success": False, "tool_graph": calls, **fields}
+
+
+def lessons_of(store, **asked):
+    with reading(store) as connection:
+        return list_lessons(connection, SETTINGS, "default", **asked)
+
+
+@pytest.mark.skipif(not RUNS.exists(), reason="the τ-bench runs are not beside the repository")
+def test_recorded_runs_teach_that_a_payment_does_not_add_up(store):
+    """Nobody named the tool or the error: 24 of its 53 calls, in 6 tasks."""
+    teach(store, (record.fields for record in read_recorded("tau-bench", RUNS)))
+    first = lessons_of(store)[0].lesson
+    assert (first.kind, first.tools, first.state) == ("fails", ("book_reservation",), "established")
+    assert (first.failing_calls, first.calls, first.tasks) == (24, 53, 6)
+    assert first.lines["en"].startswith(
+        "`book_reservation` failed in 24 of 53 calls, in 6 tasks: payment amount does not add up"
+    )
+
+
+def test_a_lesson_names_the_runs_behind_it(store):
+    """The newest first, with their tasks and how they ended."""
+    teach(store, [failing(number, success=number == 3) for number in range(4)])
+    (known,) = lessons_of(store)
+    with reading(store) as connection:
+        details = show_lesson(connection, SETTINGS, "default", known.lesson.id[:6])
+    assert [run.outcome_id for run in details.outcomes] == ["o3", "o2", "o1", "o0"]
+    assert [(run.task_id, run.success) for run in details.outcomes][:2] == [
+        ("t3", True),
+        ("t2", False),
+    ]
+    assert details.to_document()["outcomes"][0]["ended_at"] == "2026-05-28T20:26:43.000Z"
+
+
+def test_lessons_as_of_a_moment(store):
+    """Two tasks were not enough."""
+    teach(store, [failing(number) for number in range(4)])
+    assert lessons_of(store, at=NOW + 1) == []
+    (then,) = lessons_of(store, at=NOW + 2)
+    (today,) = lessons_of(store)
+    assert (then.lesson.id, then.lesson.tasks, today.lesson.tasks) == (today.lesson.id, 3, 4)
+
+
+def test_a_dismissed_lesson_is_gone_until_it_is_restored(store):
+    """Whoever asks about the time before sees it; deciding twice changes nothing."""
+    teach(store, [failing(number) for number in range(4)])
+    lesson_id = lessons_of(store)[0].lesson.id
+
+    def decide(action):
+        with writing(store) as connection:
+            return decide_about_lesson(
+                connection, SETTINGS, "default", lesson_id[:8], action, actor="mia", reason="known"
+            )
+
+    assert decide(LessonAction.DISMISS) == (lesson_id, True)
+    assert decide(LessonAction.DISMISS) == (lesson_id, False)
+    assert lessons_of(store) == []
+    assert lessons_of(store, at=NOW + 9)[0].dismissed is None
+    (known,) = lessons_of(store, wanted=LessonFilter(everything=True))
+    assert (known.dismissed.actor, known.dismissed.reason) == ("mia", "known")
+    # More of the same does not bring it back.
+    teach(store, [failing(number, outcome_id=f"p{number}") for number in range(4, 9)])
+    assert lessons_of(store) == []
+    assert decide(LessonAction.RESTORE) == (lesson_id, True)
+    assert decide(LessonAction.RESTORE) == (lesson_id, False)
+    assert lessons_of(store)[0].lesson.tasks == 9
+    with reading(store) as connection:
+        details = show_lesson(connection, SETTINGS, "default", lesson_id)
+    assert [each.action for each in details.history] == ["dismiss", "restore"]
+
+
+def test_another_project_has_its_own_lessons(store):
+    """Neither its runs nor the decisions about its lessons count."""
+    teach(store, [failing(number) for number in range(4)])
+    teach(store, [failing(number, project="other") for number in range(4)])
+    lesson_id = lessons_of(store)[0].lesson.id
+    with writing(store) as connection:
+        decide_about_lesson(
+            connection, SETTINGS, "other", lesson_id, LessonAction.DISMISS, actor="x", reason=""
+        )
+    assert lessons_of(store)[0].lesson.runs == 4
+
+
+def test_filters(store):
+    """By tool, kind and state."""
+    teach(store, [failing(number) for number in range(4)])
+    assert len(lessons_of(store, wanted=LessonFilter(tool="book"))) == 1
+    assert lessons_of(store, wanted=LessonFilter(tool="find")) == []
+
+
+def test_an_unknown_id(store):
+    """One line that says where to look."""
+    teach(store, [failing(1)])
+    with reading(store) as connection, pytest.raises(UnknownId, match="lessons list --all"):
+        show_lesson(connection, SETTINGS, "default", "nobody")

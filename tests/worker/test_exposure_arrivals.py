@@ -1,0 +1,134 @@
+"""What tasks were handed arrives on the stream: recorded once, and what cannot be is set aside."""
+
+import msgspec
+import pytest
+from sqlalchemy import text
+from working import body
+
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.store.advice.effect import read_effect
+from trackrecord.store.advice.exposures import read_exposures
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord_producers.handing_out import publish_exposure
+from trackrecord_producers.publisher import Publisher
+
+ONE = {"task_id": "t1", "entries": ["split-by-feature"], "exposure_id": "e1"}
+
+
+def add(client, settings, *exposures):
+    """As any language can."""
+    for each in exposures:
+        data = each if isinstance(each, bytes) else msgspec.json.encode(each)
+        client.xadd(settings.keys.outcomes, {"v": "1", "exposure": data})
+
+
+def on_record(engine, project="default"):
+    with reading(engine) as connection:
+        project_id = project_id_of(connection, project) or -1
+        return read_exposures(connection, project_id, limit=100)
+
+
+def test_an_exposure_is_recorded(worker, store_settings, client, engine):
+    """As it was sent, received when Redis took it; and it is gone from the stream."""
+    more = {"withheld": True, "holdout": 0.1, "propensity": 0.02, "revision": 7, "at": 1e9}
+    add(client, store_settings, {**ONE, **more})
+    done = worker.drain.run()
+    (exposure,) = on_record(engine)
+    assert (exposure.task_id, exposure.entries, exposure.at) == ("t1", ("split-by-feature",), 1e9)
+    assert (exposure.is_withheld, exposure.holdout, exposure.propensity) == (True, 0.1, 0.02)
+    assert (done.exposures, exposure.revision) == (1, 7)
+    assert client.xlen(store_settings.keys.outcomes) == client.xlen(store_settings.keys.dead) == 0
+
+
+def test_delivered_again_it_counts_once(worker, store_settings, client, engine):
+    """In one batch or later; by its own id, else by that of the entry."""
+    add(client, store_settings, ONE, ONE)
+    worker.drain.run()
+    add(client, store_settings, ONE, {"task_id": "t2", "entries": []})
+    worker.drain.run()
+    assert sorted(each.task_id for each in on_record(engine)) == ["t1", "t2"]
+
+
+def test_a_clock_that_is_ahead_counts_as_now(worker, store_settings, client, engine):
+    """No exposure lies behind its task's outcome for that."""
+    add(client, store_settings, {**ONE, "at": 1e12})
+    worker.drain.run()
+    assert on_record(engine)[0].at < 1e11
+
+
+def test_projects_are_kept_apart(worker, store_settings, client, engine):
+    """One task id and one exposure id in two projects are two."""
+    add(client, store_settings, ONE, {**ONE, "project": "other"})
+    worker.drain.run()
+    assert len(on_record(engine)) == len(on_record(engine, "other")) == 1
+
+
+@pytest.mark.parametrize(
+    ("exposure", "reason"),
+    [
+        (b"{", "invalid exposure"), (b"[]", "invalid exposure"), (b"\xff", "invalid exposure"),
+        ({"entries": []}, "task_id"), ({"task_id": "t"}, "entries"),
+        ({**ONE, "task_id": ""}, "task_id"), ({**ONE, "task_id": "a\0"}, "NUL"),
+        ({**ONE, "entries": [""]}, "entries"), ({**ONE, "entries": ["a\0"]}, "NUL"),
+        ({**ONE, "entries": ["x"] * 1001}, "1001 entries, 1000 are allowed"),
+        ({**ONE, "holdout": 2}, "holdout"), ({**ONE, "propensity": -1}, "propensity"),
+        ({**ONE, "withheld": 1}, "withheld"), ({**ONE, "at": -1}, "at"),
+        ({**ONE, "exposure_id": "x" * 65}, "exposure_id"),
+        ({**ONE, "entries": ["x" * 200] * 30}, "4096 are allowed"),
+    ],
+)  # fmt: skip
+def test_bad_ones_are_dead_letters(worker, store_settings, client, engine, exposure, reason):
+    """With the reason and the original, and they stop nothing else."""
+    add(client, store_settings, exposure, ONE)
+    worker.drain.run()
+    assert [each.task_id for each in on_record(engine)] == ["t1"]
+    ((_, letter),) = client.xrange(store_settings.keys.dead)
+    assert reason in letter[b"reason"].decode()
+    assert letter[b"exposure"] == (
+        exposure if isinstance(exposure, bytes) else msgspec.json.encode(exposure)
+    )
+
+
+def test_while_the_database_refuses_nothing_is_lost(worker, store_settings, client, engine):
+    """Exposures stay pending until their table is back."""
+    add(client, store_settings, ONE)
+    with writing(engine) as connection:
+        connection.execute(text("ALTER TABLE exposures RENAME TO elsewhere"))
+    worker.drain.run()
+    assert client.xlen(store_settings.keys.outcomes) == 1
+    with writing(engine) as connection:
+        connection.execute(text("ALTER TABLE elsewhere RENAME TO exposures"))
+    worker.outage.end()
+    worker.drain.run()
+    assert len(on_record(engine)) == 1
+
+
+def test_what_an_agent_is_handed_is_joined_to_how_its_task_ended(
+    worker, store_settings, client, engine, monkeypatch
+):
+    """From `rankings()` through the stream to the effect: with advice, and without."""
+    client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(0)})
+    worker.drain.run()
+    reader = RankingsReader(store_settings.model_copy(update={"holdout": 0.5}))
+    publisher = Publisher(lambda: store_settings)
+    monkeypatch.setattr("trackrecord_producers.publish._publisher", publisher)
+    arms = []
+    for number in range(40):
+        answer = reader.read(task_id=f"task-{number}")
+        arms.append(answer.arm)
+        assert (answer.prompt == "") == (answer.arm == "withheld")
+        assert publish_exposure(answer.exposure) is not None
+    assert publisher.flush(30)
+    publisher.close()
+    ended = [body(100 + number, task_id=f"task-{number}") for number in range(40)]
+    for each in ended:
+        client.xadd(store_settings.keys.outcomes, {"v": "1", "body": each})
+    worker.drain.run()
+    with reading(engine) as connection:
+        report = read_effect(connection, project_id_of(connection, "default"))
+    assert report.tasks == (arms.count("given"), arms.count("withheld"))
+    assert 0 < report.tasks[1] < 40
+    (entry,) = report.entries
+    assert (entry.entry, entry.handed_out, entry.would_have) == ("split-by-feature", *report.tasks)
+    assert entry.followed == entry.handed_out

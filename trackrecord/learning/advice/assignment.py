@@ -1,0 +1,93 @@
+"""Assign a task: to those that get advice or to the holdout, and to an order of entries.
+
+Both are drawn by a hash, so that every process, and every retry, gives one task the same answer.
+"""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final, Literal
+
+from .rules import Explore
+
+Arm = Literal["given", "withheld"]
+# Chosen on seeds that no figure is reported on: see docs/how-it-learns.md.
+EXPLORED_SHARE: Final = 0.2
+_HASHES: Final = 2**64
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What was drawn for a task.
+
+    Attributes:
+        arm: whether the task is given advice or belongs to the holdout; None without a task id.
+        holdout: the share of tasks that is withheld advice.
+        seed: the seed of the order that is tried; None where nothing is tried.
+        propensity: how probable it was that the task is assigned so: to its arm, and to an order
+            that is drawn or not drawn.
+    """
+
+    arm: Arm | None = None
+    holdout: float = 0.0
+    seed: int | None = None
+    propensity: float = 1.0
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether the task gets nothing, so that it can be compared with."""
+        return self.arm == "withheld"
+
+    @property
+    def is_explored(self) -> bool:
+        """Whether the order of entries is a draw, so that little known ones are tried."""
+        return self.seed is not None
+
+
+def assign(
+    project: str,
+    *,
+    task_id: str | None,
+    task: str | None,
+    revision: int,
+    holdout: float,
+    explore: Explore,
+) -> Assignment:
+    """Assign a task.
+
+    Args:
+        project: the task's project.
+        task_id: the id that its outcome will have; without one nothing is withheld.
+        task: its text, which stands for a missing id when orders are drawn; without either no order
+            is drawn.
+        revision: the revision of the rankings: a draw is the same for the same rankings only.
+        holdout: the share of tasks that is withheld advice, 0..0.9.
+        explore: whether orders are drawn: for no task, for some tasks or for all.
+    """
+    arm: Arm | None = None
+    propensity = 1.0
+    if task_id:
+        is_withheld = _drawn("holdout", project, task_id) < holdout
+        arm = "withheld" if is_withheld else "given"
+        propensity = holdout if is_withheld else 1.0 - holdout
+    key = task_id or task
+    if not key or explore == "off":
+        return Assignment(arm, holdout, None, propensity)
+    if explore == "some":
+        is_explored = _drawn("explore", project, key) < EXPLORED_SHARE
+        propensity *= EXPLORED_SHARE if is_explored else 1.0 - EXPLORED_SHARE
+        if not is_explored:
+            return Assignment(arm, holdout, None, propensity)
+    return Assignment(arm, holdout, _hash("order", project, key, str(revision)), propensity)
+
+
+def _drawn(*parts: str) -> float:
+    return _hash(*parts) / _HASHES
+
+
+def _hash(*parts: str) -> int:
+    # Lengths in front: no two lists of parts may run together into one text.
+    data = b"".join(
+        b"%d:%s" % (len(each), each)
+        for each in (part.encode("utf-8", "surrogatepass") for part in parts)
+    )
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")

@@ -1,0 +1,1 @@
+"""Measure whether advice helps: tasks that were given it beside tasks that were not."""

@@ -1,0 +1,201 @@
+"""Compare tasks that were given advice with tasks that were not, within strata."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import fsum, inf, isinf, sqrt
+from typing import Final, Literal
+
+from ..runs import Run
+from .sequence import ALPHA, Interval, interval_around
+from .trials import Trial
+
+Verdict = Literal["too few", "no effect seen", "helps", "hurts"]
+
+# Below this many tasks in either arm nothing is said: an asymptotic interval needs some, and of
+# successes or failures that are rare so many more that tasks·rate·(1 − rate) is 10.
+FEWEST: Final = 20
+_FEWEST_BY_VARIANCE: Final = 10.0
+# What an arm's variance is shrunk with: as much as so many tasks of the variance of both arms say,
+# so that five successes of five do not look like certainty.
+_SHRUNK_WITH: Final = 4.0
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is compared.
+
+    Attributes:
+        name: what it is called.
+        value: a run's value; None where it was not reported.
+        more_is_better: whether a higher value is the better one.
+        share: whether it is a share of tasks, and not an amount.
+    """
+
+    name: str
+    value: Callable[[Run], float | None]
+    more_is_better: bool = False
+    share: bool = False
+
+
+SUCCESS: Final = Measure("success", lambda run: float(run.success), more_is_better=True, share=True)
+MEASURES: Final = (
+    SUCCESS,
+    Measure("errors", lambda run: run.error_count),
+    Measure("retries", lambda run: run.retry_count),
+    Measure("duration", lambda run: None if run.duration_ms is None else run.duration_ms / 1000),
+    Measure("tokens", lambda run: run.tokens),
+)
+
+
+@dataclass(frozen=True)
+class ArmMean:
+    """One arm of a comparison.
+
+    Attributes:
+        tasks: its tasks.
+        mean: the mean of their values; 0 without tasks.
+    """
+
+    tasks: int = 0
+    mean: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """The sum of its values."""
+        return self.tasks * self.mean
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Tasks that were given advice beside tasks that were not.
+
+    Attributes:
+        measure: what was compared.
+        given: the tasks with advice.
+        withheld: the tasks without.
+        difference: with − without, compared within strata; None where no stratum has both.
+        interval: the confidence sequence of the difference at this moment.
+        spread: the standard deviation within strata.
+    """
+
+    measure: Measure
+    given: ArmMean
+    withheld: ArmMean
+    difference: float | None = None
+    interval: Interval = Interval()  # noqa: RUF009 - frozen
+    spread: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return what can be said: as readily that it hurts as that it helps."""
+        if self.difference is None or isinf(self.interval.low):
+            return "too few"
+        if self.interval.is_above_zero:
+            return "helps" if self.measure.more_is_better else "hurts"
+        if self.interval.is_below_zero:
+            return "hurts" if self.measure.more_is_better else "helps"
+        return "no effect seen"
+
+
+@dataclass
+class _Cell:
+    """The values of one stratum: those given advice, and those that were not."""
+
+    given: list[float]
+    withheld: list[float]
+
+
+def compare(trials: Iterable[Trial], measure: Measure, alpha: float = ALPHA) -> Comparison:
+    """Compare both arms; a function of the set of trials.
+
+    Strata are weighed as Mantel and Haenszel do, by given·withheld ÷ (given + withheld): a stratum
+    that has one arm only says nothing about the difference.
+
+    Args:
+        trials: in any order.
+        measure: what is compared.
+        alpha: the share of sequences that may ever miss the truth.
+    """
+    cells: dict[object, _Cell] = {}
+    for trial in trials:
+        value = measure.value(trial.run)
+        if value is not None:
+            cell = cells.setdefault(trial.stratum, _Cell([], []))
+            (cell.given if trial.is_given else cell.withheld).append(float(value))
+    compared = [cell for cell in cells.values() if cell.given and cell.withheld]
+    given = _arm(value for cell in compared for value in cell.given)
+    withheld = _arm(value for cell in compared for value in cell.withheld)
+    if not compared:
+        return Comparison(measure, given, withheld)
+    return _compared(measure, given, withheld, compared, alpha)
+
+
+def _compared(
+    measure: Measure, given: ArmMean, withheld: ArmMean, cells: list[_Cell], alpha: float
+) -> Comparison:
+    of_given, of_withheld = _variances(cells)
+    weights = [
+        len(cell.given) * len(cell.withheld) / (len(cell.given) + len(cell.withheld))
+        for cell in cells
+    ]
+    total = fsum(weights)
+    difference = (
+        fsum(
+            weight * (_mean(cell.given) - _mean(cell.withheld))
+            for weight, cell in zip(weights, cells, strict=True)
+        )
+        / total
+    )
+    variance = (
+        fsum(
+            weight**2 * (of_given / len(cell.given) + of_withheld / len(cell.withheld))
+            for weight, cell in zip(weights, cells, strict=True)
+        )
+        / total**2
+    )
+    spread = sqrt((of_given + of_withheld) / 2)
+    if min(given.tasks, withheld.tasks) < fewest_tasks(measure, given, withheld):
+        return Comparison(measure, given, withheld, difference, Interval(), spread)
+    interval = interval_around(difference, sqrt(variance), spread, alpha)
+    return Comparison(measure, given, withheld, difference, interval, spread)
+
+
+def fewest_tasks(measure: Measure, given: ArmMean, withheld: ArmMean) -> float:
+    """Return how many tasks either arm must have before anything is said."""
+    if not measure.share:
+        return FEWEST
+    tasks = given.tasks + withheld.tasks
+    rate = (given.total + withheld.total) / tasks
+    variance = rate * (1.0 - rate)
+    return max(FEWEST, _FEWEST_BY_VARIANCE / variance) if variance > 0.0 else inf
+
+
+def _variances(cells: list[_Cell]) -> tuple[float, float]:
+    """Return the variances of both arms within strata, each shrunk towards that of both."""
+    given, freedom_given = _squares(cell.given for cell in cells)
+    withheld, freedom_withheld = _squares(cell.withheld for cell in cells)
+    freedom = freedom_given + freedom_withheld
+    both = (given + withheld) / freedom if freedom else 0.0
+    return (
+        (given + _SHRUNK_WITH * both) / (freedom_given + _SHRUNK_WITH),
+        (withheld + _SHRUNK_WITH * both) / (freedom_withheld + _SHRUNK_WITH),
+    )
+
+
+def _squares(cells: Iterable[list[float]]) -> tuple[float, int]:
+    """Return the sum of squares around the means of cells, and its degrees of freedom."""
+    squares, freedom = [], 0
+    for values in cells:
+        mean = _mean(values)
+        squares += [(value - mean) ** 2 for value in values]
+        freedom += len(values) - 1
+    return fsum(squares), freedom
+
+
+def _arm(values: Iterable[float]) -> ArmMean:
+    found = list(values)
+    return ArmMean(len(found), _mean(found)) if found else ArmMean()
+
+
+def _mean(values: list[float]) -> float:
+    return fsum(values) / len(values)

@@ -1,0 +1,103 @@
+"""The whole of what can be said about the effect of advice, from a set of trials."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, isfinite
+from typing import Final
+
+from .comparison import FEWEST, MEASURES, SUCCESS, Comparison, compare, fewest_tasks
+from .entries import EntryEffect, entry_effects
+from .sequence import tasks_for
+from .trials import Trial, Trials
+
+# The difference in success that a user would want to know about.
+WORTH_KNOWING: Final = 0.1
+
+
+@dataclass(frozen=True)
+class EffectReport:
+    """What advice did.
+
+    Attributes:
+        overall: each measure compared over all tasks; those that nobody reported are missing.
+        kinds: success by kind of task.
+        entries: the effects of single entries, in the order of their first exposure.
+        tasks: the tasks that ended and count: with and without advice.
+        open: tasks without an outcome yet: with and without advice.
+        empty: tasks that nothing would have been handed to.
+        holdout: the share of tasks that was withheld advice last; 0 while none is.
+        needed: how many more tasks show a difference of ten points; None while no task is withheld,
+            0 when they are there.
+    """
+
+    overall: tuple[Comparison, ...] = ()
+    kinds: Mapping[str, Comparison] | None = None
+    entries: tuple[EntryEffect, ...] = ()
+    tasks: tuple[int, int] = (0, 0)
+    open: tuple[int, int] = (0, 0)
+    empty: int = 0
+    holdout: float = 0.0
+    needed: int | None = None
+
+    @property
+    def success(self) -> Comparison | None:
+        """The comparison of success; None without a task."""
+        return self.overall[0] if self.overall else None
+
+    @property
+    def harmful(self) -> tuple[EntryEffect, ...]:
+        """The entries whose whole sequence lies below 0."""
+        return tuple(each for each in self.entries if each.is_harmful)
+
+
+def effect_of(trials: Trials, tools_of: Mapping[str, frozenset[str]]) -> EffectReport:
+    """Return what advice did.
+
+    Args:
+        trials: the tasks that were assigned.
+        tools_of: the tools of competence records, by id.
+    """
+    ended = trials.ended
+    overall = [compare(ended, measure) for measure in MEASURES]
+    success = overall[0]
+    given = sum(trial.is_given for trial in ended)
+    holdout = ended[-1].exposure.holdout if ended else 0.0
+    return EffectReport(
+        overall=tuple(each for each in overall if each is success or each.given.tasks),
+        kinds=_by_kind(ended),
+        entries=tuple(entry_effects(ended, tools_of)),
+        tasks=(given, len(ended) - given),
+        open=trials.open,
+        empty=trials.empty,
+        holdout=holdout,
+        needed=_needed(success, holdout),
+    )
+
+
+def _by_kind(trials: tuple[Trial, ...]) -> dict[str, Comparison]:
+    kinds: dict[str, list[Trial]] = {}
+    for trial in trials:
+        kinds.setdefault(trial.kind, []).append(trial)
+    # Each kind's sequence has its share of what may go wrong.
+    alpha = 0.05 / max(1, len(kinds))
+    return {kind: compare(kinds[kind], SUCCESS, alpha) for kind in sorted(kinds)}
+
+
+def _needed(success: Comparison, holdout: float) -> int | None:
+    if not 0.0 < holdout < 1.0:
+        return None
+    known = success.given.tasks + success.withheld.tasks
+    spread = success.spread if success.spread > 0.0 else 0.5
+    wanted = max(
+        tasks_for(WORTH_KNOWING, spread, holdout),
+        _fewest(success, holdout),
+    )
+    return max(0, wanted - known)
+
+
+def _fewest(success: Comparison, holdout: float) -> int:
+    fewest = FEWEST
+    if success.given.tasks + success.withheld.tasks:
+        needed = fewest_tasks(success.measure, success.given, success.withheld)
+        fewest = ceil(needed) if isfinite(needed) else FEWEST
+    return round(fewest / min(holdout, 1.0 - holdout))

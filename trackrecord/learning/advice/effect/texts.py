@@ -1,0 +1,114 @@
+"""The effect of advice in words, for someone who can count."""
+
+from math import ceil, isfinite, isinf
+from typing import Final
+
+from ...numbers.percent import percent
+from .comparison import FEWEST, ArmMean, Comparison, fewest_tasks
+from .entries import EntryEffect
+from .report import WORTH_KNOWING, EffectReport
+from .sequence import Interval
+
+VERDICTS: Final = {
+    "too few": "too few tasks",
+    "no effect seen": "no effect seen",
+    "helps": "it helps",
+    "hurts": "it hurts",
+}
+_UNITS: Final = {"duration": " s"}
+
+
+def mean_text(comparison: Comparison, arm: ArmMean) -> str:
+    """Return the mean of one arm: "83% (342 of 412)", or "12.3 s"."""
+    if not arm.tasks:
+        return "-"
+    if comparison.measure.share:
+        return f"{percent(arm.mean, 1)}% ({round(arm.total)} of {arm.tasks})"
+    return f"{arm.mean:.4g}{_UNITS.get(comparison.measure.name, '')} ({arm.tasks} tasks)"
+
+
+def difference_text(comparison: Comparison) -> str:
+    """Return the difference: "+12 points", or "-3.1 s"; "-" while there is none."""
+    if comparison.difference is None:
+        return "-"
+    unit = " points" if comparison.measure.share else _UNITS.get(comparison.measure.name, "")
+    return _signed(comparison, comparison.difference) + unit
+
+
+def interval_text(comparison: Comparison) -> str:
+    """Return the interval: "+1 to +23"; "-" while there is none."""
+    interval: Interval = comparison.interval
+    if comparison.difference is None or not isfinite(interval.high - interval.low):
+        return "-"
+    return f"{_signed(comparison, interval.low)} to {_signed(comparison, interval.high)}"
+
+
+def _signed(comparison: Comparison, value: float) -> str:
+    return f"{100 * value:+.0f}" if comparison.measure.share else f"{value:+.3g}"
+
+
+def why_withdrawn(effect: EntryEffect) -> str:
+    """Return the numbers that an entry is withdrawn for, in one line."""
+    comparison = effect.effect
+    return (
+        f"tasks with it succeeded {mean_text(comparison, comparison.given)}, tasks without it "
+        f"{mean_text(comparison, comparison.withheld)}: {difference_text(comparison)}, "
+        f"{interval_text(comparison)}"
+    )
+
+
+def conclusion(report: EffectReport) -> list[str]:
+    """Return what can be said, in sentences."""
+    given, withheld = report.tasks
+    success = report.success
+    if success is None or not given + withheld:
+        return [
+            "Nothing was handed to a task that ended: pass task_id= to rankings() or context()."
+        ]
+    if not withheld:
+        nothing = f"{given} tasks ended with advice and none without: nothing can be compared."
+        return [nothing, "`trackrecord effect --enable` withholds advice from one task in ten."]
+    lines = [_verdict(success)]
+    if success.verdict != "too few":
+        lines.append(
+            "The intervals hold however often you look: one in twenty projects, at most, ever sees "
+            "one that misses the truth."
+        )
+    if report.needed:
+        lines.append(
+            f"About {report.needed} more tasks until a difference of "
+            f"{percent(WORTH_KNOWING, 1)} points would show."
+        )
+    return lines
+
+
+def _verdict(success: Comparison) -> str:
+    arms = (
+        f"with advice {mean_text(success, success.given)} of the tasks succeeded, without "
+        f"{mean_text(success, success.withheld)}"
+    )
+    match success.verdict:
+        case "helps":
+            return f"Advice helps: {arms}: {difference_text(success)}, {interval_text(success)}."
+        case "hurts":
+            return f"Advice hurts: {arms}: {difference_text(success)}, {interval_text(success)}."
+        case "no effect seen":
+            return (
+                f"No effect seen: {arms}: {difference_text(success)}, {interval_text(success)}, "
+                "which includes 0."
+            )
+        case _:
+            return _too_few(success)
+
+
+def _too_few(success: Comparison) -> str:
+    side = min(success.given.tasks, success.withheld.tasks)
+    needed: float = FEWEST
+    if side:
+        needed = fewest_tasks(success.measure, success.given, success.withheld)
+    if isinf(needed):
+        return f"Nothing can be said while all tasks end alike: {side} on the smaller side so far."
+    return (
+        f"Too few tasks to say anything: {ceil(needed)} with and {ceil(needed)} without advice are "
+        f"needed among tasks of the same kind, and one side has {side}."
+    )

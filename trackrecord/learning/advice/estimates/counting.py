@@ -1,0 +1,157 @@
+"""Counting: the runs and successes of the project, its kinds of task, procedures and patterns."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TypeVar
+
+from ...competences.episodes import signature_of
+from ...numbers.decay import decayed
+from ..kinds import Kinds
+from ..runs import Run
+from .posterior import Tally
+
+_Key = TypeVar("_Key", int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A run with what is derived from it.
+
+    Attributes:
+        run: the run.
+        weight: how much it counts for its age, 0..1.
+        kind: the position of its kind of task.
+        procedure: the signature of its procedure; "" if it used no tools.
+    """
+
+    run: Run
+    weight: float
+    kind: int
+    procedure: str
+
+
+@dataclass(slots=True)
+class _Sum:
+    runs: int = 0
+    successes: int = 0
+    decayed_runs: float = 0.0
+    decayed_successes: float = 0.0
+    tasks: set[str] = field(default_factory=set)
+
+    def add(self, run: Run, weight: float) -> None:
+        """Count one run."""
+        self.runs += 1
+        self.decayed_runs += weight
+        self.tasks.add(run.task_id)
+        if run.success:
+            self.successes += 1
+            self.decayed_successes += weight
+
+    def tally(self) -> Tally:
+        """Return what was counted."""
+        return Tally(
+            self.runs,
+            self.successes,
+            self.decayed_runs,
+            self.decayed_successes,
+            len(self.tasks),
+        )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was counted from the runs of a project.
+
+    Attributes:
+        kinds: the kinds of task.
+        total: all runs.
+        by_kind: the runs of each kind of task, by position.
+        by_procedure: the runs of each procedure; those without tools under "".
+        by_procedure_and_kind: the same by procedure, then by kind.
+        by_pattern: the runs that touch each pattern.
+        by_pattern_and_kind: the same by pattern, then by kind.
+    """
+
+    kinds: Kinds
+    total: Tally
+    by_kind: Mapping[int, Tally]
+    by_procedure: Mapping[str, Tally]
+    by_procedure_and_kind: Mapping[str, Mapping[int, Tally]]
+    by_pattern: Mapping[str, Tally]
+    by_pattern_and_kind: Mapping[str, Mapping[int, Tally]]
+
+
+def procedure_of(run: Run) -> str:
+    """Return the signature of a run's procedure, the set of its tools; "" without tools."""
+    return signature_of(run.order)
+
+
+def weighed(runs: Iterable[Run], kinds: Kinds, now: float, half_life_days: float) -> list[Weighed]:
+    """Return each run once with its weight, in the order in which they ended.
+
+    Sums over them do not depend on the order of delivery: runs that ended at one moment weigh the
+    same.
+    """
+    ordered = distinct(runs)
+    return [
+        Weighed(run, decayed(1.0, now - run.ended_at, half_life_days), kind, procedure_of(run))
+        for run, kind in zip(ordered, kinds.positions(ordered), strict=True)
+    ]
+
+
+def distinct(runs: Iterable[Run]) -> list[Run]:
+    """Return each run once, in the order in which they ended."""
+    return sorted({run.outcome: run for run in runs}.values(), key=attrgetter("ended_at"))
+
+
+def count(each_weighed: Iterable[Weighed], kinds: Kinds) -> Counts:
+    """Count runs."""
+    total = _Sum()
+    by_kind: dict[int, _Sum] = defaultdict(_Sum)
+    procedures: dict[str, _Sum] = defaultdict(_Sum)
+    patterns: dict[str, _Sum] = defaultdict(_Sum)
+    procedures_in_kind: dict[str, dict[int, _Sum]] = defaultdict(lambda: defaultdict(_Sum))
+    patterns_in_kind: dict[str, dict[int, _Sum]] = defaultdict(lambda: defaultdict(_Sum))
+    for each in each_weighed:
+        run, weight = each.run, each.weight
+        total.add(run, weight)
+        by_kind[each.kind].add(run, weight)
+        procedures[each.procedure].add(run, weight)
+        procedures_in_kind[each.procedure][each.kind].add(run, weight)
+        for slug in dict.fromkeys(run.patterns):
+            patterns[slug].add(run, weight)
+            patterns_in_kind[slug][each.kind].add(run, weight)
+    return Counts(
+        kinds,
+        total.tally(),
+        _tallies(by_kind),
+        _tallies(procedures),
+        {name: _tallies(cells) for name, cells in procedures_in_kind.items()},
+        _tallies(patterns),
+        {name: _tallies(cells) for name, cells in patterns_in_kind.items()},
+    )
+
+
+def _tallies(sums: Mapping[_Key, _Sum]) -> dict[_Key, Tally]:
+    return {key: sums[key].tally() for key in sorted(sums)}
+
+
+def usual_orders(runs: Sequence[Run]) -> dict[str, tuple[str, ...]]:
+    """Return the tools of each procedure in the order that its successful runs mostly used.
+
+    Where none succeeded, all its runs count; of equally frequent orders, the first one by name.
+    """
+    seen: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+    worked: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for run in runs:
+        procedure = procedure_of(run)
+        seen[procedure][run.order] += 1
+        if run.success:
+            worked[procedure][run.order] += 1
+    return {name: _commonest(worked.get(name) or orders) for name, orders in sorted(seen.items())}
+
+
+def _commonest(orders: Counter[tuple[str, ...]]) -> tuple[str, ...]:
+    return min(orders, key=lambda order: (-orders[order], order))

@@ -1,0 +1,229 @@
+"""Estimates: the rate of success of every procedure, pattern and kind of task of a project.
+
+The levels, from the most to the least specific: a procedure at one kind of task, the procedure at
+any task, the kind of task, the project. Each level's rate is the prior of the one before.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from math import exp, fsum, log
+from typing import Final
+
+from ...numbers.tolerance import ratio_at_least
+from ..kinds import Kinds, find_kinds
+from ..runs import Run
+from .counting import Counts, Weighed, count, distinct, weighed
+from .effects import NO_EFFECT, Effect, Trial, effects_of
+from .posterior import Posterior, Tally, base_rate, cautious_mean, posterior_of
+
+_NONE: Final = Tally()
+# A difference of rates is carried to other tasks as a difference of log odds, between these rates.
+_LEAST_RATE: Final = 1e-6
+# An entry is recommended if the odds are three to one that it does better than is done otherwise:
+# this is a quarter of a normal distribution, as a share of the 5% that an interval leaves out.
+_QUARTER: Final = 0.674 / 1.645
+
+
+class Level(StrEnum):
+    """The levels that an estimate can come from, most specific first."""
+
+    PROCEDURE_IN_KIND = "procedure in kind"
+    PROCEDURE = "procedure"
+    PATTERN = "pattern"
+    KIND = "kind"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """How often something succeeds, and how much of that is its own doing.
+
+    Attributes:
+        level: the most specific level that has runs.
+        tally: the runs of that level.
+        usual: the rate that such tasks have otherwise.
+        prior: the rate that the levels above lead one to expect.
+        posterior: the rate of success.
+        order_key: the rate by which things are put in order, in which few runs never lead.
+        effect: the difference to what such tasks do otherwise.
+    """
+
+    level: Level
+    tally: Tally
+    usual: float
+    prior: float
+    posterior: Posterior
+    order_key: float
+    effect: Effect = NO_EFFECT
+
+    @property
+    def is_worth_recommending(self) -> bool:
+        """Whether it probably does better than such tasks do otherwise.
+
+        Where nothing else was tried at such tasks: whether it does no worse than is expected.
+        """
+        if not self.effect.is_known:
+            return ratio_at_least(self.posterior.mean, self.usual)
+        below = self.effect.difference - self.effect.low
+        return self.effect.difference - _QUARTER * below > 0.0
+
+    @property
+    def is_harmful(self) -> bool:
+        """Whether it almost certainly does worse than such tasks do otherwise."""
+        return self.effect.is_known and self.effect.high < 0.0
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """The estimates of a project.
+
+    Attributes:
+        counts: what was counted.
+        procedure_effects: the effect of each procedure.
+        pattern_effects: the effect of each pattern.
+        kind_of_runs: the position of the kind of task of each run, by the row of its outcome.
+    """
+
+    counts: Counts
+    procedure_effects: Mapping[str, Effect]
+    pattern_effects: Mapping[str, Effect]
+    kind_of_runs: Mapping[int, int]
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of task."""
+        return self.counts.kinds
+
+    @cached_property
+    def project(self) -> Estimate:
+        """The rate of all tasks."""
+        total = self.counts.total
+        posterior = posterior_of(total, 0.5, strength=1.0)
+        return Estimate(Level.PROJECT, total, posterior.mean, 0.5, posterior, posterior.mean)
+
+    def kind(self, position: int) -> Estimate:
+        """Return the rate of a kind of task; the project's if it has no runs."""
+        tally = self.counts.by_kind.get(position, _NONE)
+        if not tally.runs:
+            return self.project
+        prior = base_rate(self.counts.total)
+        return _estimate(Level.KIND, tally, prior, prior, NO_EFFECT)
+
+    def procedure(self, signature: str, kind: int | None = None) -> Estimate:
+        """Return the rate of a procedure, also of one that was never seen.
+
+        Args:
+            signature: its tools, sorted and joined.
+            kind: the position of the kind of task it is meant for; None for the tasks it was
+                used for.
+        """
+        return self._found(
+            Level.PROCEDURE,
+            self.counts.by_procedure_and_kind.get(signature, {}),
+            self.counts.by_procedure.get(signature, _NONE),
+            self.procedure_effects.get(signature, NO_EFFECT),
+            kind,
+        )
+
+    def pattern(self, slug: str) -> Estimate:
+        """Return the rate of the runs that touch a pattern, also of one without runs."""
+        return self._found(
+            Level.PATTERN,
+            self.counts.by_pattern_and_kind.get(slug, {}),
+            self.counts.by_pattern.get(slug, _NONE),
+            self.pattern_effects.get(slug, NO_EFFECT),
+            None,
+        )
+
+    def _found(
+        self,
+        level: Level,
+        cells: Mapping[int, Tally],
+        whole: Tally,
+        effect: Effect,
+        kind: int | None,
+    ) -> Estimate:
+        if kind is None:
+            if not whole.runs:
+                return self.project
+            usual = self._expected(cells)
+            return _estimate(level, whole, usual, usual, effect)
+        here = cells.get(kind, _NONE)
+        elsewhere = {each: tally for each, tally in cells.items() if each != kind}
+        usual = self._rate_without(kind, here)
+        prior = self._carried(usual, whole.without(here), elsewhere)
+        if here.runs:
+            return _estimate(Level.PROCEDURE_IN_KIND, here, usual, prior, effect)
+        if not elsewhere:
+            return self.kind(kind)
+        # Of this kind of task nothing was seen yet: the prior is all that the other kinds say.
+        seen = replace(whole, decayed_runs=0.0, decayed_successes=0.0)
+        return replace(_estimate(level, seen, usual, prior, effect), tally=whole)
+
+    def _rate_without(self, kind: int, part: Tally) -> float:
+        """Return the rate of a kind of task without a part of its runs."""
+        rest = self.counts.by_kind.get(kind, _NONE).without(part)
+        return posterior_of(rest, base_rate(self.counts.total)).mean
+
+    def _expected(self, cells: Mapping[int, Tally]) -> float:
+        """Return the rate that the tasks of these runs have in the other runs of their kinds."""
+        expected = fsum(
+            tally.decayed_runs * self._rate_without(kind, tally) for kind, tally in cells.items()
+        )
+        runs = fsum(tally.decayed_runs for tally in cells.values())
+        return expected / runs if runs > 0.0 else base_rate(self.counts.total)
+
+    def _carried(self, usual: float, outside: Tally, elsewhere: Mapping[int, Tally]) -> float:
+        """Return the rate expected at a kind of task of what was seen at other kinds.
+
+        It is the kind's usual rate, better or worse by as much (in log odds) as it did better or
+        worse than usual elsewhere.
+        """
+        if not elsewhere:
+            return usual
+        expected = self._expected(elsewhere)
+        seen = posterior_of(outside, expected).mean
+        return 1.0 / (1.0 + exp(-(_log_odds(usual) + _log_odds(seen) - _log_odds(expected))))
+
+
+def _estimate(level: Level, tally: Tally, usual: float, prior: float, effect: Effect) -> Estimate:
+    order_key = cautious_mean(tally, prior)
+    return Estimate(level, tally, usual, prior, posterior_of(tally, prior), order_key, effect)
+
+
+def _log_odds(rate: float) -> float:
+    rate = min(1.0 - _LEAST_RATE, max(_LEAST_RATE, rate))
+    return log(rate / (1.0 - rate))
+
+
+def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estimates:
+    """Return the estimates of a project.
+
+    Args:
+        runs: its runs, in any order; a run that stands there twice counts once.
+        now: the moment to answer for, seconds since the epoch.
+        half_life_days: days after which a run counts half.
+    """
+    runs = distinct(runs)
+    kinds = find_kinds(runs)
+    found = weighed(runs, kinds, now, half_life_days)
+    return Estimates(
+        count(found, kinds),
+        effects_of(_trials(found, lambda each: (each.procedure,))),
+        effects_of(_trials(found, lambda each: each.run.patterns)),
+        {each.run.outcome: each.kind for each in found},
+    )
+
+
+def _trials(
+    found: list[Weighed], labels_of: Callable[[Weighed], tuple[str, ...]]
+) -> Iterable[Trial]:
+    """Return the runs as trials: within their task if it has several runs, else within its kind."""
+    attempts = Counter(each.run.task_id for each in found)
+    for each in found:
+        is_repeated = attempts[each.run.task_id] > 1
+        stratum = f"task {each.run.task_id}" if is_repeated else f"kind {each.kind}"
+        yield Trial(stratum, tuple(sorted(set(labels_of(each)))), each.weight, each.run.success)

@@ -1,0 +1,89 @@
+"""Estimates in words: a rate with its interval, where it comes from, and what it is set against."""
+
+from typing import Final
+
+from ...numbers.percent import percent
+from .effects import Effect
+from .estimates import Estimate, Level
+from .posterior import PRIOR_STRENGTH, Posterior, Tally
+
+_OF_OTHERS: Final = {
+    Level.KIND: "no run of it is on record; such tasks succeed in",
+    Level.PROJECT: "no run of it is on record; tasks of the project succeed in",
+}
+
+
+def sentence(estimate: Estimate) -> str:
+    """Return an estimate as one sentence.
+
+    For example "succeeds in 54% of runs (41 to 66%, from 31 runs of 12 tasks); 12 points above what
+    such tasks do otherwise (+2 to +22)".
+    """
+    if not estimate.tally.runs:
+        return "no run is on record yet"
+    said = _OF_OTHERS.get(estimate.level, "succeeds in")
+    rate = f"{said} {rate_in_words(estimate.posterior, estimate.tally, _where(estimate.level))}"
+    return f"{rate}; {effect_in_words(estimate.effect)}" if estimate.effect.is_known else rate
+
+
+def _where(level: Level) -> str:
+    return " at such tasks" if level is Level.PROCEDURE_IN_KIND else ""
+
+
+def rate_in_words(posterior: Posterior, tally: Tally, where: str = "") -> str:
+    """Return a rate with its interval and what it was counted from."""
+    low, high = posterior.interval
+    return (
+        f"{percent(posterior.mean, 1)}% of runs ({percent(low, 1)} to {percent(high, 1)}%, "
+        f"from {counted(tally.runs, 'run')}{where} of {counted(tally.tasks, 'task')})"
+    )
+
+
+def effect_in_words(effect: Effect) -> str:
+    """Return the difference to what such tasks do otherwise."""
+    if not effect.is_known:
+        return "nothing else was tried at such tasks"
+    points = _points(effect.difference)
+    between = f"({_points(effect.low):+d} to {_points(effect.high):+d})"
+    if points == 0:
+        return f"level with what such tasks do otherwise {between}"
+    side = "above" if points > 0 else "below"
+    return f"{counted(abs(points), 'point')} {side} what such tasks do otherwise {between}"
+
+
+def why(estimate: Estimate) -> tuple[str, ...]:
+    """Return the lines that explain an estimate, from its level to its effect."""
+    tally, posterior, effect = estimate.tally, estimate.posterior, estimate.effect
+    lines = [f"estimate: {sentence(estimate)}"]
+    if estimate.level is Level.PROJECT:
+        return tuple(lines)
+    lines.append(
+        f"counted at the level of the {estimate.level}: {tally.successes} of "
+        f"{counted(tally.runs, 'run')} succeeded; weighed by age, {tally.decayed_successes:.2f} of "
+        f"{tally.decayed_runs:.2f}"
+    )
+    lines.append(
+        f"such tasks succeed in {percent(estimate.usual, 1)}% otherwise; the expected rate of "
+        f"{percent(estimate.prior, 1)}% weighs as much as {PRIOR_STRENGTH:.0f} runs, which gives "
+        f"{percent(posterior.mean, 1)}%"
+    )
+    if effect.is_known:
+        lines.append(
+            "compared within the same task where it was tried several times, else within the kind "
+            f"of task: in {counted(effect.strata, 'such group')}, as much as "
+            f"{effect.weight:.1f} runs could be set against others"
+        )
+    else:
+        lines.append(effect_in_words(effect))
+    return tuple(lines)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, as "1 run" or "2 runs"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _points(difference: float) -> int:
+    """Return a difference of rates in whole percentage points, half away from 0."""
+    size = percent(abs(difference), 1)
+    return size if difference >= 0 else -size

@@ -1,0 +1,97 @@
+"""Exploring: now and then try what is little known, so that the best is found and found again.
+
+What is handed out is followed, and what is followed gets known: without exploring, the first entry
+that did well is handed out for ever. A drawn order is Thompson sampling: each entry's rate is drawn
+from its Beta posterior, so that an entry is tried as often as it may well be the best.
+"""
+
+import random
+from collections.abc import Iterable, Sequence
+from heapq import nlargest
+from math import sqrt
+from typing import Final, NamedTuple
+
+# An entry with less evidence than this is little known.
+LITTLE_KNOWN: Final = 10.0
+# Of more entries, those are drawn that may most likely be the best.
+MOST_DRAWN: Final = 200
+_STANDARD_DEVIATIONS: Final = 3.0
+
+
+class Prospect(NamedTuple):
+    """An entry whose rate of success is estimated.
+
+    Attributes:
+        id: the entry.
+        a: decayed successes, with the prior's.
+        b: decayed failures, with the prior's.
+    """
+
+    id: str
+    a: float
+    b: float
+
+    @property
+    def mean(self) -> float:
+        """The posterior's mean."""
+        return self.a / (self.a + self.b)
+
+    @property
+    def is_little_known(self) -> bool:
+        """Whether its evidence, without a prior of two outcomes, is thin."""
+        return self.a + self.b - 2.0 < LITTLE_KNOWN
+
+    @property
+    def optimistic(self) -> float:
+        """The rate that it hardly exceeds."""
+        total = self.a + self.b
+        spread = sqrt(self.a * self.b / (total * total * (total + 1.0)))
+        return min(1.0, self.mean + _STANDARD_DEVIATIONS * spread)
+
+
+def promising(prospects: Iterable[Prospect], most: int = MOST_DRAWN) -> list[Prospect]:
+    """Return those prospects that may most likely be the best, by id."""
+    found = nlargest(most, prospects, key=lambda each: (each.optimistic, each.id))
+    return sorted(found, key=lambda each: each.id)
+
+
+def drawn_rates(prospects: Sequence[Prospect], seed: int) -> dict[str, float]:
+    """Draw a rate for each prospect; a function of the set of prospects and the seed.
+
+    Args:
+        prospects: with distinct ids, in any order.
+        seed: of the draw.
+    """
+    chance = random.Random(seed)  # noqa: S311 - a draw that a retry repeats, no secret
+    return {
+        each.id: chance.betavariate(each.a, each.b)
+        for each in sorted(prospects, key=lambda each: each.id)
+    }
+
+
+def tried(prospects: Sequence[Prospect], rates: dict[str, float]) -> frozenset[str]:
+    """Return the little known prospects that a draw put higher than their mean does."""
+    known = _places({each.id: each.mean for each in prospects})
+    drawn = _places({each.id: rates[each.id] for each in prospects})
+    return frozenset(
+        each.id for each in prospects if each.is_little_known and drawn[each.id] < known[each.id]
+    )
+
+
+def order(prospects: Sequence[Prospect], seed: int | None) -> list[str]:
+    """Return the ids of prospects, best first.
+
+    Args:
+        prospects: with distinct ids, in any order.
+        seed: of a draw; None for the order of the means.
+    """
+    if seed is None:
+        rates = {each.id: each.mean for each in prospects}
+    else:
+        rates = drawn_rates(prospects, seed)
+    return list(_places(rates))
+
+
+def _places(rates: dict[str, float]) -> dict[str, int]:
+    best_first = sorted(rates, key=lambda name: (-rates[name], name))
+    return {name: place for place, name in enumerate(best_first)}

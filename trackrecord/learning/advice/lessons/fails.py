@@ -1,0 +1,99 @@
+"""Failures: which error a tool fails with, in several tasks."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...competences.recipe import is_check
+from .errors import ToolError, errors_of, joined_errors
+from .finding import Finding
+from .history import History
+from .lesson import LessonKind
+from .rules import LessonRules
+from .span import span_of
+from .wording import counted, error_text, of_all, tool_text
+
+_MOSTLY: Final = 0.5
+# What fails so much more often since its first failure is told from then on.
+_LATELY: Final = 2.0
+
+
+def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
+    """Yield the errors that each tool fails with in enough tasks."""
+    for caller, errors in errors_of(history).items():
+        failing = sum(error.calls for error in errors)
+        named = [error for error in errors if error.words]
+        # Where no error stands for most of its failures, a tool that mostly fails does so at large.
+        if failing >= _MOSTLY * history.counts[caller] and not any(
+            error.calls >= _MOSTLY * failing for error in named
+        ):
+            every = joined_errors(errors, (named or errors)[0])
+            if _is_lesson(history, rules, caller, every):
+                yield _finding(history, caller, every, most_often=(named or errors)[0])
+        for error in named:
+            if _is_lesson(history, rules, caller, error):
+                yield _finding(history, caller, error)
+
+
+def _is_lesson(history: History, rules: LessonRules, caller: int, error: ToolError) -> bool:
+    if len(history.tasks_of(error.positions)) < rules.min_tasks:
+        return False
+    if not is_check(history.callers[caller].tool):
+        return True
+    # Tests and builds that fail at times do what they are there for.
+    return error.calls >= _MOSTLY * _calls_between(
+        history, caller, error.positions[0], error.positions[-1]
+    )
+
+
+def _calls_between(history: History, caller: int, first: int, last: int) -> int:
+    """Return how many calls a caller made from one run to another."""
+    runs = history.runs_with[caller]
+    return sum(history.calls[each].count(caller) for each in runs if first <= each <= last)
+
+
+def _finding(
+    history: History, caller: int, error: ToolError, *, most_often: ToolError | None = None
+) -> Finding:
+    """Return the finding about one error, or about all errors of a tool and the commonest one."""
+    who, using = history.callers[caller], history.runs_with[caller]
+    positions = sorted(set(error.positions))
+    tasks, failing = len(history.tasks_of(positions)), error.calls
+    calls, is_last = _calls(history, caller, error)
+    span = span_of(history, using, positions)
+    english, chinese = tool_text(who)
+    in_english, in_chinese = _said(error, most_often)
+    return Finding(
+        kind=LessonKind.FAILS,
+        subject=(*who, "" if most_often else " ".join(sorted(error.words))),
+        tools=(who.tool,),
+        actor=who.actor,
+        example=error.template,
+        positions=positions,
+        calls=calls,
+        failing_calls=failing,
+        interval=span.interval,
+        sure=span.interval[0],
+        is_over=span.is_over,
+        lines={
+            "en": f"{english} failed in {of_all(failing, calls, 'calls', is_last=is_last)}, in "
+            f"{counted(tasks, 'tasks')}{in_english}",
+            "zh": f"{chinese} 的{'最近' if is_last else ''} {calls} 次调用中有 {failing} 次失败,"
+            f"涉及 {tasks} 个任务{in_chinese}",
+        },
+    )
+
+
+def _calls(history: History, caller: int, error: ToolError) -> tuple[int, bool]:
+    """Return how many calls the failing ones are told against, and whether these are the last."""
+    calls = history.counts[caller]
+    since = _calls_between(history, caller, error.positions[0], len(history.runs))
+    return (since, True) if calls >= _LATELY * since else (calls, False)
+
+
+def _said(error: ToolError, most_often: ToolError | None) -> tuple[str, str]:
+    if not (said := error_text(error.template)):
+        return "", ""
+    if most_often is None:
+        return f": {said}", f": {said}"
+    times = most_often.calls
+    return f": most often ({times} of them) {said}", f": 最常见({times} 次)的是 {said}"

@@ -1,0 +1,119 @@
+"""Find the lessons of a project: count each kind, merge what tells one fact, rank, and bound."""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import fsum
+from typing import Final
+
+from ...numbers.decay import decayed
+from ..runs import Run
+from .fails import find_failures
+from .finding import TRUST, Finding
+from .goes_with import find_within_tasks
+from .history import History, history_of
+from .lesson import Lesson, LessonKind, LessonState, lesson_id
+from .loops import find_loops
+from .merge import merged, with_remedies
+from .needs import find_needs
+from .never import find_failing_ways
+from .rules import LessonRules
+from .then_works import find_remedies
+
+_Counting = Callable[[History, LessonRules], Iterator[Finding]]
+
+# In the order of trust.
+_KINDS: Final[tuple[_Counting, ...]] = (
+    find_failures,
+    find_failing_ways,
+    find_needs,
+    find_loops,
+    find_within_tasks,
+    find_remedies,
+)
+_ORDER: Final = {kind: place for place, kind in enumerate(LessonKind)}
+# What hits fewer than one task in twenty, or makes less of a difference, is not worth a line.
+_WORTH_A_LINE: Final = 0.05
+# So many decayed tasks make half of a lesson's full strength.
+_HALF_STRENGTH: Final = 2.0
+# A lesson whose tasks have aged to less than one counts no more.
+_LEAST_TASKS: Final = 1.0
+
+
+def find_lessons(runs: Sequence[Run], rules: LessonRules, *, now: float) -> tuple[Lesson, ...]:
+    """Return the lessons of a project, the strongest first.
+
+    They follow from the set of runs, not from their order, and a run that is given twice counts
+    once.
+
+    Args:
+        runs: runs of one project.
+        rules: what makes a lesson.
+        now: the moment as of which runs have aged, seconds since the epoch.
+    """
+    history = history_of(runs)
+    # More are found than are kept; beyond this many merging would take too long.
+    most = 4 * rules.max_lessons
+    ranked: list[tuple[float, Finding]] = []
+    for find in _KINDS:
+        found = [
+            (_weight(history, each, rules, now), each)
+            for each in find(history, rules)
+            if each.sure >= _WORTH_A_LINE
+        ]
+        ranked += sorted(found, key=_by_weight)[:most]
+    weights = {(each.kind, each.subject): weight for weight, each in ranked}
+    told = with_remedies([each for _, each in sorted(ranked, key=_by_trust)])
+    kept = merged(told)
+    lessons = [_lesson(history, each, rules, weights[each.kind, each.subject]) for each in kept]
+    return tuple(sorted(lessons, key=_by_strength)[: rules.max_lessons])
+
+
+def _by_weight(ranked: tuple[float, Finding]) -> tuple[float, tuple[str, ...]]:
+    return -ranked[0] * ranked[1].sure, ranked[1].subject
+
+
+def _by_trust(ranked: tuple[float, Finding]) -> tuple[int, float, int, tuple[str, ...]]:
+    weight, each = ranked
+    # Of equals, the one that says it with the fewest tools.
+    return _ORDER[each.kind], -weight * each.sure, len(each.tools), each.subject
+
+
+def _by_strength(lesson: Lesson) -> tuple[bool, float, str]:
+    return lesson.state is LessonState.FADED, -lesson.strength, lesson.id
+
+
+def _weight(history: History, finding: Finding, rules: LessonRules, now: float) -> float:
+    """Return the decayed number of tasks behind a finding; each counts by its newest run."""
+    newest = {history.tasks[each]: history.runs[each].ended_at for each in finding.positions}
+    return fsum(decayed(1.0, now - at, rules.half_life_days) for at in newest.values())
+
+
+def _lesson(history: History, finding: Finding, rules: LessonRules, weight: float) -> Lesson:
+    newest = [history.runs[each] for each in reversed(finding.positions)]
+    tasks = len(history.tasks_of(finding.positions))
+    strength = TRUST[finding.kind] * finding.sure * weight / (weight + _HALF_STRENGTH)
+    return Lesson(
+        id=lesson_id(finding.kind, finding.subject),
+        kind=finding.kind,
+        state=_state(finding, rules, tasks, weight),
+        tools=finding.tools,
+        actor=finding.actor,
+        example=finding.example,
+        calls=finding.calls,
+        failing_calls=finding.failing_calls,
+        runs=len(newest),
+        successes=sum(run.success for run in newest),
+        tasks=tasks,
+        interval=finding.interval,
+        effect=finding.effect,
+        strength=strength,
+        last_seen=newest[0].ended_at,
+        outcomes=tuple(run.outcome for run in newest[: rules.max_runs_shown]),
+        lines=finding.lines,
+        also=finding.also,
+    )
+
+
+def _state(finding: Finding, rules: LessonRules, tasks: int, weight: float) -> LessonState:
+    if finding.is_over or weight < _LEAST_TASKS:
+        return LessonState.FADED
+    return LessonState.ESTABLISHED if tasks >= rules.established_tasks else LessonState.SEEN

@@ -1,0 +1,66 @@
+"""A finding: what one kind of counting found, before it becomes a lesson."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from ..runs import AGENT
+from .lesson import LessonKind
+
+# How far each kind is trusted when lessons of several kinds are ranked.
+TRUST: Final = {
+    LessonKind.FAILS: 1.0,
+    LessonKind.NEVER_SUCCEEDS: 0.95,
+    LessonKind.NEEDS_FIRST: 0.9,
+    LessonKind.LOOPS: 0.85,
+    LessonKind.GOES_WITH_SUCCESS: 0.8,
+    LessonKind.THEN_WORKS: 0.75,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A fact and the runs that show it.
+
+    Attributes:
+        kind: what was counted.
+        subject: what it is about; the lesson's id follows from it.
+        tools: the tools it concerns.
+        positions: the positions of the runs that show it, ascending.
+        sure: the cautious end of its interval, 0..1.
+        lines: the fact as one line, by language.
+        actor: who calls the first tool.
+        example: the template of an error.
+        calls: the calls that were looked at.
+        failing_calls: those that failed.
+        interval: of the share or the effect.
+        effect: the difference it makes.
+        is_over: whether it has stopped occurring.
+        remedy: what to add to the line of the tool's failures, by language; None for nothing.
+        also: the lines of findings that it stands for.
+    """
+
+    kind: LessonKind
+    subject: tuple[str, ...]
+    tools: tuple[str, ...]
+    positions: Sequence[int]
+    sure: float
+    lines: dict[str, str]
+    actor: str = AGENT
+    example: str = ""
+    calls: int = 0
+    failing_calls: int = 0
+    interval: tuple[float, float] | None = None
+    effect: float | None = None
+    is_over: bool = False
+    remedy: dict[str, str] | None = None
+    also: tuple[str, ...] = ()
+
+    @cached_property
+    def mask(self) -> int:
+        """The runs as bits."""
+        held = bytearray(self.positions[-1] // 8 + 1)
+        for position in self.positions:
+            held[position >> 3] |= 1 << (position & 7)
+        return int.from_bytes(held, "little")

@@ -1,0 +1,104 @@
+"""The history of a project: its runs in order, their calls as numbers, and who made them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import NamedTuple
+
+from ..runs import AGENT, Run
+
+
+class Caller(NamedTuple):
+    """A tool and who calls it: the same tool called by a user is another thing."""
+
+    tool: str
+    actor: str
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether the agent itself calls it."""
+        return self.actor == AGENT
+
+
+@dataclass(frozen=True)
+class History:
+    """The runs of a project, the oldest first, each once.
+
+    Attributes:
+        runs: the runs.
+        tasks: the number of each run's task.
+        calls: for each run the numbers of its calls' callers, in order.
+        callers: each caller at its number.
+        counts: how many calls each caller made.
+        runs_with: the positions of the runs in which a caller made a call.
+    """
+
+    runs: tuple[Run, ...]
+    tasks: list[int]
+    calls: list[list[int]]
+    callers: list[Caller]
+    counts: Counter[int]
+    runs_with: dict[int, list[int]]
+
+    @cached_property
+    def task_count(self) -> int:
+        """How many distinct tasks there are."""
+        return max(self.tasks, default=-1) + 1
+
+    @cached_property
+    def successes(self) -> list[bool]:
+        """Whether each run reached its goal."""
+        return [run.success for run in self.runs]
+
+    @cached_property
+    def task_runs(self) -> list[int]:
+        """How many runs each task has."""
+        return [n for _, n in sorted(Counter(self.tasks).items())]
+
+    @cached_property
+    def task_successes(self) -> list[int]:
+        """How many runs of each task reached their goal."""
+        found = [0] * self.task_count
+        for task, success in zip(self.tasks, self.successes, strict=True):
+            found[task] += success
+        return found
+
+    @cached_property
+    def success_rate(self) -> float:
+        """The mean over tasks of how often their runs reach their goal; 0 without any."""
+        if not self.runs:
+            return 0.0
+        pairs = zip(self.task_successes, self.task_runs, strict=True)
+        return sum(won / tried for won, tried in pairs) / self.task_count
+
+    def tasks_of(self, positions: Iterable[int]) -> set[int]:
+        """Return the tasks of some runs."""
+        tasks = self.tasks
+        return {tasks[position] for position in positions}
+
+    def is_agents(self, caller: int) -> bool:
+        """Return whether a caller is the agent itself."""
+        return self.callers[caller].is_agent
+
+
+def history_of(runs: Sequence[Run]) -> History:
+    """Return the history of runs, whatever their order and however often each is given."""
+    ordered = sorted({run.outcome: run for run in runs}.values(), key=_moment)
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    callers: defaultdict[tuple[str, str], int] = defaultdict(count().__next__)
+    tasks = [numbers[run.task_id] for run in ordered]
+    calls = [[callers[step.tool, step.actor] for step in run.steps] for run in ordered]
+    counts: Counter[int] = Counter()
+    runs_with: dict[int, list[int]] = {number: [] for number in callers.values()}
+    for position, made in enumerate(calls):
+        counts.update(made)
+        for caller in set(made):
+            runs_with[caller].append(position)
+    named = [Caller(*caller) for caller in callers]
+    return History(tuple(ordered), tasks, calls, named, counts, runs_with)
+
+
+def _moment(run: Run) -> tuple[float, int]:
+    return run.ended_at, run.outcome

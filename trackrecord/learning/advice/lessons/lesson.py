@@ -1,0 +1,79 @@
+"""A lesson: one fact that was counted from the calls of a project's runs."""
+
+from enum import StrEnum
+from hashlib import blake2b
+
+import msgspec
+
+from ..runs import AGENT
+
+_ID_BYTES = 10
+
+
+class LessonKind(StrEnum):
+    """The kinds of lessons, the most trusted first."""
+
+    FAILS = "fails"
+    NEVER_SUCCEEDS = "never-succeeds"
+    NEEDS_FIRST = "needs-first"
+    LOOPS = "loops"
+    GOES_WITH_SUCCESS = "goes-with-success"
+    THEN_WORKS = "then-works"
+
+
+class LessonState(StrEnum):
+    """The states of a lesson."""
+
+    SEEN = "seen"
+    ESTABLISHED = "established"
+    FADED = "faded"
+
+
+class Lesson(msgspec.Struct, frozen=True, kw_only=True):
+    """One fact, and the runs that it was counted from.
+
+    Attributes:
+        id: follows from the kind and what the lesson is about, whatever the counts.
+        kind: what was counted.
+        state: seen, established once enough tasks show it, faded when it has stopped occurring.
+        tools: the tools it concerns; the first one is what it is about.
+        actor: who calls that tool: "agent", "user" or the name of another agent.
+        example: the template of the error that it is about; "" without one.
+        calls: the calls that were looked at.
+        failing_calls: those of them that failed.
+        runs: the runs behind it.
+        successes: those of them that reached their goal.
+        tasks: the distinct tasks of these runs.
+        interval: the 95% interval of the share or the effect, counted over tasks.
+        effect: the difference that it makes, -1..1; None where nothing is compared.
+        strength: what lessons are ranked by, 0..1: how sure, how trusted and how recent it is.
+        last_seen: when the newest run behind it ended, seconds since the epoch.
+        outcomes: the rows of the outcomes of its newest runs, the newest first.
+        lines: the fact as one line, by language.
+        also: the lines, in English, of the facts that the same runs tell.
+    """
+
+    id: str
+    kind: LessonKind
+    state: LessonState
+    tools: tuple[str, ...]
+    actor: str = AGENT
+    example: str = ""
+    calls: int = 0
+    failing_calls: int = 0
+    runs: int
+    successes: int
+    tasks: int
+    interval: tuple[float, float] | None = None
+    effect: float | None = None
+    strength: float
+    last_seen: float
+    outcomes: tuple[int, ...]
+    lines: dict[str, str]
+    also: tuple[str, ...] = ()
+
+
+def lesson_id(kind: LessonKind, subject: tuple[str, ...]) -> str:
+    """Return the id of the lesson of a kind about a subject: 20 hexadecimal digits."""
+    said = msgspec.json.encode((kind, subject))
+    return blake2b(said, digest_size=_ID_BYTES).hexdigest()

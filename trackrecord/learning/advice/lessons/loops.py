@@ -1,0 +1,95 @@
+"""Loops: the same call with the same arguments, again and again, and how such runs end."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
+
+from .finding import Finding
+from .history import History
+from .lesson import LessonKind
+from .rules import LessonRules
+from .span import span_of
+from .wording import counted, tool_text
+
+# From so many equal calls in a row on, it is a loop.
+_AGAIN: Final = 3
+_MOSTLY: Final = 0.5
+
+
+@dataclass
+class _Loop:
+    """The runs that repeat a call without a change, and the repeated calls."""
+
+    positions: list[int] = field(default_factory=list)
+    calls: int = 0
+    failing: int = 0
+
+
+def find_loops(history: History, rules: LessonRules) -> Iterator[Finding]:
+    """Yield the calls of the agent that several tasks' runs repeat without a change.
+
+    A loop counts if such runs succeed less often than others, or the repeated calls mostly fail:
+    asking again for what has not arrived yet is no harm.
+    """
+    for caller, loop in _loops_of(history).items():
+        if len(history.tasks_of(loop.positions)) < rules.min_tasks:
+            continue
+        won = sum(history.successes[position] for position in loop.positions)
+        runs, others = len(loop.positions), len(history.runs) - len(loop.positions)
+        others_won = sum(history.successes) - won
+        # The part of the successes of other runs that these runs lack.
+        lost = 1 - won * others / (runs * others_won) if others_won else 0.0
+        harm = max(lost, loop.failing / loop.calls if loop.failing > _MOSTLY * loop.calls else 0.0)
+        if harm > 0:
+            yield _finding(history, caller, loop, (won, others_won, others), harm)
+
+
+def _loops_of(history: History) -> dict[int, _Loop]:
+    found: defaultdict[int, _Loop] = defaultdict(_Loop)
+    for position, run in enumerate(history.runs):
+        calls = history.calls[position]
+        if len(calls) - len(set(calls)) < _AGAIN - 1:
+            continue
+        made = zip(calls, run.steps, strict=True)
+        for (caller, arguments), equal in groupby(made, lambda call: (call[0], call[1].arguments)):
+            steps = [step for _, step in equal]
+            # Without arguments nothing is the same: `next_page` shows another page each time.
+            if len(steps) < _AGAIN or not arguments or not history.is_agents(caller):
+                continue
+            loop = found[caller]
+            if loop.positions[-1:] != [position]:
+                loop.positions.append(position)
+            loop.calls += len(steps)
+            loop.failing += sum(step.failed for step in steps)
+    return found
+
+
+def _finding(
+    history: History, caller: int, loop: _Loop, ended: tuple[int, int, int], harm: float
+) -> Finding:
+    who, (won, others_won, others) = history.callers[caller], ended
+    runs, tasks = len(loop.positions), len(history.tasks_of(loop.positions))
+    span = span_of(history, history.runs_with[caller], loop.positions)
+    name = tool_text(who)[0]
+    return Finding(
+        kind=LessonKind.LOOPS,
+        subject=tuple(who),
+        tools=(who.tool,),
+        positions=loop.positions,
+        calls=loop.calls,
+        failing_calls=loop.failing,
+        interval=span.interval,
+        sure=span.interval[0] * harm,
+        is_over=span.is_over,
+        lines={
+            "en": f"{name} was called {_AGAIN} or more times in a row with the same arguments in "
+            f"{counted(runs, 'runs')}, in {counted(tasks, 'tasks')}: {loop.failing} of these "
+            f"{loop.calls} calls failed, {won} of these runs succeeded, and {others_won} of the "
+            f"{counted(others, 'other runs')}",
+            "zh": f"{name} 在 {runs} 次运行中以相同参数连续调用 {_AGAIN} 次或更多,涉及 {tasks} "
+            f"个任务: 这 {loop.calls} 次调用中 {loop.failing} 次失败,这些运行中 {won} 次成功,其他 "
+            f"{others} 次运行中 {others_won} 次成功",
+        },
+    )

@@ -1,0 +1,46 @@
+"""Spans: from when to when something occurred, how often in that time, and whether it stopped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .chance import share_interval
+from .history import History
+
+# A silence that chance would explain this rarely is an end.
+_HARDLY: Final = 0.05
+_FEWEST_SINCE: Final = 3
+
+
+@dataclass(frozen=True)
+class Span:
+    """How often something occurred, from its first occurrence to its last.
+
+    What broke yesterday is counted from then on, and what was mended last month up to then:
+    all other tasks tell nothing of it.
+
+    Attributes:
+        interval: of its share of the tasks that could show it.
+        is_over: whether it has stopped: in too many tasks since then it could have occurred.
+    """
+
+    interval: tuple[float, float]
+    is_over: bool
+
+
+def span_of(history: History, chances: Sequence[int], seen: Sequence[int]) -> Span:
+    """Return the span of something that occurs in runs.
+
+    Args:
+        history: the runs.
+        chances: the positions of the runs in which it could have occurred, ascending.
+        seen: those in which it did, ascending.
+    """
+    first, last = seen[0], seen[-1]
+    within = history.tasks_of(position for position in chances if first <= position <= last)
+    since = history.tasks_of(position for position in chances if position > last)
+    shown = len(history.tasks_of(seen))
+    silence = (1 - shown / len(within)) ** len(since)
+    return Span(
+        share_interval(shown, len(within)), len(since) >= _FEWEST_SINCE and silence <= _HARDLY
+    )

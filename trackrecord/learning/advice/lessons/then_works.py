@@ -1,0 +1,118 @@
+"""What then works: after a failure the same tool works again, or another one takes its place."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from .after_failures import AfterFailures, after_failures
+from .chance import share_interval
+from .finding import Finding
+from .history import History
+from .lesson import LessonKind
+from .rules import LessonRules
+from .span import span_of
+from .wording import counted, named, of_all
+
+_MOSTLY: Final = 0.5
+_MIN_RUNS: Final = 5
+
+
+def find_remedies(history: History, rules: LessonRules) -> Iterator[Finding]:
+    """Yield what worked in the runs after a failure of one of the agent's tools."""
+    failing: Counter[int] = Counter()
+    for position, run in enumerate(history.runs):
+        for caller, step in zip(history.calls[position], run.steps, strict=True):
+            failing[caller] += step.failed
+    for tool, after in after_failures(history).items():
+        if (found := _again(history, rules, tool, after)) is not None:
+            yield found
+        for other, positions in after.instead.items():
+            found = _instead(history, rules, (tool, other), positions, failing)
+            if found is not None:
+                yield found
+
+
+def _again(history: History, rules: LessonRules, tool: int, after: AfterFailures) -> Finding | None:
+    positions = list(after.works)
+    tasks, tried = history.tasks_of(positions), history.tasks_of(after.again)
+    interval = share_interval(len(tasks), len(tried))
+    if len(positions) < _MIN_RUNS or len(tasks) < rules.min_tasks or interval[0] < _MOSTLY:
+        return None
+    name, gave_up = named(history.callers[tool].tool), len(after.gave_up)
+    works, again = len(positions), len(after.again)
+    before, times = _commonest(history, after.works)
+    through = before != tool and times >= _MOSTLY * works
+    between = named(history.callers[before].tool)
+    english = f"{works} of {again} runs" + (
+        f" ({times} times right after {between})" if through else ""
+    )
+    chinese = f"{again} 次中有 {works} 次" + (
+        f"(其中 {times} 次紧接在 {between} 之后)" if through else ""
+    )
+    if gave_up:
+        english += f"; {counted(gave_up, 'runs')} gave up"
+        chinese += f";{gave_up} 次放弃"
+    return Finding(
+        kind=LessonKind.THEN_WORKS,
+        subject=(history.callers[tool].tool,) * 2,
+        tools=tuple(history.callers[each].tool for each in ([tool, before] if through else [tool])),
+        positions=positions,
+        calls=history.counts[tool],
+        interval=interval,
+        sure=interval[0],
+        remedy={"en": f"tried again, it worked in {english}", "zh": f"重试后成功: {chinese}"},
+        lines={
+            "en": f"after {name} failed and was tried again, it worked in {english}",
+            "zh": f"{name} 失败并重试后成功: {chinese}",
+        },
+    )
+
+
+def _commonest(history: History, works: dict[int, int]) -> tuple[int, int]:
+    """Return the call that mostly came right before, and how often."""
+    times = Counter(works.values())
+    return min(times.items(), key=lambda item: (-item[1], history.callers[item[0]]))
+
+
+def _instead(
+    history: History,
+    rules: LessonRules,
+    pair: tuple[int, int],
+    positions: list[int],
+    failing: Counter[int],
+) -> Finding | None:
+    tool, other = pair
+    calls, failed = history.counts[tool], failing[tool]
+    others, worked = history.counts[other], history.counts[other] - failing[other]
+    interval = share_interval(worked, others)
+    if (
+        len(history.tasks_of(positions)) < rules.min_tasks
+        or failed < _MOSTLY * calls
+        or interval[0] < _MOSTLY
+    ):
+        return None
+    who, instead = history.callers[tool].tool, history.callers[other].tool
+    place = counted(len(positions), "runs")
+    english = f"{named(instead)}, which took its place in {place}, worked in " + of_all(
+        worked, others, "calls"
+    )
+    chinese = (
+        f"在 {len(positions)} 次运行中取代它的 {named(instead)} 的 {others} 次调用中有 {worked} "
+        "次成功"
+    )
+    return Finding(
+        kind=LessonKind.THEN_WORKS,
+        subject=(who, instead),
+        tools=(who, instead),
+        positions=positions,
+        calls=calls,
+        failing_calls=failed,
+        interval=interval,
+        sure=interval[0],
+        is_over=span_of(history, history.runs_with[tool], positions).is_over,
+        remedy={"en": english, "zh": chinese},
+        lines={
+            "en": f"{named(who)} failed in {of_all(failed, calls, 'calls')}; {english}",
+            "zh": f"{named(who)} 的 {calls} 次调用中有 {failed} 次失败;{chinese}",
+        },
+    )

@@ -1,0 +1,150 @@
+"""Clusters of instructions: texts that share their rare words, as spherical k-means finds them.
+
+The beginning is greedy: the text with the most similar ones leads the first cluster, and so on.
+Everything is a function of the set of texts.
+"""
+
+import re
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum, sqrt
+from typing import Final
+
+from .task_index import TaskIndex, build_index, idf, index_words
+
+# Texts at least so similar belong together; a text may be further from the middle of its cluster.
+_ALIKE: Final = 0.2
+_NEAR_CENTRE: Final = 0.15
+_MOST_CLUSTERS: Final = 40
+_LEAST_TEXTS: Final = 3
+_NEIGHBOURS: Final = 60
+_PASSES: Final = 3
+# The words of a cluster that count when a text is assigned, and those of its name.
+_WORDS_KEPT: Final = 40
+_WORDS_OF_NAME: Final = 3
+_LEAST_TEXTS_OF_NAME: Final = 2
+_SHORTEST_WORD: Final = 3
+# Names of people, places and things, addresses and identifiers: no part of a cluster's name.
+_PROPER: Final = re.compile(r"\S*[@\d]\S*|\w*[A-Z]\w*")
+
+_Vector = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters of texts by their words.
+
+    Attributes:
+        names: the most characteristic words of each cluster, by position.
+        centres: for each word, the clusters that it speaks for, and how much.
+        rarity: how much each word counts in a text.
+    """
+
+    names: tuple[tuple[str, ...], ...] = ()
+    centres: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    rarity: Mapping[str, float] = field(default_factory=dict)
+
+    def position_for(self, text: str) -> int | None:
+        """Return the position of the cluster a text belongs to; None if it resembles none."""
+        return _nearest(_vector(index_words(text), self.rarity), self.centres)
+
+
+def find_clusters(texts: Collection[str]) -> Clusters:
+    """Return the clusters of distinct texts, in which each has a few texts at least."""
+    texts = sorted(set(texts))
+    index = build_index(texts)
+    rarity = {
+        word: idf(len(array("I", positions)), index.size)
+        for word, positions in index.words.items()
+        if len(word) >= _SHORTEST_WORD or not word.isascii()
+    }
+    vectors = [_vector(index_words(text), rarity) for text in texts]
+    groups = _beginning(index, texts)
+    for _ in range(_PASSES):
+        centres = _by_word(_centre(vectors[each] for each in group) for group in groups)
+        groups = _assigned(vectors, centres)
+    found = sorted(
+        (_name(centre, [texts[each] for each in group]), sorted(centre.items()))
+        for group in groups
+        for centre in (_centre(vectors[each] for each in group),)
+    )
+    centres = _by_word(dict(centre) for _, centre in found)
+    return Clusters(tuple(name for name, _ in found), centres, rarity)
+
+
+def _vector(words: Iterable[str], rarity: _Vector) -> dict[str, float]:
+    """Return the vector of a text, of length 1, with its words in a fixed order."""
+    weights = {word: rarity[word] for word in sorted(words) if word in rarity}
+    length = sqrt(fsum(weight * weight for weight in weights.values()))
+    return {word: weight / length for word, weight in weights.items()}
+
+
+def _beginning(index: TaskIndex, texts: Sequence[str]) -> list[list[int]]:
+    """Return groups around the texts that have the most similar ones."""
+    alike = [
+        [position for position, cosine in index.similar(text, most=_NEIGHBOURS) if cosine >= _ALIKE]
+        for text in texts
+    ]
+    free = set(range(len(texts)))
+    groups = []
+    for leader in sorted(free, key=lambda each: (-len(alike[each]), each)):
+        if leader not in free:
+            continue
+        group = [each for each in alike[leader] if each in free]
+        free.difference_update(group)
+        if len(group) >= _LEAST_TEXTS:
+            groups.append(sorted(group))
+        if len(groups) == _MOST_CLUSTERS:
+            break
+    return groups
+
+
+def _centre(vectors: Iterable[_Vector]) -> dict[str, float]:
+    """Return the mean direction of vectors, reduced to its heaviest words."""
+    parts: dict[str, list[float]] = defaultdict(list)
+    for vector in vectors:
+        for word, weight in vector.items():
+            parts[word].append(weight)
+    sums = {word: fsum(weights) for word, weights in parts.items()}
+    heaviest = sorted(sums, key=lambda word: (-sums[word], word))[:_WORDS_KEPT]
+    length = sqrt(fsum(sums[word] ** 2 for word in heaviest)) or 1.0
+    return {word: sums[word] / length for word in heaviest}
+
+
+def _by_word(centres: Iterable[_Vector]) -> dict[str, tuple[tuple[int, float], ...]]:
+    found: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for position, centre in enumerate(centres):
+        for word, weight in centre.items():
+            found[word].append((position, weight))
+    return {word: tuple(clusters) for word, clusters in sorted(found.items())}
+
+
+def _nearest(vector: _Vector, centres: Mapping[str, tuple[tuple[int, float], ...]]) -> int | None:
+    cosines: Counter[int] = Counter()
+    for word, weight in vector.items():
+        for position, share in centres.get(word, ()):
+            cosines[position] += weight * share  # type: ignore[assignment]
+    if not cosines:
+        return None
+    best = min(cosines, key=lambda position: (-cosines[position], position))
+    return best if cosines[best] >= _NEAR_CENTRE else None
+
+
+def _assigned(
+    vectors: Sequence[_Vector], centres: Mapping[str, tuple[tuple[int, float], ...]]
+) -> list[list[int]]:
+    groups: dict[int, list[int]] = defaultdict(list)
+    for each, vector in enumerate(vectors):
+        nearest = _nearest(vector, centres)
+        if nearest is not None:
+            groups[nearest].append(each)
+    return [group for _, group in sorted(groups.items()) if len(group) >= _LEAST_TEXTS]
+
+
+def _name(centre: _Vector, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the heaviest words of a centre that several texts have as a common noun or verb."""
+    counts = Counter(word for text in texts for word in index_words(_PROPER.sub(" ", text)))
+    common = [word for word in centre if counts[word] >= _LEAST_TEXTS_OF_NAME]
+    return tuple(sorted(common, key=lambda word: (-centre[word], word))[:_WORDS_OF_NAME])

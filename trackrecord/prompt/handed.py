@@ -1,0 +1,152 @@
+"""What a task is handed: which arm it is in, what is tried on it, and what is recorded of it."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from trackrecord.learning.advice.assignment import Assignment, assign
+from trackrecord.learning.advice.exploring import Prospect, drawn_rates, promising, tried
+from trackrecord.learning.advice.rules import Explore
+from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
+
+from .document import RankedCompetence, RankedPattern, RankingsDocument
+
+TRIED: Final[dict[Language, str]] = {
+    "en": " (little known, worth trying)",
+    "zh": "(所知甚少,值得一试)",
+}
+_LONGEST_ID: Final = 256
+
+_Entry = TypeVar("_Entry")
+
+
+@dataclass(frozen=True)
+class Handing:
+    """How the entries of a project's rankings are handed to one task.
+
+    Attributes:
+        task_id: the task; None where nothing is recorded.
+        assignment: what was drawn for the task.
+        rates: by field of the rankings, the drawn rates of entries by id; empty where nothing is
+            tried.
+        tried: by field, the ids of the entries that are tried.
+        withdrawn: the ids of entries that are handed out no more.
+    """
+
+    task_id: str | None = None
+    assignment: Assignment = field(default=Assignment())
+    rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    tried: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    withdrawn: frozenset[str] = frozenset()
+
+    def in_order(self, name: str, entries: Sequence[_Entry]) -> Sequence[_Entry]:
+        """Return a field's entries in the order that was drawn; as they are where none was."""
+        rates = self.rates.get(name)
+        if not rates:
+            return entries
+        return sorted(entries, key=lambda each: -_drawn_score(each, rates))
+
+    def score(self, name: str, entry: Any) -> float:  # noqa: ANN401 - of any field
+        """Return what an entry is ranked by."""
+        return _drawn_score(entry, self.rates.get(name, {}))
+
+    def line(self, name: str, entry_id: str, line: str, language: Language) -> str:
+        """Return an entry's line, which says whether it is tried."""
+        return line + TRIED[language] if entry_id in self.tried.get(name, ()) else line
+
+
+def handing_of(
+    document: RankingsDocument | None,
+    *,
+    project: str,
+    task_id: str | None,
+    task: str | None,
+    holdout: float,
+    explore: Explore,
+) -> Handing:
+    """Return how a document's entries are handed to a task.
+
+    Args:
+        document: the project's rankings; None where there are none, and nothing is recorded.
+        project: its name.
+        task_id: the id that the task's outcome will have; None where nothing is recorded.
+        task: the task's text, if any.
+        holdout: the setting; a decision in the document goes before it.
+        explore: whether little known entries are tried.
+    """
+    if document is None:
+        return Handing()
+    assignment = assign(
+        project,
+        task_id=task_id,
+        task=task,
+        revision=document.revision,
+        holdout=holdout if document.holdout is None else document.holdout,
+        explore=explore,
+    )
+    withdrawn = frozenset(document.withdrawn)
+    if assignment.seed is None:
+        return Handing(task_id, assignment, withdrawn=withdrawn)
+    rates, on_trial = {}, {}
+    for name, prospects in _prospects(document).items():
+        rates[name] = drawn_rates(prospects, assignment.seed)
+        on_trial[name] = tried(prospects, rates[name])
+    return Handing(task_id, assignment, rates, on_trial, withdrawn)
+
+
+def exposure_of(
+    handing: Handing, document: RankingsDocument, entries: Iterable[str]
+) -> ExposureBody | None:
+    """Return what is recorded of a task; None without a task id.
+
+    Args:
+        handing: how the entries were handed out.
+        document: the project's rankings.
+        entries: the ids of those that the task got, or would have got, best first.
+    """
+    if handing.task_id is None:
+        return None
+    fitting = [name for name in entries if 1 <= len(name) <= _LONGEST_ID]
+    return ExposureBody(
+        project=document.project,
+        task_id=handing.task_id,
+        at=time.time(),
+        withheld=handing.assignment.is_withheld,
+        holdout=handing.assignment.holdout,
+        propensity=handing.assignment.propensity,
+        revision=document.revision,
+        entries=tuple(fitting[:MAX_ENTRIES]),
+    )
+
+
+def _prospects(document: RankingsDocument) -> dict[str, list[Prospect]]:
+    """Return the entries of whose rates something is known, by field: made once for a document."""
+    key = "prospects"
+    found: dict[str, list[Prospect]] | None = document.derived.get(key)
+    if found is None:
+        found = document.derived[key] = {
+            "patterns": promising(map(_of_pattern, document.patterns)),
+            "competences": promising(map(_of_competence, document.competences)),
+        }
+    return found
+
+
+def _of_pattern(pattern: RankedPattern) -> Prospect:
+    return Prospect(pattern.id, 1.0 + pattern.decayed_helpful, 1.0 + pattern.decayed_harmful)
+
+
+def _of_competence(record: RankedCompetence) -> Prospect:
+    return Prospect(record.id, 1.0 + record.success_count, 1.0 + record.failure_count)
+
+
+def _drawn_score(entry: Any, rates: Mapping[str, float]) -> float:  # noqa: ANN401 - of any field
+    if not rates:
+        return float(entry.score)
+    rate = rates.get(entry.id)
+    if rate is None:  # not among the most promising ones
+        return _of_pattern(entry).mean if isinstance(entry, RankedPattern) else float(entry.score)
+    if isinstance(entry, RankedCompetence):  # a third of its score is what the rate stands for
+        return float(entry.score + (rate - entry.expected_success) / 3)
+    return rate

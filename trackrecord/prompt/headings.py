@@ -1,0 +1,46 @@
+"""What stands above the sections of what is learnt, in English and in Chinese.
+
+Apart from the texts of single entries: an agent's process reads those ready from the cache, and
+need not import what writes them.
+"""
+
+from typing import Final
+
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.text.language import Language
+
+ANTI_PATTERNS_HEADING: Final[dict[Language, str]] = {
+    "en": "## Anti-Patterns to Avoid",
+    "zh": "## 要避免的反模式",
+}
+ANTI_PATTERNS_INTRODUCTION: Final[dict[Language, str]] = {
+    "en": "Based on past failures, avoid these strategies:",
+    "zh": "基于过去失败,避免这些策略:",
+}
+PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
+    "en": {
+        Maturity.PROVEN: "## Proven Patterns",
+        Maturity.ESTABLISHED: "## Established Patterns",
+        Maturity.CANDIDATE: "## Candidate Patterns",
+        Maturity.DEPRECATED: "## Deprecated Patterns",
+    },
+    "zh": {
+        Maturity.PROVEN: "## 已验证的模式",
+        Maturity.ESTABLISHED: "## 已确立的模式",
+        Maturity.CANDIDATE: "## 候选模式",
+        Maturity.DEPRECATED: "## 已弃用的模式",
+    },
+}
+COMPETENCES_HEADING: Final[dict[Language, str]] = {
+    "en": "## Tool Procedures and How Often They Worked",
+    "zh": "## 工具流程及其成功率",
+}
+FAILING_HEADING: Final[dict[Language, str]] = {
+    "en": "## Tool Procedures That Never Succeeded",
+    "zh": "## 从未成功的工具流程",
+}
+MEMORIES_HEADING: Final[dict[Language, str]] = {"en": "## Memories", "zh": "## 记忆"}
+PAST_TASKS_HEADING: Final[dict[Language, str]] = {
+    "en": "## Similar Past Tasks and How They Ended",
+    "zh": "## 类似的过往任务及其结果",
+}

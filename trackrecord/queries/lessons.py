@@ -1,0 +1,226 @@
+"""Lessons as a reader is shown them: all of a project, and one with the runs behind it."""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.advice.lessons.find import find_lessons
+from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
+from trackrecord.store.advice.lesson_decisions import (
+    LessonAction,
+    LessonDecision,
+    decide_lesson,
+    dismissed_lessons,
+    lesson_history,
+)
+from trackrecord.store.advice.lesson_runs import LessonRun, runs_of_outcomes
+from trackrecord.store.advice.runs import read_runs
+from trackrecord.times import iso
+
+from .project_rows import project_row
+from .short_ids import matching, whole_id
+
+
+@dataclass(frozen=True)
+class LessonFilter:
+    """Which lessons are wanted; None stands for any.
+
+    Attributes:
+        tool: a tool that they concern.
+        kind: their kind.
+        state: their state.
+        everything: whether faded and dismissed ones are wanted, too.
+    """
+
+    tool: str | None = None
+    kind: LessonKind | None = None
+    state: LessonState | None = None
+    everything: bool = False
+
+    def takes(self, known: "KnownLesson") -> bool:
+        """Return whether a lesson is wanted."""
+        lesson = known.lesson
+        is_over = lesson.state is LessonState.FADED and self.state is not LessonState.FADED
+        return (
+            (self.everything or not (is_over or known.dismissed))
+            and (self.tool is None or self.tool in lesson.tools)
+            and (self.kind is None or self.kind is lesson.kind)
+            and (self.state is None or self.state is lesson.state)
+        )
+
+
+EVERY = LessonFilter()
+
+
+def lesson_filter(
+    *, tool: str | None, kind: str | None, state: str | None, everything: bool
+) -> LessonFilter:
+    """Return the filter for lessons about a tool, of a kind, in a state."""
+    return LessonFilter(
+        tool, LessonKind(kind) if kind else None, LessonState(state) if state else None, everything
+    )
+
+
+@dataclass(frozen=True)
+class KnownLesson:
+    """A lesson, and whether somebody dismissed it.
+
+    Attributes:
+        lesson: as it was counted.
+        dismissed: the decision by which it is dismissed, None if it is not.
+    """
+
+    lesson: Lesson
+    dismissed: LessonDecision | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the lesson as a JSON object."""
+        document = msgspec.structs.asdict(self.lesson)
+        for name in ("outcomes", "also", "lines"):
+            del document[name]
+        return {
+            "text": self.lesson.lines["en"],
+            **document,
+            "last_seen": iso(self.lesson.last_seen),
+            "dismissed": self.dismissed is not None,
+        }
+
+
+@dataclass(frozen=True)
+class LessonDetails:
+    """A lesson with the runs behind it and what was decided about it.
+
+    Attributes:
+        known: the lesson.
+        outcomes: its newest runs, the newest first.
+        history: decisions about it, the oldest first.
+    """
+
+    known: KnownLesson
+    outcomes: tuple[LessonRun, ...]
+    history: tuple[LessonDecision, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the lesson with its runs and its history as a JSON object."""
+        return self.known.to_document() | {
+            "lines": self.known.lesson.lines,
+            "also": list(self.known.lesson.also),
+            "outcomes": [{**asdict(run), "ended_at": iso(run.ended_at)} for run in self.outcomes],
+            "history": [
+                {
+                    "at": iso(decision.at),
+                    "action": decision.action,
+                    "by": decision.actor,
+                    "reason": decision.reason,
+                }
+                for decision in self.history
+            ],
+        }
+
+
+def list_lessons(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    *,
+    at: float | None = None,
+    wanted: LessonFilter = EVERY,
+) -> list[KnownLesson]:
+    """Return the lessons of a project, the strongest first.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose lessons.
+        at: a past moment to answer for: runs received and decisions taken by then count.
+        wanted: which lessons.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    project_id = project_row(connection, project)
+    found = _lessons(connection, settings, project_id, at)
+    return [known for known in found if wanted.takes(known)]
+
+
+def show_lesson(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    lesson_id: str,
+    *,
+    at: float | None = None,
+) -> LessonDetails:
+    """Return one lesson by its id, or the beginning of it, with the runs behind it.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such lesson, or had none at that moment.
+        AmbiguousId: several lessons' ids begin so.
+    """
+    project_id = project_row(connection, project)
+    found = {each.lesson.id: each for each in _lessons(connection, settings, project_id, at)}
+    known = found[whole_id(lesson_id, matching(lesson_id, found), _unknown(lesson_id, project))]
+    return LessonDetails(
+        known,
+        tuple(runs_of_outcomes(connection, project_id, known.lesson.outcomes)),
+        tuple(lesson_history(connection, project_id, known.lesson.id, at=at)),
+    )
+
+
+def decide_about_lesson(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    lesson_id: str,
+    action: LessonAction,
+    *,
+    actor: str,
+    reason: str,
+) -> tuple[str, bool]:
+    """Dismiss or restore a lesson; return its whole id, and whether that changed anything.
+
+    Args:
+        connection: a writing transaction.
+        settings: the rules.
+        project: whose lesson.
+        lesson_id: its id, or the beginning of it.
+        action: what is decided.
+        actor: who decides.
+        reason: why; "" without one.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such lesson.
+        AmbiguousId: several lessons' ids begin so.
+    """
+    project_id = project_row(connection, project)
+    # A dismissed lesson may not be found any more, and can be restored all the same.
+    known = {each.lesson.id for each in _lessons(connection, settings, project_id, None)}
+    known.update(dismissed_lessons(connection, project_id))
+    whole = whole_id(lesson_id, matching(lesson_id, known), _unknown(lesson_id, project))
+    decision = LessonDecision(whole, action, actor, reason, time.time())
+    return whole, decide_lesson(connection, project_id, decision)
+
+
+def _lessons(
+    connection: Connection, settings: DaemonSettings, project_id: int, at: float | None
+) -> list[KnownLesson]:
+    runs = read_runs(connection, project_id, limit=settings.advice.max_runs, at=at)
+    dismissed = dismissed_lessons(connection, project_id, at=at)
+    moment = time.time() if at is None else at
+    return [
+        KnownLesson(lesson, dismissed.get(lesson.id))
+        for lesson in find_lessons(runs, settings.lessons, now=moment)
+    ]
+
+
+def _unknown(lesson_id: str, project: str) -> str:
+    return (
+        f"project {project!r} has no lesson {lesson_id!r}; "
+        "`trackrecord lessons list --all` shows its lessons"
+    )

@@ -1,0 +1,71 @@
+"""The effect of a project's advice, measured from what is on record."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection
+
+from trackrecord.learning.advice.effect.entries import EntryEffect
+from trackrecord.learning.advice.effect.report import EffectReport, effect_of
+from trackrecord.learning.advice.effect.texts import why_withdrawn
+from trackrecord.learning.advice.effect.trials import trials_of
+
+from ..competences.read import read_competences
+from .effect_decisions import MEASURED, EffectDecision, decide_effect, effect_decisions_in_force
+from .exposures import read_exposures
+from .runs import read_runs
+
+# The newest tasks of a project; of older ones the advice was another.
+MOST_TASKS = 20_000
+
+
+def read_effect(
+    connection: Connection, project_id: int, *, at: float | None = None
+) -> EffectReport:
+    """Return what the advice of a project did.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose advice.
+        at: a past moment: only what had been received by then counts.
+    """
+    exposures = read_exposures(connection, project_id, limit=MOST_TASKS, at=at)
+    if not exposures:
+        return EffectReport()
+    runs = read_runs(connection, project_id, limit=MOST_TASKS, at=at)
+    tools_of = {
+        record.id: frozenset(record.required_tools)
+        for record in read_competences(connection, project_id, at=at)
+    }
+    return effect_of(trials_of(exposures, runs), tools_of)
+
+
+def harmful_entries(connection: Connection, project_id: int) -> list[EntryEffect]:
+    """Return the entries that hurt and that nobody has decided about.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose advice.
+    """
+    decided = effect_decisions_in_force(connection, project_id).entries
+    harmful = read_effect(connection, project_id).harmful
+    return [each for each in harmful if each.entry not in decided]
+
+
+def withdraw(
+    connection: Connection, project_id: int, harmful: Iterable[EntryEffect], *, now: float
+) -> None:
+    """Withdraw entries, each with the numbers that it is withdrawn for.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose advice.
+        harmful: the entries.
+        now: seconds since the epoch.
+    """
+    for each in harmful:
+        reason = why_withdrawn(each)
+        decide_effect(
+            connection,
+            project_id,
+            EffectDecision("withdraw", each.entry, None, MEASURED, reason, now),
+        )

@@ -1,0 +1,112 @@
+"""Decisions about a project's advice: its holdout, and which entries are withdrawn.
+
+A log: the last row about a subject counts. The rows of the product itself stand in it beside those
+of people, whose word is never overruled.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from sqlalchemy import Connection, insert, select, update
+
+from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.tables import projects
+from .tables import effect_decisions
+
+Action = Literal["holdout", "withdraw", "restore"]
+
+# Who withdraws an entry whose effect was measured.
+MEASURED: Final = "the measured effect"
+
+
+@dataclass(frozen=True)
+class EffectDecision:
+    """One decision.
+
+    Attributes:
+        action: what was decided.
+        entry: the id of the entry; "" for the holdout.
+        share: the share of the holdout; None for an entry.
+        actor: who decided.
+        reason: why.
+        at: when, seconds since the epoch.
+    """
+
+    action: Action
+    entry: str
+    share: float | None
+    actor: str
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True)
+class EffectDecisions:
+    """The decisions in force.
+
+    Attributes:
+        holdout: the share of tasks that is withheld advice; None where nobody decided.
+        entries: the last decision about each entry, by its id.
+    """
+
+    holdout: float | None = None
+    entries: dict[str, EffectDecision] = field(default_factory=dict)
+
+    @property
+    def withdrawn(self) -> tuple[str, ...]:
+        """The entries that are handed out no more, by id."""
+        return tuple(
+            sorted(name for name, each in self.entries.items() if each.action == "withdraw")
+        )
+
+
+def decide_effect(connection: Connection, project_id: int, decision: EffectDecision) -> None:
+    """Record a decision, and let the rankings be made anew.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose advice.
+        decision: what was decided.
+    """
+    connection.execute(
+        insert(effect_decisions).values(
+            project_id=project_id,
+            at=decision.at,
+            action=decision.action,
+            entry=decision.entry,
+            share=decision.share,
+            actor=decision.actor,
+            reason=decision.reason,
+        )
+    )
+    connection.execute(
+        update(projects)
+        .where(projects.c.id == project_id)
+        .values(revision=next_revision(clock_of(decision.at)))
+    )
+
+
+def effect_decisions_in_force(
+    connection: Connection, project_id: int, *, at: float | None = None
+) -> EffectDecisions:
+    """Return the decisions in force; those of a past moment if one is given."""
+    holdout: float | None = None
+    entries: dict[str, EffectDecision] = {}
+    for each in _decisions(connection, project_id, at):
+        if each.action == "holdout":
+            holdout = each.share
+        else:
+            entries[each.entry] = each
+    return EffectDecisions(holdout, entries)
+
+
+def _decisions(
+    connection: Connection, project_id: int, at: float | None
+) -> Iterator[EffectDecision]:
+    made = effect_decisions.c
+    query = select(effect_decisions).where(made.project_id == project_id).order_by(made.id)
+    if at is not None:
+        query = query.where(made.at <= at)
+    for row in connection.execute(query):
+        yield EffectDecision(row.action, row.entry, row.share, row.actor, row.reason, row.at)

@@ -1,0 +1,99 @@
+"""The exposures of a project: what was handed to which task, or withheld from it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.wire.exposure import ExposureBody
+
+from ..database.bulk_insert import insert_rows
+from .tables import exposures
+
+_COLUMNS = tuple(column for column in exposures.c if column.name != "id")
+_entries = msgspec.json.Decoder(tuple[str, ...])
+
+
+@dataclass(frozen=True)
+class ReceivedExposure:
+    """An exposure as it arrived.
+
+    Attributes:
+        body: what it says.
+        exposure_id: its id, or what stands for a missing one.
+        received_at: when it arrived, seconds since the epoch.
+    """
+
+    body: ExposureBody
+    exposure_id: str
+    received_at: float
+
+
+def record_exposures(
+    connection: Connection,
+    project_ids: Mapping[str, int],
+    received: Iterable[ReceivedExposure],
+) -> None:
+    """Record exposures; those that are on record already change nothing.
+
+    Args:
+        connection: within a writing transaction.
+        project_ids: the rows of their projects.
+        received: in any order.
+    """
+    rows = [
+        (
+            project_ids[each.body.project],
+            each.exposure_id,
+            each.body.task_id,
+            # A clock that is ahead cannot put an exposure behind its task's outcome.
+            each.received_at if each.body.at is None else min(each.body.at, each.received_at),
+            each.received_at,
+            each.body.withheld,
+            each.body.holdout,
+            each.body.propensity,
+            each.body.revision,
+            msgspec.json.encode(each.body.entries).decode(),
+        )
+        for each in received
+    ]
+    insert_rows(connection, exposures, _COLUMNS, sorted(rows, key=lambda row: row[:2]))
+
+
+def read_exposures(
+    connection: Connection, project_id: int, *, limit: int, at: float | None = None
+) -> list[Exposure]:
+    """Return the exposures of a project that were made last, the oldest first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose exposures.
+        limit: how many to return at most.
+        at: a past moment: only what had been received by then counts.
+    """
+    made = exposures.c
+    query = (
+        select(exposures)
+        .where(made.project_id == project_id)
+        .order_by(made.at.desc(), made.exposure_id.desc())
+        .limit(limit)
+    )
+    if at is not None:
+        query = query.where(made.received_at <= at)
+    found = [
+        Exposure(
+            exposure_id=row.exposure_id,
+            task_id=row.task_id,
+            at=row.at,
+            is_withheld=row.is_withheld,
+            holdout=row.holdout,
+            propensity=row.propensity,
+            revision=row.revision,
+            entries=_entries.decode(row.entries),
+        )
+        for row in connection.execute(query)
+    ]
+    found.reverse()
+    return found

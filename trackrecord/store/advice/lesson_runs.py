@@ -1,0 +1,37 @@
+"""The runs behind a lesson, as a person looks them up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from ..outcomes.tables import outcomes
+
+
+@dataclass(frozen=True)
+class LessonRun:
+    """One run behind a lesson.
+
+    Attributes:
+        outcome_id: the id of its outcome.
+        task_id: the task.
+        ended_at: when it ended, seconds since the epoch.
+        success: whether the task reached its goal.
+    """
+
+    outcome_id: str
+    task_id: str
+    ended_at: float
+    success: bool
+
+
+def runs_of_outcomes(
+    connection: Connection, project_id: int, rows: Sequence[int]
+) -> list[LessonRun]:
+    """Return the runs of outcomes by their rows, in the order of the rows."""
+    columns = outcomes.c
+    query = select(
+        columns.id, columns.outcome_id, columns.task_id, columns.ended_at, columns.success
+    ).where(columns.project_id == project_id, columns.id.in_(rows))
+    found = {row.id: LessonRun(*row[1:]) for row in connection.execute(query)}
+    return [found[row] for row in rows if row in found]

@@ -1,0 +1,23 @@
+"""The indexes of memories and past tasks over a part of a table's rows.
+
+Apart from the tables: SQLAlchemy imports the whole of a database's dialect to check what an index
+has of its own there, and only migrations need to know them.
+"""
+
+from sqlalchemy import Index
+
+from .tables import memories, past_tasks
+
+Index(
+    "ix_memories_unmarked",
+    memories.c.project_id,
+    sqlite_where=memories.c.position.is_(None),
+    postgresql_where=memories.c.position.is_(None),
+)
+
+Index(
+    "ix_past_tasks_waiting",
+    past_tasks.c.outcome,
+    sqlite_where=~past_tasks.c.is_indexed,
+    postgresql_where=~past_tasks.c.is_indexed,
+)

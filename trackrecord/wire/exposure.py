@@ -1,0 +1,87 @@
+"""An exposure on the wire: what was handed to which task, or withheld from it.
+
+All input from outside is checked here, once, whichever way it came.
+"""
+
+import re
+from typing import Annotated, Final
+
+import msgspec
+
+from trackrecord.errors import InvalidExposure
+from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
+
+from .outcome import MAX_BODY_BYTES
+
+MAX_ENTRIES: Final = 1000
+
+ExposureId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+Label = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
+
+
+class ExposureBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one task was handed, or would have been handed.
+
+    Attributes are those of the wire format.
+    """
+
+    task_id: Label
+    entries: tuple[Label, ...]
+    project: ProjectName = DEFAULT_PROJECT
+    exposure_id: ExposureId | None = None
+    at: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    withheld: bool = False
+    holdout: Share = 0.0
+    propensity: Share = 1.0
+    revision: Annotated[int, msgspec.Meta(ge=0, le=2**53)] = 0
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(ExposureBody)
+
+
+def encode_exposure(exposure: ExposureBody) -> bytes:
+    """Return the body of an exposure.
+
+    Raises:
+        InvalidExposure: it has a text that JSON cannot hold.
+    """
+    try:
+        return _encoder.encode(exposure)
+    except (msgspec.MsgspecError, UnicodeEncodeError) as error:
+        message = f"the exposure cannot be written as JSON ({type(error).__name__})"
+        raise InvalidExposure(message) from None
+
+
+def decode_exposure(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> ExposureBody:
+    """Decode and check one body.
+
+    Raises:
+        InvalidExposure: it is too large, not JSON, not an object, or a field is of the wrong type
+            or range. The message never repeats the body's content.
+    """
+    if len(body) > max_bytes:
+        message = f"the exposure has {len(body)} bytes, {max_bytes} are allowed"
+        raise InvalidExposure(message)
+    try:
+        exposure = _decoder.decode(body)
+    except RecursionError:
+        message = "the exposure is nested too deeply"
+        raise InvalidExposure(message) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        message = f"invalid exposure: {error}"
+        raise InvalidExposure(message) from None
+    if len(exposure.entries) > MAX_ENTRIES:
+        message = f"the exposure has {len(exposure.entries)} entries, {MAX_ENTRIES} are allowed"
+        raise InvalidExposure(message)
+    for name in ("project", "exposure_id", "task_id"):
+        if _UNSTORABLE.search(getattr(exposure, name) or ""):
+            message = f"field {name} contains a NUL character or a lone surrogate"
+            raise InvalidExposure(message)
+    if any(_UNSTORABLE.search(entry) for entry in exposure.entries):
+        message = "field entries contains a NUL character or a lone surrogate"
+        raise InvalidExposure(message)
+    return exposure
