@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ...competences.recipe import CHECKS, is_check
-from ...text.words import words_of
-from .errors import ToolError, errors_of, joined_errors
+from .errors import ToolError, errors_of, joined_errors, may_fail
 from .finding import Finding
 from .history import History
 from .lesson import LessonKind
@@ -18,11 +16,6 @@ _MOSTLY: Final = 0.5
 _MOST_CANDIDATES: Final = 1000
 # What fails so much more often since its first failure is told from then on.
 _LATELY: Final = 2.0
-# Whoever checks a balance or validates an address asks for a fact, and is to get it.
-_RUNS_CODE: Final = CHECKS - {
-    "check", "checks", "checker", "verify", "verification", "validate", "validation",
-    "检查", "校验", "验证",
-}  # fmt: skip
 
 
 def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
@@ -53,8 +46,7 @@ def _candidates(
 
 
 def _is_lesson(history: History, caller: int, error: ToolError) -> bool:
-    tool = history.callers[caller].tool
-    if not (is_check(tool) and words_of(tool) & _RUNS_CODE):
+    if not may_fail(history.callers[caller].tool):
         return True
     # Tests and builds that fail at times do what they are there for.
     return error.calls >= _MOSTLY * _calls_between(
