@@ -32,6 +32,7 @@ BENCHMARKS = (
     "long_past",
     "memories",
     "lessons",
+    "estimates",
     "artifacts",
     "benchmark_rates",
     "first_publish",
