@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PURE := tests/learning tests/candidates tests/test_outcome.py tests/test_own_strategies.py
 
+# The tests start hundreds of processes. Without bytecode each of them compiles what it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test quick check packages bench bench-learning clean
 .DEFAULT_GOAL := test
 

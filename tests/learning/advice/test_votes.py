@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.runs import Run, Step
-from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, ballots_of, recommend
+from trackrecord.learning.advice.task_index import build_index
+from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Ballots, ballots_of, recommend
 from trackrecord.learning.numbers.decay import DAY
 
 NOW = 1_780_000_000.0
@@ -173,3 +174,15 @@ def test_hostile_texts_are_answered(text, tool):
     """Whatever comes from outside."""
     found = asked([run(1, text, [tool]), run(2, text, [tool])], text)
     assert 0 <= found.confidence <= 1
+
+
+def test_the_example_of_the_documentation():
+    """Two votes of the very text, and one of a text whose cosine is a half."""
+    index = build_index(["book flight", "book hotel"])
+    tallies = [[(0, 2, 0, NOW)], [(1, 1, 0, NOW)]]
+    ballots = Ballots(index, tallies, [("find", "refund"), ("search", "book")])
+    cosine = dict(index.similar("book flight", most=2))[1]
+    assert recommend(ballots, "book flight", now=NOW).confidence == pytest.approx(
+        2 / (2 + cosine**2)
+    )
+    assert round(2 / (2 + 0.5**2), 2) == 0.89
