@@ -101,6 +101,17 @@ def test_scattered_votes_and_unknown_texts_need_more_information():
     assert asked([run(1, CANCEL, ["find"], success=False)], CANCEL).needs_more
 
 
+def test_a_task_like_all_others_is_told_what_succeeds_mostly():
+    """Words of more than half of the texts tell none apart, and yet they are shared."""
+    runs = [run(n, f"close the ticket of {chr(97 + n)}x", ["close"]) for n in range(9)]
+    runs.append(run(9, "close the ticket of zz", ["give_up"]))
+    found = asked(runs, "close the ticket of somebody")
+    assert found.ranked[0].tools == ("close",)
+    assert found.confidence == pytest.approx(0.9)
+    assert len(found.similar) == 10
+    assert asked(runs, "paint the wall").ranked == ()
+
+
 def test_without_a_text_every_success_votes():
     """The commonest success of the project."""
     found = asked([*desk(), run(6, "paint the wall", ["search", "book"])], None)
