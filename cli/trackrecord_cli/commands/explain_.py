@@ -18,7 +18,7 @@ from ..screen import console, print_json
     metavar="TOOLS",
     help="Explain how often a procedure succeeds instead: the names of its tools, joined with +.",
 )
-@click.option("--task", metavar="TEXT", help="The task that the procedure is meant for.")
+@click.option("--task", metavar="TEXT", help="Answer for a task with this text.")
 @project_option
 @at_option
 @json_option
