@@ -18,6 +18,7 @@ from trackrecord.learning.patterns.texts import Inversion, PatternWording, patte
 from trackrecord.learning.strategies.phrases import as_phrase
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import language_of
+from trackrecord.learning.text.masking import masked
 from trackrecord.learning.text.slug import slug_of_words
 from trackrecord.learning.text.words import words_of
 from trackrecord.wire.outcome import decode_outcome
@@ -42,6 +43,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "classify_text": classify_text,
     "decode_outcome": decoded,
     "language_of": language_of,
+    "masked": masked,
     "pattern_line": lambda text: pattern_line(
         PatternWording(text, Maturity.PROVEN, Evidence(9, 0, 0, 9.0, 0.0))
     ),
