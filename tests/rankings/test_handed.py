@@ -10,11 +10,12 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.prompt.advice_document import AdviceDocument, Expected, PatternEntry
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.context import context
 from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.handed import TRIED
+from trackrecord.prompt.handed import TRIED, handing_of
 from trackrecord.prompt.presentation import present_pattern
 from trackrecord.testing import captured, rankings_of
 
@@ -192,3 +193,32 @@ def test_without_rankings_nothing_is_recorded(settings, client):
     answer = RankingsReader(settings).read(project="p", task_id="t")
     assert (answer.arm, answer.exposure) == (None, None)
     assert answer.problem == "nothing is learnt yet"
+
+
+def test_drawn_rates_come_from_the_estimates_where_there_are_any():
+    """Those of the advice go before the rankings' own counts; strange ones never break a draw."""
+    document = RankingsDocument(project="p", revision=1, computed_at=0.0, patterns=GIVEN)
+    sure = Expected(9000.0, 1000.0, 0.9, 0.89, 0.91)
+    advice = AdviceDocument(
+        project="p",
+        revision=1,
+        computed_at=0.0,
+        patterns=(
+            PatternEntry(slug="new", expected=sure),
+            PatternEntry(slug="other", expected=Expected(0.0, 0.0, 0.5, 0.0, 1.0)),
+        ),
+    )
+    for counted in (advice, None):
+        rates = [
+            handing_of(
+                document,
+                project="p",
+                task_id=f"t{number}",
+                task=None,
+                holdout=0.0,
+                explore="full",
+                advice=counted,
+            ).rates["patterns"]["new"]
+            for number in range(30)
+        ]
+        assert (max(rates) - min(rates) < 0.03) == (counted is not None)

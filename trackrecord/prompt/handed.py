@@ -11,6 +11,7 @@ from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
 
+from .advice_document import AdviceDocument, Expected
 from .document import RankedCompetence, RankedPattern, RankingsDocument
 
 TRIED: Final[dict[Language, str]] = {
@@ -18,6 +19,7 @@ TRIED: Final[dict[Language, str]] = {
     "zh": "(所知甚少,值得一试)",
 }
 _LONGEST_ID: Final = 256
+_LEAST_MASS: Final = 1e-3
 
 _Entry = TypeVar("_Entry")
 
@@ -67,6 +69,7 @@ def handing_of(
     task: str | None,
     holdout: float,
     explore: Explore,
+    advice: AdviceDocument | None = None,
 ) -> Handing:
     """Return how a document's entries are handed to a task.
 
@@ -77,6 +80,8 @@ def handing_of(
         task: the task's text, if any.
         holdout: the setting; a decision in the document goes before it.
         explore: whether little known entries are tried.
+        advice: what is counted from the project's runs; its estimates are drawn from where it has
+            any, and the rankings' own counts elsewhere.
     """
     if document is None:
         return Handing()
@@ -92,7 +97,7 @@ def handing_of(
     if assignment.seed is None:
         return Handing(project, task_id, assignment, withdrawn=withdrawn)
     rates, on_trial = {}, {}
-    for name, (prospects, means) in _prospects(document).items():
+    for name, (prospects, means) in _prospects(document, advice).items():
         drawn = drawn_rates(prospects, assignment.seed)
         on_trial[name] = tried(prospects, drawn)
         rates[name] = {**means, **drawn}
@@ -127,28 +132,49 @@ def exposure_of(
 _Prospects = dict[str, tuple[list[Prospect], dict[str, float]]]
 
 
-def _prospects(document: RankingsDocument) -> _Prospects:
-    """Return the promising entries and the means of all by field: made once for a document."""
-    key = "prospects"
-    found: _Prospects | None = document.derived.get(key)
-    if found is None:
-        all_of = {
-            "patterns": [_of_pattern(each) for each in document.patterns],
-            "competences": [_of_competence(each) for each in document.competences],
-        }
-        found = document.derived[key] = {
-            name: (promising(entries), {each.id: each.mean for each in entries})
-            for name, entries in all_of.items()
-        }
-    return found
+def _prospects(document: RankingsDocument, advice: AdviceDocument | None) -> _Prospects:
+    """Return the promising entries and the means of all by field: made once for both documents."""
+    made_with, found = document.derived.get("prospects", (None, None))
+    if found is None or made_with is not advice:
+        found = _made(document, advice)
+        document.derived["prospects"] = advice, found
+    made: _Prospects = found
+    return made
 
 
-def _of_pattern(pattern: RankedPattern) -> Prospect:
+def _made(document: RankingsDocument, advice: AdviceDocument | None) -> _Prospects:
+    patterns: dict[str, Expected] = {}
+    procedures: dict[str, Expected] = {}
+    if advice is not None:
+        patterns = {each.slug: each.expected for each in advice.patterns}
+        procedures = {each.signature: each.expected for each in advice.procedures}
+    all_of = {
+        "patterns": [_of_pattern(each, patterns) for each in document.patterns],
+        "competences": [_of_competence(each, procedures) for each in document.competences],
+    }
+    return {
+        name: (promising(entries), {each.id: each.mean for each in entries})
+        for name, entries in all_of.items()
+    }
+
+
+def _of_pattern(pattern: RankedPattern, known: Mapping[str, Expected]) -> Prospect:
+    expected = known.get(pattern.id)
+    if expected is not None:
+        return _estimated(pattern.id, expected)
     return Prospect(pattern.id, 1.0 + pattern.decayed_helpful, 1.0 + pattern.decayed_harmful)
 
 
-def _of_competence(record: RankedCompetence) -> Prospect:
+def _of_competence(record: RankedCompetence, known: Mapping[str, Expected]) -> Prospect:
+    expected = known.get(record.skill_name.removeprefix("skill:"))
+    if expected is not None:
+        return _estimated(record.id, expected)
     return Prospect(record.id, 1.0 + record.success_count, 1.0 + record.failure_count)
+
+
+def _estimated(name: str, expected: Expected) -> Prospect:
+    # Nothing is drawn from a distribution without mass, as another version may have written it.
+    return Prospect(name, max(expected.a, _LEAST_MASS), max(expected.b, _LEAST_MASS))
 
 
 def _drawn_score(entry: Any, rates: Mapping[str, float]) -> float:  # noqa: ANN401 - of any field
