@@ -31,6 +31,7 @@ BENCHMARKS = (
     "selection",
     "long_past",
     "memories",
+    "lessons",
     "estimates",
     "artifacts",
     "benchmark_rates",

@@ -132,6 +132,20 @@ def test_filters(store):
     assert lessons_of(store, wanted=LessonFilter(tool="find")) == []
 
 
+def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
+    """A person wanted to see the bug; the same error from another script is one."""
+
+    def ran(number, command):
+        call = {"tool": "bash", "args": {"command": command}, "ok": False, "error": "ValueError: x"}
+        return {"outcome_id": f"{command}{number}", "task_id": f"t{number}", "tool_graph": [call]}
+
+    wanted = [ran(n, "cd /src && python reproduce.py") | {"success": True} for n in range(5)]
+    teach(store, wanted)
+    assert lessons_of(store) == []
+    teach(store, [ran(n, "python setup.py") | {"success": True} for n in range(5)])
+    assert lessons_of(store)[0].lesson.failing_calls == 5
+
+
 def test_an_unknown_id(store):
     """One line that says where to look."""
     teach(store, [failing(1)])

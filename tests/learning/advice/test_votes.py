@@ -109,14 +109,17 @@ def test_without_a_text_every_success_votes():
 
 def test_tools_are_voted_on_where_whole_sets_never_recur():
     """As with shells: what most of the similar successes have in common."""
-    runs = [run(n, f"{CANCEL} {'abcdef'[n]}x", ["find", "edit", f"cmd_{n}"]) for n in range(6)]
-    found = asked(runs, CANCEL)
+    others = [run(50 + n, f"{BOOK} {chr(97 + n)}y", [], success=False) for n in range(12)]
+    runs = [run(n, f"{CANCEL} {chr(97 + n)}x", ["find", "edit", f"cmd_{n}"]) for n in range(12)]
+    found = asked([*runs, *others], CANCEL)
     assert found.by_tools
     (only,) = found.ranked
     assert (only.tools, only.procedure) == (("edit", "find"), None)
     # Each success has one tool more than what is recommended.
     assert found.confidence == pytest.approx(2 / 3)
-    assert not asked(desk(), CANCEL).by_tools
+    recurring = [run(20 + n, BOOK, ["search", "book"]) for n in range(12)]
+    assert not asked([*runs, *others, *recurring], CANCEL).by_tools
+    assert not asked([*runs[:9], *others], CANCEL).by_tools
 
 
 def test_excluded_procedures_are_not_recommended():

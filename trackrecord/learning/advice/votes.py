@@ -23,9 +23,10 @@ NEEDS_MORE_BELOW: Final = 0.3
 LEAST_SIMILAR: Final = 0.1
 MOST_SIMILAR: Final = 50
 _POWER: Final = 2
-# Where fewer of the successes used a set of tools that succeeded in another text, tools are voted
-# on one by one.
-_SETS_RECUR_FROM: Final = 0.25
+# Where fewer of the successes used a set of tools that another success used too, tools are voted on
+# one by one; of few successes nothing can be said.
+_SETS_RECUR_FROM: Final = 0.5
+_FEW_SUCCESSES: Final = 10
 _MAJORITY: Final = 0.5
 
 # The position of a procedure, its successes, its failures, and when the last of them ended.
@@ -48,16 +49,14 @@ class Ballots:
 
     @cached_property
     def sets_recur(self) -> bool:
-        """Whether sets of tools that succeeded in one text often succeed in others as well."""
-        texts: dict[int, int] = defaultdict(int)
+        """Whether most successes used a set of tools that another success used as well."""
         successes: dict[int, int] = defaultdict(int)
         for tallies in self.tallies:
             for procedure, succeeded, _, _ in tallies:
-                if succeeded:
-                    texts[procedure] += 1
-                    successes[procedure] += succeeded
-        recurring = sum(successes[each] for each, count in texts.items() if count > 1)
-        return recurring >= _SETS_RECUR_FROM * sum(successes.values())
+                successes[procedure] += succeeded
+        total = sum(successes.values())
+        recurring = sum(count for count in successes.values() if count > 1)
+        return total < _FEW_SUCCESSES or recurring >= _SETS_RECUR_FROM * total
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """After a failure: how the run went on, strictly counted.
 
-A call that ends the run is no remedy, and runs that gave up are counted apart.
+A call that ends the run is not a remedy, and runs that gave up are counted apart.
 """
 
 import re
@@ -38,14 +38,12 @@ def after_failures(history: History) -> dict[int, AfterFailures]:
     """Return by tool of the agent what followed its failures."""
     stand_ins = _StandIns(history)
     found: defaultdict[int, AfterFailures] = defaultdict(AfterFailures)
-    for position, run in enumerate(history.runs):
-        first: dict[int, int] = {}
-        for place, step in enumerate(run.steps):
-            if step.error is not None:
-                first.setdefault(history.calls[position][place], place)
-        for tool, place in first.items():
-            if history.is_agents(tool):
-                _follow(history, position, place, found[tool], stand_ins)
+    followed: set[tuple[int, int]] = set()
+    for position, place, tool in history.failed_calls:
+        # From the first failure in the run on.
+        if (position, tool) not in followed and history.is_agents(tool):
+            followed.add((position, tool))
+            _follow(history, position, place, found[tool], stand_ins)
     return found
 
 

@@ -46,10 +46,8 @@ class ToolError:
 def errors_of(history: History) -> dict[int, list[ToolError]]:
     """Return the errors of each caller, the commonest first."""
     found: defaultdict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for position, run in enumerate(history.runs):
-        for caller, step in zip(history.calls[position], run.steps, strict=True):
-            if step.error is not None:
-                found[caller][step.error].append(position)
+    for position, place, caller in history.failed_calls:
+        found[caller][history.runs[position].steps[place].error or ""].append(position)
     return {
         caller: _merged(
             ToolError(template, _words(template), positions)

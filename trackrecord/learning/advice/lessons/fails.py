@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ...competences.recipe import is_check
+from ...competences.recipe import CHECKS, is_check
+from ...text.words import words_of
 from .errors import ToolError, errors_of, joined_errors
 from .finding import Finding
 from .history import History
@@ -15,6 +16,11 @@ from .wording import counted, error_text, of_all, tool_text
 _MOSTLY: Final = 0.5
 # What fails so much more often since its first failure is told from then on.
 _LATELY: Final = 2.0
+# Whoever checks a balance or validates an address asks for a fact, and is to get it.
+_RUNS_CODE: Final = CHECKS - {
+    "check", "checks", "checker", "verify", "verification", "validate", "validation",
+    "检查", "校验", "验证",
+}  # fmt: skip
 
 
 def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
@@ -37,7 +43,8 @@ def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
 def _is_lesson(history: History, rules: LessonRules, caller: int, error: ToolError) -> bool:
     if len(history.tasks_of(error.positions)) < rules.min_tasks:
         return False
-    if not is_check(history.callers[caller].tool):
+    tool = history.callers[caller].tool
+    if not (is_check(tool) and words_of(tool) & _RUNS_CODE):
         return True
     # Tests and builds that fail at times do what they are there for.
     return error.calls >= _MOSTLY * _calls_between(
