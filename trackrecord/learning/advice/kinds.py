@@ -23,7 +23,7 @@ _LEAST_RUNS: Final = 3
 # Texts that clusters are made from: those of the most runs.
 _MOST_TEXTS: Final = 600
 _MOST_NAME_CHARS: Final = 60
-_WITH_DIGIT: Final = re.compile(r"\S*\d\S*")
+_DIGIT: Final = re.compile(r"\d")
 
 _TRIGGER: Final = "trigger"
 _WORDS: Final = "words"
@@ -132,9 +132,8 @@ def _most_frequent(counts: Counter[str], most: int) -> list[str]:
 
 def _name(label: str) -> str:
     """Return a trigger or a repository as people are told it, without words that have digits."""
-    return one_line(
-        unlabelled(one_line(" ".join(_WITH_DIGIT.sub(" ", label).split()))), _MOST_NAME_CHARS
-    )
+    words = " ".join(word for word in label.split() if not _DIGIT.search(word))
+    return one_line(unlabelled(one_line(words)), _MOST_NAME_CHARS)
 
 
 def _unique(labels: Sequence[tuple[str, str]]) -> tuple[str, ...]:

@@ -28,8 +28,7 @@ _LEAST_TEXTS_OF_NAME: Final = 2
 _SHORTEST_WORD: Final = 3
 # A word of one text makes it like no other; it is a name or a typing error.
 _LEAST_TEXTS_OF_WORD: Final = 2
-# Names of people, places and things, addresses and identifiers: no part of a cluster's name.
-_PROPER: Final = re.compile(r"\S*[@\d]\S*|\w*[A-Z]\w*")
+_DIGIT_OR_AT: Final = re.compile(r"[\d@]")
 
 _Vector = Mapping[str, float]
 
@@ -153,6 +152,13 @@ def _assigned(
 
 def _name(centre: _Vector, texts: Iterable[str]) -> tuple[str, ...]:
     """Return the heaviest words of a centre that several texts have as a common noun or verb."""
-    counts = Counter(word for text in texts for word in index_words(_PROPER.sub(" ", text)))
+    counts = Counter(word for text in texts for word in index_words(_common_words(text)))
     common = [word for word in centre if counts[word] >= _LEAST_TEXTS_OF_NAME]
     return tuple(sorted(common, key=lambda word: (-centre[word], word))[:_WORDS_OF_NAME])
+
+
+def _common_words(text: str) -> str:
+    """Return a text without names of people and places, addresses, numbers and identifiers."""
+    return " ".join(
+        word for word in text.split() if word == word.lower() and not _DIGIT_OR_AT.search(word)
+    )
