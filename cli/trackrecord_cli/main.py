@@ -45,7 +45,7 @@ COMMANDS = {
     "explain": "Explain why something stands where it stands.",
     "artifacts": "Store and return oversized tool outputs.",
     "consolidate": "Turn new episodes into competence records now.",
-    "evaluate": "Evaluate advice on recorded runs: would it have been right?",
+    "evaluate": "Measure on recorded runs whether advice would have been right.",
     "benchmark": "Measure how a project's work goes, and gate a build on it.",
     "status": "Show whether the loop is alive and how much it has learnt.",
     "dead": "Show, replay or discard outcomes that could not be learnt.",

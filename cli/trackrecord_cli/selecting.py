@@ -25,12 +25,25 @@ if TYPE_CHECKING:
     show_default=True,
     help="Rank procedures by the votes of similar tasks, or records by the mean of three signals.",
 )
+@click.option(
+    "--source",
+    default=None,
+    help="Let only the runs of this agent vote, by the `source` of its outcomes.  "
+    "[default: all of them]",
+)
 @limit_option("candidates", default=10, most=1000)
 @project_option
 @at_option
 @json_option
 def select_competences(
-    task: str | None, by: str, limit: int, project: str | None, at: float | None, *, as_json: bool
+    task: str | None,
+    by: str,
+    source: str | None,
+    limit: int,
+    project: str | None,
+    at: float | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Select the procedures that fit a task, best first, and say how sure the choice is.
 
@@ -40,18 +53,29 @@ def select_competences(
     each record's confidence takes the place of its similarity.
     """
     if by == "advice":
-        _recommend(task, limit, project, at, as_json=as_json)
+        _recommend(task, source, limit, project, at, as_json=as_json)
+    elif source is not None:
+        message = "--source tells whose runs vote; `--by seed` ranks records without votes"
+        raise click.UsageError(message)
     else:
         _select(task, limit, project, at, as_json=as_json)
 
 
 def _recommend(
-    task: str | None, limit: int, project: str | None, at: float | None, *, as_json: bool
+    task: str | None,
+    source: str | None,
+    limit: int,
+    project: str | None,
+    at: float | None,
+    *,
+    as_json: bool,
 ) -> None:
     from trackrecord.queries.recommend_competences import recommend_competences
 
     with read_store(project) as (connection, settings, name):
-        found = recommend_competences(connection, settings, name, task=task, limit=limit, at=at)
+        found = recommend_competences(
+            connection, settings, name, task=task, limit=limit, source=source, at=at
+        )
     if as_json:
         print_json(found.to_document())
     else:

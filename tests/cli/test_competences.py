@@ -85,6 +85,24 @@ def test_select_asks_the_successes_of_similar_tasks(competences, ids):
     assert "1 candidate from 1 similar task; the first has 100% of the votes\n" in out
 
 
+def test_select_asks_the_runs_of_one_agent(competences, trackrecord, project, outcomes_file):
+    """Agents with other tools have other procedures."""
+    given = [
+        {"task_id": f"s{n}", "success": True, "tool_graph": [{"tool": tool}], "source": source,
+         "instruction": "tidy up the cellar"}
+        for n in range(4)
+        for tool, source in (("broom", "ada"), ("hoover", "bob"))
+    ]  # fmt: skip
+    path = outcomes_file(*given)
+    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
+    for tool, source in (("broom", "ada"), ("hoover", "bob")):
+        answer = competences("select", "tidy the cellar", "--source", source, "--json").json
+        assert (answer["tools"], answer["confidence"]) == ([tool], 1.0)
+    both = competences("select", "tidy the cellar", "--json").json
+    assert both["confidence"] == pytest.approx(0.5)
+    assert competences("select", "tidy", "--source", "eve", "--json").json["candidates"] == []
+
+
 def test_select_heeds_what_was_decided_by_hand(competences, ids):
     """A retracted record's procedure gets no votes; a new record has those of the old one."""
     why = ("--reason", "tidying up")
@@ -197,6 +215,7 @@ def test_fork_supersede_merge_retract(competences, ids, trackrecord, project):
         (("history", "no-such-id"), 1),
         (("select", "x", "--limit", "0"), 2),
         (("select", "x", "--by", "dice"), 2),
+        (("select", "x", "--by", "seed", "--source", "ada"), 2),
     ],
 )
 def test_mistakes_change_nothing(competences, ids, arguments, status):

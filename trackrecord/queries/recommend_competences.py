@@ -115,6 +115,7 @@ def recommend_competences(
     *,
     task: str | None,
     limit: int,
+    source: str | None = None,
     at: float | None = None,
 ) -> RecommendedProcedures:
     """Return the procedures that the successes of similar tasks speak for.
@@ -128,6 +129,7 @@ def recommend_competences(
         project: its name.
         task: the task's text; without one every success votes alike.
         limit: the maximum number of candidates to return.
+        source: only the runs of this agent vote; None for those of all.
         at: a past moment to answer for.
 
     Raises:
@@ -138,7 +140,7 @@ def recommend_competences(
     project_id = project_row(connection, project)
     runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
     places = _Places(project, read_competences(connection, project_id, at=at))
-    ballots = ballots_of(runs)
+    ballots = ballots_of(run for run in runs if source is None or run.source == source)
     found = recommend(
         ballots,
         wanted,

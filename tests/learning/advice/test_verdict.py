@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.advice.evaluation.measures import Prediction, auc, log_loss
 from trackrecord.learning.advice.runs import Run, Step
-from trackrecord.learning.advice.verdict.known_runs import features_of
-from trackrecord.learning.advice.verdict.log_odds import Example, fitted_weight
+from trackrecord.learning.advice.verdict.known_runs import features_of, known_runs
+from trackrecord.learning.advice.verdict.log_odds import Example, fitted_weight, log_odds
 from trackrecord.learning.advice.verdict.model import fit
+from trackrecord.learning.advice.verdict.steps import StepSums
 
 NOW = 1_780_000_000.0
 
@@ -200,3 +201,15 @@ def test_equal_probabilities_count_half():
     assert auc([one, one._replace(success=False)]) == 0.5
     assert auc([one, Prediction("t", "x", 0.2, False), Prediction("t", "x", 0.9, False)]) == 0.5
     assert auc([one, Prediction("t", "y", 0.2, False)]) is None
+
+
+def test_the_example_of_the_documentation():
+    """2 of 20 runs with a step succeeded, where half of all runs succeed."""
+    runs = [run(n, f"t{n}", ["a"], n < 2) for n in range(20)]
+    runs += [run(20 + n, f"t{20 + n}", ["b"], n < 18) for n in range(20)]
+    known, _ = known_runs(runs, NOW, 90.0)
+    (effect,) = [
+        each for each in StepSums(known).effects(known[0], []) if each.feature == ("a", "$")
+    ]
+    assert round((2 + 8) / 36, 2) == 0.28
+    assert effect.effect == pytest.approx(log_odds(10 / 36)) == pytest.approx(-0.96, abs=0.005)
