@@ -5,7 +5,9 @@ import time
 from collections.abc import Sequence
 
 from trackrecord.learning.advice.estimates.estimates import Estimate, estimate
+from trackrecord.learning.advice.estimates.incomplete_beta import beta_quantile
 from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.task_index import index_words
 
 from .figures import Figure, Measured, at_most
 from .scale import Scale
@@ -25,6 +27,8 @@ def measure(scale: Scale) -> Measured:
     runs = _runs(min(_RUNS, max(1_000, _RUNS * scale.reads // 2_000)))
     counting, reading = [], []
     for _ in range(_TIMES):
+        beta_quantile.cache_clear()
+        index_words.cache_clear()
         started = time.process_time()
         found = estimate(runs, now=_NOW, half_life_days=90.0)
         counted = time.process_time()

@@ -139,6 +139,36 @@ def format_option(help_text: str) -> Callable[[Command], Command]:
     )
 
 
+def _section(name: str) -> str:
+    from trackrecord.prompt.section_names import checked_sections
+
+    checked_sections((name,))
+    return name
+
+
+def sections_options(command: Command) -> Command:
+    """`--include SECTION` and `--exclude SECTION`, each as often as wanted."""
+    section = Read("section", _section)
+    for option in (
+        click.option(
+            "--exclude",
+            multiple=True,
+            type=section,
+            metavar="SECTION",
+            help="Do not answer with this section; repeatable.",
+        ),
+        click.option(
+            "--include",
+            multiple=True,
+            type=section,
+            metavar="SECTION",
+            help="Answer with this section only; repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def list_options(things: str, *, default: int | None = None) -> Callable[[Command], Command]:
     """The options of every list: `--project`, `--at`, `--limit` and `--json`."""
 

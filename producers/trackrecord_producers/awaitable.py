@@ -19,7 +19,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
-from trackrecord.prompt.asked import DEFAULT_BUDGET
+from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page
@@ -43,9 +43,11 @@ async def arankings(
     *,
     project: str | None = None,
     task: str | None = None,
-    budget: int | None = DEFAULT_BUDGET,
+    budget: Budget = "default",
     limit: int | None = None,
     lang: Language = "en",
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
 ) -> Rankings:
@@ -57,6 +59,8 @@ async def arankings(
         budget=budget,
         limit=limit,
         lang=lang,
+        include=include,
+        exclude=exclude,
         task_id=task_id,
         explore=explore,
     )
@@ -67,11 +71,13 @@ async def acontext(
     project: str | None = None,
     task: str | None = None,
     candidates: Iterable[Given] = (),
-    budget: int | None = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_CONTEXT_BUDGET,
     *,
     lang: Language = "en",
     tokenizer: Tokenizer | None = None,
     config: partial_rules.Given = None,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
 ) -> Context:
@@ -85,6 +91,8 @@ async def acontext(
         lang=lang,
         tokenizer=tokenizer,
         config=config,
+        include=include,
+        exclude=exclude,
         task_id=task_id,
         explore=explore,
     )

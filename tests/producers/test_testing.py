@@ -189,7 +189,7 @@ def test_rankings_answer_from_what_a_test_gives(monkeypatch):
     with rankings_of(
         patterns=["tests-first"],
         anti_patterns=["big-bang"],
-        competences=["read_log > edit_file"],
+        competences=["read the login log"],
         memories=["The login test needs port 5432", "Use uv"],
         past_tasks=["Fix the login test"],
     ):
@@ -199,7 +199,7 @@ def test_rankings_answer_from_what_a_test_gives(monkeypatch):
         for line in (
             "- tests-first",
             "- AVOID: big-bang",
-            "read_log",
+            "read the login log",
             "- Fix the login test [succ",
         ):
             assert line in known.prompt

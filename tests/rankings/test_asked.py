@@ -36,7 +36,7 @@ def test_bounds_that_make_no_sense(given):
     asked = asked_for(None, None, given, given)
     assert (asked.budget, asked.limit) == (DEFAULT_BUDGET, None)
     assert asked.problem == (
-        "budget must be a whole number or None: 2000 is used; "
+        "budget must be a whole number or None: 400 is used; "
         "limit must be a whole number or None: none is used"
     )
 
@@ -64,7 +64,7 @@ def test_rankings_answer_all_the_same():
     """A prompt gets what is learnt; a project that is not known by name gets nothing."""
     with rankings_of(memories=["Use uv"]):
         known = trackrecord.rankings(budget="x", task=5, limit="1")
-        assert known.problem == "budget must be a whole number or None: 2000 is used"
+        assert known.problem == "budget must be a whole number or None: 400 is used"
         assert not known.is_stale
         assert "Use uv" in trackrecord.rankings(limit="x").prompt
         unknown = trackrecord.rankings(project=[])

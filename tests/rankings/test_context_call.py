@@ -114,9 +114,10 @@ def test_both_are_ranked_together(client, settings, process):
     assert scores["log"] == 0.5
     assert scores["tests-first"] == pytest.approx(LEARNT.patterns[0].score)
     assert scores["anti-big-bang"] == pytest.approx(LEARNT.anti_patterns[0].score)
-    assert scores["build"] > scores["refund"]
+    assert "build" in scores
+    assert "refund" not in scores  # it has nothing to do with the task
     assert [each.score for each in answer.taken] == sorted(scores.values(), reverse=True)
-    assert [each.rank for each in answer.taken] == list(range(1, 8))
+    assert [each.rank for each in answer.taken] == list(range(1, 7))
     assert {each.id for each in answer.taken if not each.is_learnt} == {"now", "log"}
     assert (answer.left_out, answer.not_competing, answer.problem) == ((), 0, None)
     assert not answer.is_stale

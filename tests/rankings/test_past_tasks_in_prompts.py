@@ -28,7 +28,8 @@ def asked(parts, *, own=(), rules=RULES, **more):
 
 def test_at_most_three_stand_in_a_prompt():
     """The most similar ones; the others are counted as left out."""
-    many = tuple(past_task(f"o{n}", f"Fix the login test of module {n}") for n in range(40))
+    modules = [first + second for first in "abcdefgh" for second in "stuvw"]
+    many = tuple(past_task(f"o{n}", f"Fix the login test of module {n}") for n in modules)
     answer, context = asked({"past_tasks": many})
     assert len(answer.past_tasks) == 3
     assert answer.prompt.count("\n- ") == 3

@@ -9,6 +9,7 @@ from golden import FULL, NOW, TASK, competence, memory, past_task, pattern
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.prompt import section_names
 from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
@@ -22,6 +23,7 @@ from trackrecord.settings import load_settings
 
 RULES = ContextRules()
 FIELDS = [feed.field for feed in FEEDS]
+OF_RANKINGS = [feed.field for feed in FEEDS if not feed.is_of_advice]
 
 
 def document(**parts):
@@ -57,8 +59,8 @@ def test_each_list_of_the_cache_feeds_a_section_and_is_answered():
     """A list that no row names would be cached in vain; a row without a list would feed nothing."""
     lists = {field.name for field in msgspec.structs.fields(RankingsDocument)}
     lists -= {"project", "revision", "computed_at", "beyond", "holdout", "withdrawn"}
-    assert lists == set(FIELDS)
-    assert lists <= {field.name for field in fields(Rankings)}
+    assert lists == set(OF_RANKINGS)
+    assert set(FIELDS) <= {field.name for field in fields(Rankings)}
     assert {field.name for field in fields(ContextRules)} >= {feed.weight for feed in FEEDS}
 
 
@@ -71,7 +73,12 @@ def test_each_kind_has_a_section_of_its_own_in_both_languages():
         assert row.headings.keys() == {"en", "zh"}
 
 
-@pytest.mark.parametrize("field", FIELDS)
+def test_each_section_has_a_name_to_include_it_by():
+    """The names are read by agents that do not import the sections."""
+    assert tuple(FIELDS) == section_names.FIELDS
+
+
+@pytest.mark.parametrize("field", OF_RANKINGS)
 def test_each_feed_reaches_both_calls(field):
     """Its entries stand in the text of both, and are objects of the one."""
     alone = document(**{field: FULL[field]})

@@ -78,6 +78,16 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     last_seen: float
     lines: dict[str, str]
 
+    @property
+    def label(self) -> str:
+        """What people are shown it as."""
+        return "lesson"
+
+    @property
+    def gist(self) -> str:
+        """What it says, in a table of all kinds."""
+        return self.lines["en"].removeprefix("- ")
+
 
 class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A procedure: the set of tools that a run used.

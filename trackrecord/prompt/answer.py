@@ -9,6 +9,7 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import ExposureBody
 
+from .advice_document import AdviceDocument, LessonEntry
 from .candidates.partial_rules import DEFAULT_RULES
 from .candidates.rank import Scored
 from .candidates.rules import ContextRules
@@ -18,11 +19,14 @@ from .document import (
     RankedFailure,
     RankedMemory,
     RankedPattern,
+    RankedProcedure,
     RankedTask,
     RankingsDocument,
 )
 from .handed import Handing, exposure_of
 from .sections import SECTIONS
+from .wanted import Wanted, usually_wanted
+from .why import Why, why_of
 
 _AS_THEY_ARE: Final = Handing()
 
@@ -35,7 +39,10 @@ class Rankings:
         project: whose experience this is.
         patterns: recommended patterns that fitted, best first.
         anti_patterns: warnings that fitted, surest first.
+        lessons: lessons from tool calls that fitted, best first.
         failing: tool procedures that no task succeeded with, as far as they fitted, surest first.
+        procedures: tool procedures that the successes of similar tasks used, as far as they
+            fitted, best first; none without a task.
         competences: competence records that fitted, best first.
         memories: memories that fitted, best first; with a task only those that have to do with it.
         past_tasks: similar past tasks that fitted, best first; at most three, none without a task.
@@ -43,6 +50,7 @@ class Rankings:
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.
         over_budget: which of them did not fit the budget: their ids, best first.
+        why: why each line stands in the text, and why the best ten others do not.
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether Redis is away and this is what it said last.
         problem: why the answer is empty or stale, None when all is well.
@@ -55,9 +63,11 @@ class Rankings:
     """
 
     project: str
+    lessons: tuple[LessonEntry, ...] = ()
     patterns: tuple[RankedPattern, ...] = ()
     anti_patterns: tuple[RankedPattern, ...] = ()
     failing: tuple[RankedFailure, ...] = ()
+    procedures: tuple[RankedProcedure, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
     past_tasks: tuple[RankedTask, ...] = ()
@@ -65,6 +75,7 @@ class Rankings:
     tokens: int = 0
     left_out: int = 0
     over_budget: tuple[str, ...] = ()
+    why: tuple[Why, ...] = ()
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
@@ -91,6 +102,8 @@ def answer_from(
     now: float,
     rules: ContextRules = DEFAULT_RULES,
     memory_rules: MemoryRules,
+    advice: AdviceDocument | None = None,
+    wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
 ) -> Rankings:
     """Choose from a document what fits.
@@ -106,6 +119,8 @@ def answer_from(
         now: seconds since the epoch.
         rules: what is ranked and counted by.
         memory_rules: how memories are ranked for a task.
+        advice: what is counted from the project's runs; None when nothing was counted yet.
+        wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
     """
     if document is None:
@@ -115,10 +130,12 @@ def answer_from(
         (),
         rules,
         task=task,
-        most=None if limit is None else max(0, limit),
+        most=_most(limit, budget, rules),
         budget=budget,
         language=language,
         memory_rules=memory_rules,
+        advice=advice,
+        wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
         handing=handing,
     )
     selection, learnt = composed.selection, composed.learnt
@@ -143,7 +160,15 @@ def answer_from(
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
         over_budget=names_of(selection.left_out),
+        why=why_of(composed, budget),
     )
+
+
+def _most(limit: int | None, budget: int | None, rules: ContextRules) -> int | None:
+    if limit is not None:
+        return max(0, limit)
+    # No budget has room for more.
+    return None if budget is None else rules.max_learnt
 
 
 def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:

@@ -3,11 +3,17 @@
 from dataclasses import dataclass
 from math import inf
 from operator import index
-from typing import Final
+from typing import Final, Literal
 
 from trackrecord.learning.advice.rules import EXPLORE, Explore
 
-DEFAULT_BUDGET: Final = 2000
+from .wanted import ALL, Wanted, wanted_of
+
+# Stands for the budget of the settings.
+Budget = int | Literal["default"] | None
+
+DEFAULT_BUDGET: Final = 400
+DEFAULT_CONTEXT_BUDGET: Final = 2000
 # As in the wire format.
 LONGEST_TASK_ID: Final = 256
 
@@ -21,6 +27,7 @@ class Asked:
         task: the text of the task at hand, if any.
         budget: in tokens; None for no limit.
         limit: of each kind; None for no limit.
+        wanted: the sections that are asked for.
         task_id: the id that the task's outcome will have; None where nothing is recorded.
         explore: whether little known entries are tried; None for what the setting says.
         problem: which arguments could not be used, None when all could.
@@ -32,6 +39,7 @@ class Asked:
     task: str | None
     budget: int | None
     limit: int | None
+    wanted: Wanted
     task_id: str | None
     explore: Explore | None
     problem: str | None
@@ -48,6 +56,10 @@ def asked_for(
     budget: object,
     limit: object = None,
     *,
+    include: object = None,
+    exclude: object = None,
+    usual_budget: int = DEFAULT_BUDGET,
+    usual: Wanted = ALL,
     task_id: object = None,
     explore: object = None,
 ) -> Asked:
@@ -56,8 +68,12 @@ def asked_for(
     Args:
         project: whose experience.
         task: the text of the task at hand.
-        budget: in tokens.
+        budget: in tokens; "default" for the usual one.
         limit: of each kind.
+        include: the sections that are asked for; None for the usual ones.
+        exclude: the sections that are not.
+        usual_budget: what the settings say.
+        usual: the sections that the settings ask for.
         task_id: the id that the task's outcome will have.
         explore: whether little known entries are tried.
     """
@@ -65,8 +81,11 @@ def asked_for(
     wanted_project = _text("project", project, "nothing is read", problems)
     names_project = not problems
     wanted_task = _text("task", task, "the answer is not fitted to it", problems)
-    wanted_budget = _bound("budget", budget, DEFAULT_BUDGET, problems)
+    if budget == "default":
+        budget = usual_budget
+    wanted_budget = _bound("budget", budget, usual_budget, problems)
     wanted_limit = _bound("limit", limit, None, problems)
+    wanted = wanted_of(include, exclude, problems, usual)
     wanted_id = _text("task_id", task_id, "nothing is recorded", problems)
     if wanted_id is not None and not 1 <= len(wanted_id) <= LONGEST_TASK_ID:
         problems.append(f"task_id must have 1 to {LONGEST_TASK_ID} characters: nothing is recorded")
@@ -77,6 +96,7 @@ def asked_for(
         wanted_task,
         wanted_budget,
         wanted_limit,
+        wanted,
         wanted_id,
         wanted_explore,
         "; ".join(problems) or None,

@@ -8,6 +8,7 @@ and says so.
 import os
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -18,7 +19,7 @@ from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
+from trackrecord.prompt.asked import DEFAULT_BUDGET, Budget, asked_for
 from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 
@@ -27,6 +28,7 @@ from .answer import Rankings, answer_from
 from .cache import Stamps, read_advice, read_document, read_stamps
 from .document import RankingsDocument, decode_document
 from .handed import Handing, handing_of
+from .wanted import Wanted, usually_wanted
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,11 @@ class RankingsReader:
         budget: int | None = DEFAULT_BUDGET,
         limit: int | None = None,
         lang: Language = "en",
+        wanted: Wanted | None = None,
         task_id: str | None = None,
         explore: Explore | None = None,
     ) -> Rankings:
-        """See `rankings`."""
+        """See `rankings`; without `wanted`, the sections are those of the settings."""
         name = project or self.settings.project
         found = self.cached(name)
         return answer_from(
@@ -86,6 +89,8 @@ class RankingsReader:
             now=time.time(),
             rules=self.settings.context,
             memory_rules=self.settings.memories,
+            advice=found.advice,
+            wanted=wanted,
             handing=self.handing(found.document, name, task_id=task_id, task=task, explore=explore),
         )
 
@@ -151,13 +156,18 @@ def rankings(
     *,
     project: str | None = None,
     task: str | None = None,
-    budget: int | None = DEFAULT_BUDGET,
+    budget: Budget = "default",
     limit: int | None = None,
     lang: Language = "en",
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
+
+    With a task, what has to do with it is handed out; where nothing has, the few entries that hold
+    for the project as a whole. An empty text is a valid answer.
 
     Never raises: see `Rankings.problem` and `Rankings.is_stale`. An argument of another type is
     coerced where only one reading is possible, as `budget="800"` is. Otherwise its default takes
@@ -165,11 +175,14 @@ def rankings(
 
     Args:
         project: whose experience; the settings' project when not given.
-        task: the text of the task at hand: competences are ranked by how well they fit it, and
-            memories and past tasks are those that have to do with it.
-        budget: tokens that the prompt text may take; None for no limit.
-        limit: how many patterns, warnings, competences, memories and past tasks at most, of each.
+        task: the text of the task at hand.
+        budget: tokens that the prompt text may take; None for no limit, "default" for the
+            settings' (`TRACKRECORD_CONTEXT__LEARNT_TOKENS`, 400).
+        limit: how many entries of each section at most.
         lang: language of the text, "en" or "zh".
+        include: the sections to answer from, for example `["lessons", "memories"]`; the settings'
+            when not given. Sections are named as the fields of the answer.
+        exclude: the sections to leave out; the settings' when not given.
         task_id: the id that the task's outcome will have. With one, what the task is handed is
             recorded, so that `trackrecord effect` can say whether it helps. A task of the holdout
             gets an empty answer, see `Rankings.arm`.
@@ -181,7 +194,19 @@ def rankings(
         reader = process_reader()
     except SettingsError as error:
         return Rankings.empty(DEFAULT_PROJECT, problem=str(error))
-    asked = asked_for(project, task, budget, limit, task_id=task_id, explore=explore)
+    context = reader.settings.context
+    asked = asked_for(
+        project,
+        task,
+        budget,
+        limit,
+        include=include,
+        exclude=exclude,
+        usual_budget=context.learnt_tokens,
+        task_id=task_id,
+        explore=explore,
+        usual=usually_wanted(context.include, context.exclude),
+    )
     if not asked.names_project:
         return Rankings.empty(DEFAULT_PROJECT, problem=asked.problem)
     answer = reader.read(
@@ -190,6 +215,7 @@ def rankings(
         budget=asked.budget,
         limit=asked.limit,
         lang=lang,
+        wanted=asked.wanted,
         task_id=asked.task_id,
         explore=asked.explore,
     )

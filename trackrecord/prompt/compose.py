@@ -1,12 +1,13 @@
-"""The prompt engine: an agent's own candidates and what is learnt, ranked together, in one text."""
+"""The prompt engine: what competes for a prompt, ranked and chosen within a budget; no I/O."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
+from .advice_document import AdviceDocument
 from .candidates.candidate import LEARNT_KINDS, Candidate
 from .candidates.rank import Ranking, Scored, in_order, score_all
 from .candidates.rules import ContextRules
@@ -14,7 +15,11 @@ from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
 from .document import RankingsDocument
 from .handed import Handing
+from .known import Known
 from .learnt import LearntEntries, learnt_of
+from .sections import Feed
+from .shares import Shared, by_shares, capped
+from .wanted import ALL, Wanted
 
 _AS_THEY_ARE: Final = Handing()
 
@@ -24,16 +29,18 @@ class Composition:
     """A prompt's text, and what became of all that competed for it.
 
     Attributes:
-        selection: the text, what stands in it, and what did not fit.
+        selection: the text, what stands in it, and what did not fit, best first.
         ranking: what was ranked, best first; the agent's own that were too many.
         learnt: what of the rankings competed.
         replaced: what is learnt and was not ranked, because the agent handed in its own.
+        over_share: those of what did not fit that the share of their section had no room for.
     """
 
     selection: Selection
     ranking: Ranking
     learnt: LearntEntries
     replaced: tuple[Scored, ...] = ()
+    over_share: frozenset[int] = frozenset()
 
 
 def compose(
@@ -47,6 +54,9 @@ def compose(
     language: Language,
     tokenizer: Tokenizer | None = None,
     memory_rules: MemoryRules,
+    advice: AdviceDocument | None = None,
+    wanted: Wanted = ALL,
+    most_learnt: int | None = None,
     handing: Handing = _AS_THEY_ARE,
 ) -> Composition:
     """Rank both together, and write what fits.
@@ -61,26 +71,58 @@ def compose(
         language: of headings and of what is learnt.
         tokenizer: the caller's own.
         memory_rules: how memories are ranked for a task.
+        advice: what is counted from the project's runs; None when nothing was counted yet.
+        wanted: which sections of what is learnt compete.
+        most_learnt: tokens that all that is learnt may take together; None for the whole budget.
         handing: what is tried on the task, and what is withdrawn.
     """
     learnt = LearntEntries()
     if document is not None:
-        learnt = learnt_of(
-            document,
-            rules,
-            task=task,
-            most=most,
-            language=language,
-            memory_rules=memory_rules,
-            handing=handing,
-        )
+        known = Known(document, advice, task or "", language, memory_rules, rules.mask_past_tasks)
+        learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]
     competing, replaced = _apart(learnt.entries, ours)
     entries = in_order([*score_all(ours, rules), *competing], rules)
     ranking = Ranking(entries, tuple(own[most_own:]), rules)
-    selection = select(ranking, budget, lang=language, tokenizer=tokenizer)
-    return Composition(selection, ranking, learnt, tuple(replaced))
+    shared = _shared(ranking, learnt, budget, most_learnt, language)
+    tried = replace(ranking, entries=shared.entries)
+    selection = select(tried, budget, lang=language, tokenizer=tokenizer)
+    return Composition(
+        _in_rank(selection, ranking, shared.over),
+        ranking,
+        learnt,
+        tuple(replaced),
+        frozenset(id(each.candidate) for each in shared.over),
+    )
+
+
+def _shared(
+    ranking: Ranking,
+    learnt: LearntEntries,
+    budget: int | None,
+    most_learnt: int | None,
+    language: Language,
+) -> Shared:
+    if budget is None or not ranking.rules.enabled:
+        return Shared(ranking.entries)
+    feeds: dict[int, Feed] = {
+        id(each.scored.candidate): each.feed for found in learnt.by_field.values() for each in found
+    }
+    ratio = ranking.rules.markdown_ratio
+    room = budget if most_learnt is None else min(budget, most_learnt)
+    shared = by_shares(ranking.entries, feeds, room, language=language, ratio=ratio)
+    if room == budget:
+        return shared
+    return capped(shared, feeds, room, language=language, ratio=ratio)
+
+
+def _in_rank(selection: Selection, ranking: Ranking, over: Sequence[Scored]) -> Selection:
+    """Return the selection with both lists in the order of the ranking."""
+    if not ranking.rules.enabled:
+        return selection
+    left_out = in_order((*selection.left_out, *over), ranking.rules)
+    return replace(selection, taken=in_order(selection.taken, ranking.rules), left_out=left_out)
 
 
 def _apart(learnt: list[Scored], ours: Sequence[Candidate]) -> tuple[list[Scored], list[Scored]]:

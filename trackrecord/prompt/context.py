@@ -9,26 +9,29 @@ from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
+from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget, asked_for
 
 from .candidates import partial_rules
 from .candidates.partial_rules import DEFAULT_RULES, rules_from
 from .candidates.read import Given, read_candidates
 from .candidates.tokenizer import Tokenizer
-from .client import process_reader
+from .client import Cached, process_reader
 from .handed import Handing
 from .report import Context, context_from
+from .wanted import usually_wanted
 
 
 def context(
     project: str | None = None,
     task: str | None = None,
     candidates: Iterable[Given] = (),
-    budget: int | None = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_CONTEXT_BUDGET,
     *,
     lang: Language = "en",
     tokenizer: Tokenizer | None = None,
     config: partial_rules.Given = None,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
 ) -> Context:
@@ -47,6 +50,8 @@ def context(
         tokenizer: counts the tokens of a text, or gives them as a list; without one they are
             estimated by characters.
         config: rules that differ from those of the settings.
+        include: the sections of what is learnt that compete, see `rankings`.
+        exclude: the sections that do not.
         task_id: the id that the task's outcome will have. With one, what the task is handed is
             recorded, so that `trackrecord effect` can say whether it helps. For a task of the
             holdout only the agent's own candidates compete, see `Context.arm`.
@@ -58,8 +63,7 @@ def context(
         SettingsError: the config has no such rule, or not such a value; the message names it.
     """
     own = read_candidates(candidates)
-    asked = asked_for(project, task, budget, task_id=task_id, explore=explore)
-    document, name, problem = None, asked.project or DEFAULT_PROJECT, None
+    found, problem = Cached(), None
     usual, memory_rules = DEFAULT_RULES, MemoryRules()
     reader, handing = None, Handing()
     try:
@@ -68,16 +72,27 @@ def context(
         problem = str(error)
     else:
         usual, memory_rules = reader.settings.context, reader.settings.memories
-        name = asked.project or reader.settings.project
     rules = rules_from(config, usual)
+    asked = asked_for(
+        project,
+        task,
+        budget,
+        include=include,
+        exclude=exclude,
+        task_id=task_id,
+        explore=explore,
+        usual_budget=DEFAULT_CONTEXT_BUDGET,
+        usual=usually_wanted(rules.include, rules.exclude),
+    )
+    name = asked.project or (DEFAULT_PROJECT if reader is None else reader.settings.project)
     if reader is not None and asked.names_project:
         found = reader.cached(name)
-        document, problem = found.document, found.problem
+        problem = found.problem
         handing = reader.handing(
-            document, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
+            found.document, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
         )
     answer = context_from(
-        document,
+        found.document,
         own,
         rules,
         project=name,
@@ -88,6 +103,8 @@ def context(
         tokenizer=tokenizer,
         memory_rules=memory_rules,
         now=time.time(),
+        advice=found.advice,
+        wanted=asked.wanted,
         handing=handing,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))

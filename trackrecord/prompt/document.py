@@ -144,6 +144,40 @@ class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         return self.lines["en"].removeprefix("- ")
 
 
+class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A tool procedure that similar tasks succeeded with, as agents are shown it.
+
+    Attributes:
+        id: its signature.
+        tools: its tools in the order that successes mostly used.
+        score: its share of the votes of similar successes, 0..1.
+        lines: its line of prompt text by language.
+        used_by_successes: similar tasks that used it and reached their goal.
+        successes: all similar tasks that reached their goal.
+        used_by_failures: similar tasks that used it and did not.
+        failures: all similar tasks that did not.
+    """
+
+    id: str
+    tools: tuple[str, ...]
+    score: float
+    lines: Lines
+    used_by_successes: int = 0
+    successes: int = 0
+    used_by_failures: int = 0
+    failures: int = 0
+
+    @property
+    def label(self) -> str:
+        """What people are shown it as."""
+        return "procedure"
+
+    @property
+    def gist(self) -> str:
+        """What it says, in a table of all kinds."""
+        return self.lines["en"].removeprefix("- ")
+
+
 class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A memory as agents are shown it.
 

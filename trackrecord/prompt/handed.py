@@ -27,14 +27,16 @@ class Handing:
     """How the entries of a project's rankings are handed to one task.
 
     Attributes:
+        project: the task's project.
         task_id: the task; None where nothing is recorded.
         assignment: what was drawn for the task.
-        rates: by field of the rankings, the drawn rates of entries by id; empty where nothing is
-            tried.
+        rates: by field of the rankings, the rates of entries by id: drawn, or the mean of those
+            that were not drawn; empty where nothing is tried.
         tried: by field, the ids of the entries that are tried.
         withdrawn: the ids of entries that are handed out no more.
     """
 
+    project: str = ""
     task_id: str | None = None
     assignment: Assignment = field(default=Assignment())
     rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -88,12 +90,13 @@ def handing_of(
     )
     withdrawn = frozenset(document.withdrawn)
     if assignment.seed is None:
-        return Handing(task_id, assignment, withdrawn=withdrawn)
+        return Handing(project, task_id, assignment, withdrawn=withdrawn)
     rates, on_trial = {}, {}
-    for name, prospects in _prospects(document).items():
-        rates[name] = drawn_rates(prospects, assignment.seed)
-        on_trial[name] = tried(prospects, rates[name])
-    return Handing(task_id, assignment, rates, on_trial, withdrawn)
+    for name, (prospects, means) in _prospects(document).items():
+        drawn = drawn_rates(prospects, assignment.seed)
+        on_trial[name] = tried(prospects, drawn)
+        rates[name] = {**means, **drawn}
+    return Handing(project, task_id, assignment, rates, on_trial, withdrawn)
 
 
 def exposure_of(
@@ -110,7 +113,7 @@ def exposure_of(
         return None
     fitting = [name for name in entries if 1 <= len(name) <= _LONGEST_ID]
     return ExposureBody(
-        project=document.project,
+        project=handing.project,
         task_id=handing.task_id,
         at=time.time(),
         withheld=handing.assignment.is_withheld,
@@ -121,14 +124,21 @@ def exposure_of(
     )
 
 
-def _prospects(document: RankingsDocument) -> dict[str, list[Prospect]]:
-    """Return the entries of whose rates something is known, by field: made once for a document."""
+_Prospects = dict[str, tuple[list[Prospect], dict[str, float]]]
+
+
+def _prospects(document: RankingsDocument) -> _Prospects:
+    """Return the promising entries and the means of all by field: made once for a document."""
     key = "prospects"
-    found: dict[str, list[Prospect]] | None = document.derived.get(key)
+    found: _Prospects | None = document.derived.get(key)
     if found is None:
+        all_of = {
+            "patterns": [_of_pattern(each) for each in document.patterns],
+            "competences": [_of_competence(each) for each in document.competences],
+        }
         found = document.derived[key] = {
-            "patterns": promising(map(_of_pattern, document.patterns)),
-            "competences": promising(map(_of_competence, document.competences)),
+            name: (promising(entries), {each.id: each.mean for each in entries})
+            for name, entries in all_of.items()
         }
     return found
 
@@ -142,11 +152,9 @@ def _of_competence(record: RankedCompetence) -> Prospect:
 
 
 def _drawn_score(entry: Any, rates: Mapping[str, float]) -> float:  # noqa: ANN401 - of any field
-    if not rates:
-        return float(entry.score)
     rate = rates.get(entry.id)
-    if rate is None:  # not among the most promising ones
-        return _of_pattern(entry).mean if isinstance(entry, RankedPattern) else float(entry.score)
+    if rate is None:
+        return float(entry.score)
     if isinstance(entry, RankedCompetence):  # a third of its score is what the rate stands for
         return float(entry.score + (rate - entry.expected_success) / 3)
     return rate

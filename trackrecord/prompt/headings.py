@@ -44,3 +44,11 @@ PAST_TASKS_HEADING: Final[dict[Language, str]] = {
     "en": "## Similar Past Tasks and How They Ended",
     "zh": "## 类似的过往任务及其结果",
 }
+LESSONS_HEADING: Final[dict[Language, str]] = {
+    "en": "## Lessons From Tool Calls",
+    "zh": "## 工具调用的经验",
+}
+PROCEDURES_HEADING: Final[dict[Language, str]] = {
+    "en": "## What Worked in Similar Tasks",
+    "zh": "## 类似任务中有效的做法",
+}

@@ -1,198 +1,236 @@
-"""From rankings to candidates: how what is learnt competes for a prompt."""
+"""From rankings and advice to candidates: how what is learnt competes for a prompt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from trackrecord.errors import InvalidCandidate
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored, score_all
 from .candidates.rules import ContextRules
 from .candidates.text import write
-from .document import (
-    RankedCompetence,
-    RankedMemory,
-    RankedPattern,
-    RankedTask,
-    RankingsDocument,
-)
+from .document import RankedPattern
 from .handed import Handing
+from .known import Known
+from .offered import Offer, Offered
 from .sections import FEEDS, SECTIONS, Feed, Section
+from .wanted import ALL, Wanted
 
 _AS_THEY_ARE: Final = Handing()
+# Of what holds for the project as a whole, only this much stands in for what is related.
+_MOST_GENERAL: Final = 5
+# More of one section than this is not read, however related it is.
+_MOST_RELATED: Final = 5
+_BULLET: Final = "- "
+# What is made of entries once; those of other feeds are made for one task.
+MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
 
-Entry = RankedPattern | RankedCompetence | RankedMemory | RankedTask
+
+@dataclass(frozen=True)
+class Competing:
+    """An entry that competes.
+
+    Attributes:
+        offer: the entry, and why it competes.
+        scored: its candidate.
+        feed: where it comes from.
+    """
+
+    offer: Offer
+    scored: Scored
+    feed: Feed
 
 
 @dataclass(frozen=True)
 class LearntEntries:
-    """What of a project's rankings competes.
+    """What of a project's rankings and advice competes.
 
     Attributes:
-        by_field: by the field of the rankings, each entry that competes, best first.
+        by_field: by the field of an answer, each entry that competes, best first.
         left_out: how many entries do not compete.
+        known: what was known.
+        offered: by the field of an answer, what was offered.
     """
 
-    by_field: Mapping[str, Sequence[tuple[Entry, Scored]]] = field(default_factory=dict)
+    by_field: Mapping[str, Sequence[Competing]] = field(default_factory=dict)
     left_out: int = 0
+    known: Known | None = None
+    offered: Mapping[str, Offered] = field(default_factory=dict)
 
     @property
     def entries(self) -> list[Scored]:
         """All that compete, section by section."""
-        return [scored for _, scored in chain.from_iterable(self.by_field.values())]
+        return [each.scored for each in chain.from_iterable(self.by_field.values())]
 
-    def taken(self, candidates: Iterable[Candidate]) -> dict[str, tuple[Entry, ...]]:
+    def taken(self, candidates: Iterable[Candidate]) -> dict[str, tuple[Any, ...]]:
         """Return, by field, the entries whose candidates these are, best first."""
         wanted = {id(candidate) for candidate in candidates}
         return {
-            name: tuple([entry for entry, scored in pairs if id(scored.candidate) in wanted])
-            for name, pairs in self.by_field.items()
+            name: tuple([each.offer.entry for each in found if id(each.scored.candidate) in wanted])
+            for name, found in self.by_field.items()
         }
 
 
 def learnt_of(
-    document: RankingsDocument,
+    known: Known,
     rules: ContextRules,
     *,
-    task: str | None,
     most: int | None,
-    language: Language,
-    memory_rules: MemoryRules,
+    wanted: Wanted = ALL,
     handing: Handing = _AS_THEY_ARE,
 ) -> LearntEntries:
-    """Return the best of each kind, as candidates that bring their own score.
+    """Return what has to do with the task, as candidates that bring their own score.
+
+    Where nothing has, the few entries that hold for the project as a whole stand in; so do they
+    beside what is related as long as no similar past task tells what is.
 
     Args:
-        document: a project's rankings.
+        known: the documents and the task.
         rules: the weights and ratios.
-        task: the text of the task at hand, if any; without one no past task is similar to it.
         most: how many of each kind compete; None for all.
-        language: of their lines.
-        memory_rules: how memories are ranked for a task.
+        wanted: the sections that compete.
         handing: what is tried on the task, and what is withdrawn.
     """
-    by_field: dict[str, Sequence[tuple[Entry, Scored]]] = {}
-    beyond = dict(document.beyond)
-    there_are = 0
+    offered = {feed.field: feed.offers(known) for feed in FEEDS if wanted.has(feed.field)}
+    offers: dict[str, Sequence[Offer]] = {name: found.offers for name, found in offered.items()}
+    if known.task and not (known.can_tell and any(offers.values())):
+        offers = _with_general(offers, offered)
+    by_field: dict[str, Sequence[Competing]] = {}
+    beyond = 0
     for feed in FEEDS:
-        entries = _offered(document, feed, task, memory_rules)
-        if handing.withdrawn:
-            entries = [each for each in entries if _id_of(feed, each) not in handing.withdrawn]
-        entries = handing.in_order(feed.field, entries)
-        there_are += len(entries)
-        if task and feed.only_related:
-            # What has nothing to do with the task is not left out: it would not compete anyway.
-            beyond.pop(feed.field, None)
-        entries = entries[: _most(feed, most)]
-        if feed.merges_equal:  # their lines may differ from those of the document
-            made = _scored(entries, feed, language, rules)
-        else:
-            made = _scored_once(document, feed, language, rules)
-        known = [(entry, scored) for entry in entries if (scored := made.get(entry.id))]
-        if task and feed.for_task is not None:
-            weight = getattr(rules, feed.weight)
-            known = [(entry, scored.at(entry.score * weight)) for entry, scored in known]
-        by_field[feed.field] = _tried(known, feed, handing, language, rules)
-    competing = sum(map(len, by_field.values()))
-    return LearntEntries(by_field, there_are + sum(beyond.values()) - competing)
+        if feed.field not in offers:
+            continue
+        found = _drawn(_handed_out(offers[feed.field], feed, known), feed, handing)
+        limit = _most(feed, most, known)
+        competing = _competing(found[:limit], feed, known, rules)
+        by_field[feed.field] = _marked(competing, feed, known, handing, rules)
+        beyond += len(found) - len(by_field[feed.field])
+        if not known.task:
+            beyond += known.document.beyond.get(feed.field, 0)
+    return LearntEntries(by_field, beyond, known, offered)
 
 
-def _tried(
-    known: list[tuple[Entry, Scored]],
-    feed: Feed,
-    handing: Handing,
-    language: Language,
-    rules: ContextRules,
-) -> list[tuple[Entry, Scored]]:
-    """Return a feed's entries with the scores that were drawn for them, and with what is tried."""
-    if feed.field not in handing.rates:
-        return known
-    weight = getattr(rules, feed.weight)
-    return [
-        (
-            entry,
-            _marked(scored, feed, handing, language, rules).at(
-                handing.score(feed.field, entry) * weight
-            ),
-        )
-        for entry, scored in known
+def _with_general(
+    offers: Mapping[str, Sequence[Offer]], offered: Mapping[str, Offered]
+) -> dict[str, Sequence[Offer]]:
+    candidates = [
+        (offer.value, name, offer)
+        for name, found in offered.items()
+        for offer in found.general
+        if offer.entry.id not in {each.entry.id for each in offers[name]}
     ]
+    candidates.sort(key=lambda each: (-each[0], each[1], each[2].entry.id))
+    added: dict[str, list[Offer]] = {name: list(found) for name, found in offers.items()}
+    for _, name, offer in candidates[:_MOST_GENERAL]:
+        added[name].append(offer)
+    return dict(added)
+
+
+def section_for(feed: Feed, entry: Any) -> Section | None:  # noqa: ANN401 - of any feed
+    """Return the section that an entry stands in; None if there is none for its state."""
+    sections = FEEDS[feed]
+    return sections.get(None) or sections.get(getattr(entry, "state", None))
+
+
+def name_of(section: Section, entry_id: str) -> str:
+    """Return an entry's id among those of all sections."""
+    return section.prefix + entry_id
+
+
+def _handed_out(offers: Sequence[Offer], feed: Feed, known: Known) -> Sequence[Offer]:
+    if not known.withdrawn:
+        return offers
+    kept = []
+    for offer in offers:
+        section = section_for(feed, offer.entry)
+        if section is None or not is_withdrawn(known, section, offer.entry.id):
+            kept.append(offer)
+    return kept
+
+
+def is_withdrawn(known: Known, section: Section, entry_id: str) -> bool:
+    """Return whether an entry did harm and is handed out no more."""
+    return name_of(section, entry_id) in known.withdrawn
+
+
+def _drawn(offers: Sequence[Offer], feed: Feed, handing: Handing) -> Sequence[Offer]:
+    """Return offers by the rates that were drawn for them; as they are where none were."""
+    if feed.field not in handing.rates:
+        return offers
+    drawn = [
+        offer._replace(value=offer.relevance * handing.score(feed.field, offer.entry))
+        for offer in offers
+    ]
+    return sorted(drawn, key=lambda each: (-each.value, each.entry.id))
 
 
 def _marked(
-    scored: Scored, feed: Feed, handing: Handing, language: Language, rules: ContextRules
-) -> Scored:
-    candidate = scored.candidate
-    if candidate.id not in handing.tried.get(feed.field, ()):
-        return scored
-    line = handing.line(feed.field, candidate.id, candidate.text, language)
+    competing: list[Competing], feed: Feed, known: Known, handing: Handing, rules: ContextRules
+) -> list[Competing]:
+    """Return a feed's entries; the lines of those that are tried say so."""
+    tried = handing.tried.get(feed.field, frozenset())
+    return [
+        _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
+        for each in competing
+    ]
+
+
+def _tried(
+    each: Competing, feed: Feed, known: Known, handing: Handing, rules: ContextRules
+) -> Competing:
+    candidate = each.scored.candidate
+    line = handing.line(feed.field, each.offer.entry.id, candidate.text, known.language)
     (marked,) = score_all([msgspec.structs.replace(candidate, text=line)], rules)
-    return marked
+    return Competing(each.offer, marked.at(each.scored.score), feed)
 
 
-def _id_of(feed: Feed, entry: Entry) -> str:
-    """Return an entry's id among those of all fields."""
-    return next(iter(FEEDS[feed].values())).prefix + entry.id
-
-
-def _offered(
-    document: RankingsDocument, feed: Feed, task: str | None, memory_rules: MemoryRules
-) -> Sequence[Entry]:
-    entries: Sequence[Entry] = getattr(document, feed.field)
-    if not task:
-        return () if feed.needs_task else entries
-    if feed.for_task is not None:
-        entries = feed.for_task(entries, task, memory_rules)
-    return _merged(entries) if feed.merges_equal else entries
-
-
-def _most(feed: Feed, most: int | None) -> int | None:
-    limits = [limit for limit in (feed.at_most, most) if limit is not None]
+def _most(feed: Feed, most: int | None, known: Known) -> int | None:
+    related = _MOST_RELATED if known.can_tell else None
+    limits = [limit for limit in (feed.at_most, most, related) if limit is not None]
     return min(limits, default=None)
 
 
-def _merged(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the first of each group of entries with equal lines, with the count in its lines."""
-    alike: dict[tuple[str, ...], list[Entry]] = {}
-    for entry in entries:
-        alike.setdefault(tuple(entry.lines.values()), []).append(entry)
-    return [_counted(same[0], len(same)) for same in alike.values()]
+def _competing(
+    offers: Sequence[Offer], feed: Feed, known: Known, rules: ContextRules
+) -> list[Competing]:
+    if feed.field in MADE_FOR_TASKS:
+        made = _scored((offer.entry for offer in offers), feed, known.language, rules)
+    else:
+        made = _scored_once(feed, known, rules)
+    weight: float = getattr(rules, feed.weight)
+    return [
+        Competing(offer, scored.at(offer.value * weight), feed)
+        for offer in offers
+        if (scored := made.get(offer.entry.id)) is not None
+    ]
 
 
-def _counted(entry: Entry, count: int) -> Entry:
-    if count == 1:
-        return entry
-    lines = {language: f"{line} ×{count}" for language, line in entry.lines.items()}
-    return msgspec.structs.replace(entry, lines=lines)
-
-
-def _scored_once(
-    document: RankingsDocument, feed: Feed, language: Language, rules: ContextRules
-) -> dict[str, Scored]:
+def _scored_once(feed: Feed, known: Known, rules: ContextRules) -> dict[str, Scored]:
     """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
-    key = feed.field, language
+    document = known.advice if feed.is_of_advice else known.document
+    if document is None:
+        return {}
+    key = feed.field, known.language
     made: dict[str, Scored]
     made_by, made = document.derived.get(key, (None, {}))
     if made_by is not rules and made_by != rules:
-        made = _scored(getattr(document, feed.field), feed, language, rules)
+        made = _scored(getattr(document, feed.field), feed, known.language, rules)
         document.derived[key] = rules, made
     return made
 
 
 def _scored(
-    entries: Iterable[Entry], feed: Feed, language: Language, rules: ContextRules
+    entries: Iterable[Any], feed: Feed, language: Language, rules: ContextRules
 ) -> dict[str, Scored]:
     """Return entries as candidates, by id; those that another version wrote may not be ones."""
-    sections = FEEDS[feed]
     candidates = {}
     for entry in entries:
-        section = sections.get(None) or sections.get(getattr(entry, "state", None))
+        section = section_for(feed, entry)
         line = entry.lines.get(language)
         if section is not None and line:
             try:
@@ -202,13 +240,13 @@ def _scored(
     return dict(zip(candidates, score_all(candidates.values(), rules), strict=True))
 
 
-def _candidate(entry: Entry, section: Section, line: str) -> Candidate:
+def _candidate(entry: Any, section: Section, line: str) -> Candidate:  # noqa: ANN401 - of any feed
     is_its_kinds_own = section.name == section.kind
     return Candidate(
-        id=entry.id if is_its_kinds_own else section.prefix + entry.id,
+        id=entry.id if is_its_kinds_own else name_of(section, entry.id),
         kind=section.kind,
         section=None if is_its_kinds_own else section.name,
-        text=line,
+        text=line if line.startswith(_BULLET) else _BULLET + line,
         score=entry.score,
         content_type="markdown",
     )

@@ -23,16 +23,22 @@ _asked_remembered = lru_cache(maxsize=64)(asked_words)
 
 
 def fitting_competences(
-    competences: Iterable[RankedCompetence], task: str, _rules: MemoryRules
-) -> tuple[RankedCompetence, ...]:
-    """Rank competences for a task: its similarity takes the place of the confidence."""
-    return _ranked(
-        msgspec.structs.replace(each, score=_score_for(each, task)) for each in competences
-    )
+    competences: Iterable[RankedCompetence], task: str
+) -> list[tuple[RankedCompetence, float]]:
+    """Rank competences for a task: its similarity takes the place of the confidence.
+
+    Each one stands beside its similarity, 0 where it has nothing to do with the task.
+    """
+    found = []
+    for each in competences:
+        similar = similarity(task, (*each.triggers, each.instructions))
+        found.append(
+            (msgspec.structs.replace(each, score=_score_of(each, similar)), similar or 0.0)
+        )
+    return _ranked(found)
 
 
-def _score_for(competence: RankedCompetence, task: str) -> float:
-    similar = similarity(task, (*competence.triggers, competence.instructions))
+def _score_of(competence: RankedCompetence, similar: float | None) -> float:
     return selection_score(
         applicability=competence.confidence if similar is None else similar,
         success=competence.expected_success,
@@ -42,27 +48,30 @@ def _score_for(competence: RankedCompetence, task: str) -> float:
 
 def fitting_memories(
     memories: Iterable[RankedMemory], task: str, rules: MemoryRules
-) -> tuple[RankedMemory, ...]:
-    """Memories that share words with a task, ranked as by recall; the rest is left out."""
+) -> list[tuple[RankedMemory, float]]:
+    """Return memories that share words with a task, ranked as by recall, with their relevance."""
     return _ranked(
-        msgspec.structs.replace(
-            each, score=recall_rank(rules, relevance, each.effective_confidence)
+        (
+            msgspec.structs.replace(
+                each, score=recall_rank(rules, relevance, each.effective_confidence)
+            ),
+            relevance,
         )
         for each, relevance in _related(memories, task)
     )
 
 
-def similar_past_tasks(
-    tasks: Iterable[RankedTask], task: str, _rules: MemoryRules
-) -> tuple[RankedTask, ...]:
-    """Past tasks that share words with a task, the most similar first."""
-    return _ranked(
-        msgspec.structs.replace(each, score=relevance) for each, relevance in _related(tasks, task)
+def similar_past_tasks(tasks: Iterable[RankedTask], task: str) -> list[RankedTask]:
+    """Return past tasks that share words with a task, the most similar first."""
+    found = (
+        (msgspec.structs.replace(each, score=relevance), relevance)
+        for each, relevance in _related(tasks, task)
     )
+    return [each for each, _ in _ranked(found)]
 
 
-def _ranked(entries: Iterable[_Entry]) -> tuple[_Entry, ...]:
-    return tuple(sorted(entries, key=lambda each: (-each.score, each.id)))
+def _ranked(entries: Iterable[tuple[_Entry, float]]) -> list[tuple[_Entry, float]]:
+    return sorted(entries, key=lambda each: (-each[0].score, each[0].id))
 
 
 def _related(entries: Iterable[_Text], task: str) -> list[tuple[_Text, float]]:

@@ -11,6 +11,7 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import ExposureBody
 
+from .advice_document import AdviceDocument
 from .answer import names_of
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored
@@ -19,10 +20,11 @@ from .candidates.tokenizer import Tokenizer
 from .compose import Composition, compose
 from .document import RankingsDocument
 from .handed import Handing, exposure_of
+from .wanted import Wanted, usually_wanted
 
 _AS_THEY_ARE: Final = Handing()
 
-Reason = Literal["budget", "max_candidates", "replaced"]
+Reason = Literal["budget", "share", "max_candidates", "replaced"]
 
 
 class Considered(msgspec.Struct, frozen=True, gc=False):
@@ -35,7 +37,8 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
         is_learnt: whether it came from the rankings, and not from the agent.
         score: what it was ranked by; None when it was not ranked.
         tokens: what it counts for, its heading apart; None when it was not counted.
-        reason: why it was left out, None when it was taken. `budget`: it did not fit.
+        reason: why it was left out, None when it was taken. `budget`: it did not fit. `share`: it
+            did not fit into what learnt entries, or those of its section, may take of the budget.
             `max_candidates`: the agent handed in more than are ranked. `replaced`: the agent
             handed in one of the same kind and id.
     """
@@ -101,6 +104,8 @@ def context_from(
     tokenizer: Tokenizer | None = None,
     memory_rules: MemoryRules,
     now: float,
+    advice: AdviceDocument | None = None,
+    wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
 ) -> Context:
     """Rank both together, and write what fits.
@@ -117,6 +122,8 @@ def context_from(
         tokenizer: the caller's own.
         memory_rules: how memories are ranked for a task.
         now: seconds since the epoch.
+        advice: what is counted from the project's runs; None when nothing was counted yet.
+        wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
     """
 
@@ -131,6 +138,9 @@ def context_from(
             language=language,
             tokenizer=tokenizer,
             memory_rules=memory_rules,
+            advice=advice,
+            wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
+            most_learnt=rules.learnt_tokens,
             handing=handing,
         )
 
@@ -148,7 +158,7 @@ def context_from(
         budget=budget,
         taken=tuple(tell.of(each, None) for each in selection.taken),
         left_out=(
-            *(tell.of(each, "budget") for each in selection.left_out),
+            *(tell.of(each, tell.reason(each)) for each in selection.left_out),
             *(_unranked(each, "max_candidates") for each in composed.ranking.beyond),
             *(_unranked(each.candidate, "replaced", is_learnt=True) for each in composed.replaced),
         ),
@@ -179,6 +189,11 @@ class _Teller:
         ranked = enumerate(composed.ranking.entries, start=1)
         self._ranks = {id(each.candidate): place for place, each in ranked}
         self._own = {id(each) for each in own}
+        self._over_share = composed.over_share
+
+    def reason(self, entry: Scored) -> Reason:
+        """Return why a candidate that was ranked did not fit."""
+        return "share" if id(entry.candidate) in self._over_share else "budget"
 
     def of(self, entry: Scored, reason: Reason | None) -> Considered:
         """What became of a candidate that was ranked."""

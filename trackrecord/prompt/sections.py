@@ -1,18 +1,17 @@
 """The sections of a prompt's text, one row each.
 
-A new section is a row here and a module of texts; a learnt one also has a field in `document`,
-`answer` and `given`, and is filled by `queries.prompt_document`.
+A new section is a row here and a module of texts; a learnt one also has a field in `answer`, and is
+filled by what `offers` says of the documents.
 
 Everything that treats sections goes by this table: which entries of the rankings compete and under
 which heading they stand, which setting weighs them, which fields an answer has, and the order of
 the text.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
 
@@ -21,11 +20,23 @@ from .headings import (
     ANTI_PATTERNS_INTRODUCTION,
     COMPETENCES_HEADING,
     FAILING_HEADING,
+    LESSONS_HEADING,
     MEMORIES_HEADING,
     PAST_TASKS_HEADING,
     PATTERN_HEADINGS,
+    PROCEDURES_HEADING,
 )
-from .relevance import fitting_competences, fitting_memories, similar_past_tasks
+from .known import Known
+from .offered import Offered
+from .offers import (
+    competences_for,
+    failing_for,
+    lessons_for,
+    memories_for,
+    procedures_for,
+    similar_tasks_for,
+)
+from .pattern_offers import patterns_for, warnings_for
 
 Kind = Literal[
     "phase", "task", "decision", "evidence", "agent_context",
@@ -38,24 +49,22 @@ _BLOCKS: Final = "\n\n"
 
 @dataclass(frozen=True)
 class Feed:
-    """A field of the rankings whose entries compete for a prompt.
+    """What is learnt and competes for a prompt; people know it by the name of its field.
 
     Attributes:
         field: its name, in the cached document and in an answer alike.
         weight: the rule that the scores of its entries are multiplied by.
-        for_task: ranks its entries for a task; None when a task makes no difference to them.
-        only_related: whether `for_task` drops what has nothing to do with the task.
-        needs_task: whether its entries compete for a task only.
-        merges_equal: whether entries with equal lines compete as one, with their count.
+        share: the share of the budget that its lines do not exceed while others need it.
+        offers: gives its entries for a task, or for none.
+        is_of_advice: whether its entries come from the advice, and not from the rankings.
         at_most: how many of its entries compete, whatever the limit; None for as many as that says.
     """
 
     field: str
     weight: str
-    for_task: Callable[[Sequence[Any], str, MemoryRules], Sequence[Any]] | None = None
-    only_related: bool = False
-    needs_task: bool = False
-    merges_equal: bool = False
+    share: float
+    offers: Callable[[Known], Offered]
+    is_of_advice: bool = False
     at_most: int | None = None
 
 
@@ -71,7 +80,7 @@ class Section:
         feed: where its learnt entries come from; None when only agents bring candidates.
         state: of the feed's entries, only those in this state; None for all.
         is_last: whether its candidates are taken after those of all other sections, whatever their
-            score, so that they never push one out.
+            score, so that they never push one out; nor do they ever exceed their share.
         prefix: in front of its learnt entries' ids, which may be anything, among other ids.
     """
 
@@ -97,21 +106,29 @@ def _of_patterns(state: Maturity, feed: Feed | None) -> Section:
     return Section(state.value, "pattern", headings, feed=feed, state=state.value)
 
 
-_PATTERNS: Final = Feed("patterns", "pattern_weight")
+_PATTERNS: Final = Feed("patterns", "pattern_weight", 0.25, patterns_for)
 
 # What is learnt changes least and stands first, so that a prompt cache keeps it; the task last.
 _ROWS: Final = (
+    # A lesson is a warning of another kind, told apart by its id and its section.
+    Section(
+        "lesson",
+        "anti_pattern",
+        LESSONS_HEADING,
+        feed=Feed("lessons", "anti_pattern_weight", 0.3, lessons_for, is_of_advice=True),
+        prefix="lesson:",
+    ),
     Section(
         "anti_pattern",
         "anti_pattern",
         {"en": _introduced("en"), "zh": _introduced("zh")},
-        feed=Feed("anti_patterns", "anti_pattern_weight"),
+        feed=Feed("anti_patterns", "anti_pattern_weight", 0.25, warnings_for),
     ),
     Section(
         "failing_procedure",
         "anti_pattern",
         FAILING_HEADING,
-        feed=Feed("failing", "anti_pattern_weight", at_most=3),
+        feed=Feed("failing", "anti_pattern_weight", 0.15, failing_for, at_most=3),
         prefix="failing:",
     ),
     # Nobody is recommended these; `patterns list` writes them when it is asked to.
@@ -121,16 +138,23 @@ _ROWS: Final = (
     _of_patterns(Maturity.CANDIDATE, _PATTERNS),
     Section("pattern", "pattern", {"en": "## Patterns", "zh": "## 模式"}),
     Section(
+        "procedure",
+        "competence",
+        PROCEDURES_HEADING,
+        feed=Feed("procedures", "competence_weight", 0.25, procedures_for, is_of_advice=True),
+        prefix="procedure:",
+    ),
+    Section(
         "competence",
         "competence",
         COMPETENCES_HEADING,
-        feed=Feed("competences", "competence_weight", fitting_competences),
+        feed=Feed("competences", "competence_weight", 0.25, competences_for),
     ),
     Section(
         "memory",
         "memory",
         MEMORIES_HEADING,
-        feed=Feed("memories", "memory_weight", fitting_memories, only_related=True),
+        feed=Feed("memories", "memory_weight", 0.3, memories_for),
         prefix="memory:",
     ),
     # A memory of another kind: weighed as one, told apart by its id and its section.
@@ -141,10 +165,8 @@ _ROWS: Final = (
         feed=Feed(
             "past_tasks",
             "memory_weight",
-            similar_past_tasks,
-            only_related=True,
-            needs_task=True,
-            merges_equal=True,
+            0.25,
+            similar_tasks_for,
             at_most=3,
         ),
         is_last=True,

@@ -9,13 +9,20 @@ import click
 
 from ..access import check_project, open_redis, read_store, settings_for
 from ..group import Group
-from ..options import at_option, format_option, json_option, lang_option, project_option
+from ..options import (
+    at_option,
+    format_option,
+    json_option,
+    lang_option,
+    project_option,
+    sections_options,
+)
 from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
-    from trackrecord.prompt.document import RankingsDocument
+    from trackrecord.prompt.client import Cached
     from trackrecord.prompt.report import Considered, Context
 
 
@@ -39,6 +46,7 @@ def command() -> None:
 @project_option
 @at_option
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
+@sections_options
 @lang_option
 @format_option("Print a table, or the prompt text itself.")
 @json_option
@@ -48,6 +56,8 @@ def rank(
     project: str | None,
     at: float | None,
     task: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
     lang: Language,
     form: str,
     *,
@@ -62,29 +72,32 @@ def rank(
     from trackrecord.prompt.candidates.partial_rules import rules_from
     from trackrecord.prompt.candidates.read import read_candidates
     from trackrecord.prompt.report import context_from
+    from trackrecord.prompt.wanted import usually_wanted
 
     from ..candidate_input import read_question
 
     settings, project = settings_for(project)
-    if not learnt and (at is not None or task is not None):
-        message = "--at and --task are about what is learnt; add --learnt"
+    if not learnt and (at is not None or task is not None or include or exclude):
+        message = "--at, --task, --include and --exclude are about what is learnt; add --learnt"
         raise click.UsageError(message)
     question = read_question(source.read())
     own = read_candidates(question.candidates)
     rules = rules_from(question.config, settings.context)
     now = time.time()
-    document, problem = _learnt(settings, project, at) if learnt else (None, None)
+    found = _learnt(settings, project, at) if learnt else None
     answer = context_from(
-        document,
+        None if found is None else found.document,
         own,
         rules,
         project=project,
-        problem=problem,
+        problem=None if found is None else found.problem,
         task=task,
         budget=question.budget if budget is None else budget,
         language=lang,
         memory_rules=settings.memories,
         now=now,
+        advice=None if found is None else found.advice,
+        wanted=usually_wanted(include or rules.include, exclude or rules.exclude),
     )
     if as_json:
         print_json(vars(answer))
@@ -94,20 +107,22 @@ def rank(
         _print(answer)
 
 
-def _learnt(
-    settings: DaemonSettings, project: str, at: float | None
-) -> tuple[RankingsDocument | None, str | None]:
-    from trackrecord.prompt.client import RankingsReader
+def _learnt(settings: DaemonSettings, project: str, at: float | None) -> Cached:
+    from trackrecord.prompt.client import Cached, RankingsReader
+    from trackrecord.queries.advice import build_advice
     from trackrecord.queries.past_rankings import rankings_at
 
     if at is not None:
         with read_store(project) as (connection, _, name):
-            return rankings_at(connection, settings, name, at), None
+            return Cached(
+                rankings_at(connection, settings, name, at),
+                build_advice(connection, name, settings.rules, now=time.time(), at=at),
+            )
     with open_redis(settings):
         found = RankingsReader(settings).cached(project)
     if found.document is None:
         check_project(settings, project)
-    return found.document, found.problem
+    return found
 
 
 def _print(answer: Context) -> None:

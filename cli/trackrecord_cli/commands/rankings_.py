@@ -14,6 +14,7 @@ from ..options import (
     json_option,
     lang_option,
     project_option,
+    sections_options,
 )
 from ..screen import console, print_json, print_table
 
@@ -23,34 +24,41 @@ if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
-
-_BUDGET = 2000
+    from trackrecord.prompt.wanted import Wanted
 
 
 @click.command("rankings")
 @project_option
 @at_option
 @json_option
-@click.option("--task", help="Put first what fits this text of the task at hand.")
+@click.option("--task", help="Answer with what has to do with this text of the task at hand.")
 @click.option(
     "--budget",
     type=int,
-    default=_BUDGET,
-    show_default=True,
-    help="Limit the text to this many tokens.",
+    help="Limit the text to this many tokens.  [default: the setting's, 400]",
 )
 @click.option("--limit", type=click.IntRange(min=0), help="Show at most this many of each kind.")
+@sections_options
+@click.option(
+    "--why",
+    "tells_why",
+    is_flag=True,
+    help="Show why each line is in the text, and why the best ten others are not.",
+)
 @lang_option
 @format_option("Print a table, or the prompt text itself.")
 def command(
     project: str | None,
     at: float | None,
     task: str | None,
-    budget: int,
+    budget: int | None,
     limit: int | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
     lang: Language,
     form: str,
     *,
+    tells_why: bool,
     as_json: bool,
 ) -> None:
     """Show what an agent would get in its prompt.
@@ -58,7 +66,12 @@ def command(
     The answer comes from the cache in Redis; with --at it is computed from the record.
     """
     settings, project = settings_for(project)
-    wanted: dict[str, Any] = {"task": task, "budget": budget, "limit": limit}
+    wanted: dict[str, Any] = {
+        "task": task,
+        "budget": settings.context.learnt_tokens if budget is None else budget,
+        "limit": limit,
+        "wanted": _sections(settings, include, exclude),
+    }
     answer = (
         _cached(settings, project, lang, wanted)
         if at is None
@@ -68,8 +81,22 @@ def command(
         print_json(_document(answer, at))
     elif form == "prompt":
         click.echo(answer.prompt)
+        if tells_why:
+            click.echo()
+            _print_why(answer)
+    elif tells_why:
+        _print_why(answer)
     else:
         _print(answer, at)
+
+
+def _sections(
+    settings: DaemonSettings, include: tuple[str, ...], exclude: tuple[str, ...]
+) -> Wanted:
+    from trackrecord.prompt.wanted import usually_wanted
+
+    rules = settings.context
+    return usually_wanted(include or rules.include, exclude or rules.exclude)
 
 
 def _cached(
@@ -101,12 +128,34 @@ def _without_lines(entry: msgspec.Struct) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(entry).items() if name != "lines"}
 
 
+def _print_why(answer: Rankings) -> None:
+    if not answer.why:
+        console().print("nothing is known that could be handed out")
+        return
+    print_table(
+        ("in", "section", "score", "tokens", "why", "content"),
+        [
+            (
+                "yes" if why.is_in else "no",
+                why.section,
+                why.score,
+                why.tokens,
+                why.reason,
+                why.text,
+            )
+            for why in answer.why
+        ],
+    )
+
+
 def _answer_at(project: str, at: float, language: Language, wanted: dict[str, Any]) -> Rankings:
     from trackrecord.prompt.answer import answer_from
+    from trackrecord.queries.advice import build_advice
     from trackrecord.queries.past_rankings import rankings_at
 
     with read_store(project) as (connection, settings, name):
         document = rankings_at(connection, settings, name, at)
+        advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
     return answer_from(
         document,
         project=project,
@@ -115,6 +164,7 @@ def _answer_at(project: str, at: float, language: Language, wanted: dict[str, An
         now=time.time(),
         rules=settings.context,
         memory_rules=settings.memories,
+        advice=advice,
         **wanted,
     )
 

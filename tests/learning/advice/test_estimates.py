@@ -121,6 +121,18 @@ def test_two_of_two_do_not_outrank_nine_of_ten():
     assert found.procedure("a").order_key < found.procedure("b").order_key
 
 
+def test_two_of_two_easy_tasks_do_not_outrank_nine_of_ten_hard_ones():
+    """Although such tasks succeed anyway: the rate that is told is higher, the place is not."""
+    found = estimates(
+        [
+            *many(0, "a", 2, 2, trigger="easy"), *many(20, "x", 30, 30, trigger="easy"),
+            *many(60, "b", 9, 10, trigger="hard"), *many(80, "x", 2, 30, trigger="hard"),
+        ]
+    )  # fmt: skip
+    assert found.procedure("a").posterior.mean > found.procedure("b").posterior.mean
+    assert found.procedure("a").order_key < found.procedure("b").order_key
+
+
 def test_age_weighs_once():
     """A run of one half-life ago counts half."""
     (tally,) = estimates([run(0, "a", age=HALF_LIFE)]).counts.by_procedure.values()

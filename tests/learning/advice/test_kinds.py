@@ -116,3 +116,21 @@ def test_a_text_without_a_word_has_the_kind_that_is_left(text):
     """And so has a task without a text."""
     kinds = find_kinds(of_texts())
     assert kinds.position_for(text) == kinds.other
+
+
+def test_of_too_many_texts_all_kinds_are_looked_at():
+    """Also those that come late in the alphabet."""
+    chance = random.Random(4)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+
+    def word():
+        return "".join(chance.choices(letters, k=6))
+
+    runs = [
+        run(number, instruction=f"{verb} the {thing} of {word()} {word()}")
+        for number in range(0, 1400, 3)
+        for verb, thing in (("add", "button"), ("move", "chart"), ("zap", "invoice"))
+    ]
+    names = " ".join(find_kinds(runs).names)
+    assert "button" in names
+    assert "invoice" in names

@@ -25,7 +25,7 @@ _MOST_SEEN: Final = 4000
 # A longer text is known by its beginning.
 _MOST_WORDS: Final = 200
 # Numbers and identifiers, for example mia_li_3668.
-_WITH_DIGIT: Final = re.compile(r"[^\W\d]*\d\w*")
+_WITH_DIGIT: Final = re.compile(r"\b[^\W\d]*\d\w*")
 _POSITION_BYTES: Final = array("I").itemsize
 
 

@@ -70,12 +70,21 @@ def _checked(name: str, value: object) -> object:
     if wanted is bool and not isinstance(value, bool):
         message = f"{name} must be true or false"
         raise SettingsError(message)
+    if wanted is tuple:
+        return _names_in(name, value)
     if wanted in (int, float, type(None)) and (
         isinstance(value, bool) or not isinstance(value, int if wanted is int else (int, float))
     ):
         message = f"{name} must be a {'whole ' if wanted is int else ''}number, not {value!r}"
         raise SettingsError(message)
     return value
+
+
+def _names_in(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
+        return tuple(value)
+    message = f"{name} must be a list of names, not {value!r}"
+    raise SettingsError(message)
 
 
 def _snake_case(name: str) -> str:

@@ -5,6 +5,8 @@ from typing import Final, Literal, get_args
 
 from trackrecord.learning.numbers.checks import require, require_positive
 
+from ..section_names import checked_sections
+
 AgeDecay = Literal["exponential", "linear"]
 
 WEIGHT_MOST: Final = 5.0
@@ -20,6 +22,13 @@ class ContextRules:
             given are used.
         max_learnt: maximum number of entries of each learnt kind that compete with an agent's own
             candidates.
+        learnt_tokens: budget of `rankings()` in tokens where the caller gives none, and the most
+            that all learnt entries together take of the budget of `context()`.
+        mask_past_tasks: whether names, ids, addresses and numbers are replaced by placeholders in
+            what the texts and errors of past tasks tell other agents.
+        include: the sections of what is learnt that prompts have, for example
+            `["lessons", "memories"]`. If empty, all.
+        exclude: the sections of what is learnt that prompts do not have.
         phase_weight: score added to candidates of the kind `phase`.
         current_task_weight: score added to candidates about the task at hand.
         blocked_task_weight: score added to candidates about a blocked task.
@@ -46,6 +55,10 @@ class ContextRules:
     enabled: bool = True
     max_candidates: int = 100
     max_learnt: int = 100
+    learnt_tokens: int = 400
+    mask_past_tasks: bool = True
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     phase_weight: float = 1.0
     current_task_weight: float = 2.0
     blocked_task_weight: float = 1.5
@@ -74,7 +87,9 @@ class ContextRules:
                 _require_between(name, value, 0.1, 1.0)
         _require_between("max_candidates", self.max_candidates, 10, 500)
         _require_between("max_learnt", self.max_learnt, 0, 1000)
+        _require_between("learnt_tokens", self.learnt_tokens, 0, 100_000)
         _require_between("half_life_hours", self.half_life_hours, 1.0, 168.0)
+        checked_sections((*self.include, *self.exclude))
         if self.max_age_hours is not None:
             require_positive("max_age_hours", self.max_age_hours)
         require(

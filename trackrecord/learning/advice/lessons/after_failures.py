@@ -12,6 +12,8 @@ from .history import History
 
 # A word that many tools' names have does not tell which one stands in for another.
 _COMMON_WORD: Final = 0.25
+# Of a run in which more tools fail, the first ones are followed.
+_MOST_FOLLOWED: Final = 20
 _WORD: Final = re.compile(r"[^\W_]{3,}")
 # What stands before it names a shell or a server: `shell:npm test`, `mcp__files__read`.
 _PREFIX: Final = re.compile(r"\A.*(?::|__)(?=.)", re.DOTALL)
@@ -38,11 +40,12 @@ def after_failures(history: History) -> dict[int, AfterFailures]:
     """Return by tool of the agent what followed its failures."""
     stand_ins = _StandIns(history)
     found: defaultdict[int, AfterFailures] = defaultdict(AfterFailures)
-    followed: set[tuple[int, int]] = set()
+    followed: defaultdict[int, set[int]] = defaultdict(set)
     for position, place, tool in history.failed_calls:
-        # From the first failure in the run on.
-        if (position, tool) not in followed and history.is_agents(tool):
-            followed.add((position, tool))
+        # From the first failure of a tool in the run on.
+        tools = followed[position]
+        if tool not in tools and len(tools) < _MOST_FOLLOWED and history.is_agents(tool):
+            tools.add(tool)
             _follow(history, position, place, found[tool], stand_ins)
     return found
 

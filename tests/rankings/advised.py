@@ -1,0 +1,129 @@
+"""Advice documents for tests, built from the runs of past tasks."""
+
+from array import array
+
+from hypothesis import strategies as st
+
+from trackrecord.learning.advice.task_index import build_index
+from trackrecord.learning.competences.episodes import signature_of
+from trackrecord.prompt.advice_document import (
+    AdviceDocument,
+    Expected,
+    KindEntry,
+    LessonEntry,
+    PastTasks,
+    PatternEntry,
+    ProcedureEntry,
+)
+
+NOW = 1_800_000_000.0
+
+
+def expected(successes=1, failures=1, **more):
+    """An estimate of so many runs."""
+    a, b = successes + 1.0, failures + 1.0
+    known = {"runs": successes + failures, "tasks": successes + failures, "successes": successes}
+    return Expected(a, b, a / (a + b), 0.0, 1.0, **{"order_key": a / (a + b), **known, **more})
+
+
+def lesson(name, *tools, score=0.9, kind="fails", state="established", said=None):
+    """A lesson about tools."""
+    said = said or f"`{tools[0]}` failed in 9 of 9 calls, in 5 tasks: {name}"
+    return LessonEntry(
+        id=name, kind=kind, tools=tools, state=state, score=score, runs=9, tasks=5, last_seen=NOW,
+        lines={"en": said, "zh": f"{said} (zh)"},
+    )  # fmt: skip
+
+
+def advice(tasks, *, estimates=None, **more):
+    """Advice whose past tasks are {text: [(tools, successes, failures)]} or with an ending."""
+    texts = sorted(tasks)
+    runs_of = {
+        text: tasks[text] if isinstance(tasks[text], list) else tasks[text][0] for text in texts
+    }
+    endings = tuple("" if isinstance(tasks[text], list) else tasks[text][1] for text in texts)
+    orders = {
+        signature_of(tuple(sorted(tools))): tuple(tools)
+        for runs in runs_of.values()
+        for tools, *_ in runs
+    }
+    signatures = sorted(orders)
+    ends, end = array("I"), 0
+    for text in texts:
+        end += len(text.encode())
+        ends.append(end)
+    kinds = more.pop("task_kinds", {})
+    return AdviceDocument(
+        project="p",
+        revision=1,
+        computed_at=NOW,
+        procedures=tuple(
+            ProcedureEntry(
+                signature=each,
+                order=orders[each],
+                expected=(estimates or {}).get(each, expected()),
+            )
+            for each in signatures
+        ),
+        past_tasks=PastTasks(
+            index=build_index(texts),
+            texts="".join(texts).encode(),
+            ends=ends.tobytes(),
+            kinds=array("I", [kinds.get(text, 0) for text in texts]).tobytes(),
+            runs=tuple(_tallies(runs_of[text], signatures) for text in texts),
+            endings=endings,
+        ),
+        **more,
+    )
+
+
+def _tallies(runs, signatures):
+    counts = {}
+    for tools, successes, failures in runs:
+        place = signatures.index(signature_of(tuple(sorted(tools))))
+        won, lost = counts.get(place, (0, 0))
+        counts[place] = won + successes, lost + failures
+    return tuple((place, won, lost, NOW) for place, (won, lost) in sorted(counts.items()))
+
+
+def pattern_entry(slug, kinds=None, **more):
+    """A pattern's estimate."""
+    return PatternEntry(slug=slug, expected=expected(**more), kinds=kinds or {})
+
+
+def kind(name):
+    """A kind of task."""
+    return KindEntry(name=name, expected=expected())
+
+
+_words = st.sampled_from(
+    [
+        "cancel",
+        "book",
+        "change",
+        "refund",
+        "flight",
+        "seat",
+        "bag",
+        "Anya",
+        "Garcia",
+        "mia_li_3668",
+        "7H3",
+    ]
+)
+_tools = st.lists(
+    st.sampled_from(["get", "search", "cancel", "book", "think"]),
+    min_size=1,
+    max_size=4,
+    unique=True,
+)
+_runs = st.lists(
+    st.tuples(_tools.map(lambda tools: tuple(sorted(tools))), st.integers(0, 4), st.integers(0, 4)),
+    min_size=1,
+    max_size=3,
+)
+texts = st.lists(_words, min_size=3, max_size=9).map(" ".join)
+past_tasks = st.dictionaries(
+    texts, _runs | st.tuples(_runs, st.sampled_from(["", "no seat", "<n> bags are too many"])),
+    min_size=1, max_size=12,
+)  # fmt: skip

@@ -1,0 +1,198 @@
+"""Each number and each claim of a prompt is read back from its text and held against the counts."""
+
+import re
+from array import array
+
+from advised import NOW, advice, expected, past_tasks, texts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.advice.lessons.wording import error_text
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.learning.text.masking import masked
+from trackrecord.prompt.answer import answer_from
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.presentation import present_failing, present_pattern
+
+EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
+USED = {
+    "en": re.compile(
+        r"- (.+) \[used in (\d+) of (\d+) similar tasks that succeeded"
+        r"(?:, (\d+) of (\d+) that failed)?\]"
+    ),
+    "zh": re.compile(
+        r"- (.+) \[(?P<s>\d+)个成功的类似任务中(?P<u>\d+)个使用"
+        r"(?:,(?P<f>\d+)个失败的中(?P<uf>\d+)个使用)?\]"
+    ),
+}
+GAINED = {
+    "en": re.compile(
+        r"- (.+) \[(\d+) of (\d+) tasks succeeded, "
+        r"(-?\d+) points above what such tasks do otherwise\]"
+    ),
+    "zh": re.compile(r"- (.+) \[(\d+)个任务中(\d+)个成功,比同类任务通常高(-?\d+)个百分点\]"),
+}
+ENDED = {
+    "en": re.compile(r"- (.*) \[(\d+) of (\d+) succeeded((?:; [^;\]]+)+)\]"),
+    "zh": re.compile(r"- (.*) \[(\d+)次中(\d+)次成功((?:;[^;\]]+)+)\]"),
+}
+
+
+def asked(document, counted, task, language="en", **more):
+    wanted = {"budget": None, "limit": None, **more}
+    return answer_from(
+        document, project="p", problem=None, task=task, language=language, now=NOW,
+        memory_rules=MemoryRules(), advice=counted, **wanted,
+    )  # fmt: skip
+
+
+def close_texts(tasks, counted, task):
+    """The texts that are at least half as similar as the best one, found without the engine."""
+    known = sorted(tasks)
+    found = [each for each in counted.past_tasks.index.similar(task, most=50) if each[1] >= 0.1]
+    return [known[place] for place, cosine in found if cosine >= found[0][1] / 2]
+
+
+def runs_of(tasks, text):
+    return tasks[text] if isinstance(tasks[text], list) else tasks[text][0]
+
+
+@given(past_tasks, texts, st.sampled_from(["en", "zh"]))
+def test_recommended_procedures_count_what_similar_tasks_used(tasks, task, language):
+    """The counts are those of the close past tasks, and successes used it more often."""
+    counted = advice(tasks)
+    answer = asked(EMPTY, counted, task, language)
+    runs = [run for text in close_texts(tasks, counted, task) for run in runs_of(tasks, text)]
+    lines = [line for line in answer.prompt.split("\n") if USED[language].fullmatch(line)]
+    assert len(lines) == len(answer.procedures) <= 2
+    for line in lines:
+        found = USED[language].fullmatch(line)
+        if language == "en":
+            counts = [int(each or 0) for each in found.groups()[1:]]
+            used, successes, used_by_failures, failures = counts
+        else:
+            used, successes, failures, used_by_failures = (
+                int(found[name] or 0) for name in ("u", "s", "f", "uf")
+            )
+        tools = set(found[1].split(" → "))
+        sets_or_parts = [
+            [run for run in runs if set(run[0]) == tools],
+            [run for run in runs if set(run[0]) >= tools],
+        ]  # fmt: skip
+        assert successes == sum(run[1] for run in runs)
+        assert failures == sum(run[2] for run in runs)
+        assert (used, used_by_failures) in [
+            (sum(run[1] for run in some), sum(run[2] for run in some)) for some in sets_or_parts
+        ]
+        assert not failures or used / successes > used_by_failures / failures
+
+
+@given(past_tasks, texts, st.sampled_from(["en", "zh"]))
+def test_similar_tasks_say_what_made_the_difference(tasks, task, language):
+    """Counts of equal texts are added up; tools and errors are those of their runs alone."""
+    counted = advice(tasks)
+    answer = asked(EMPTY, counted, task, language)
+    assert len(answer.past_tasks) <= 3
+    lines = [line for line in answer.prompt.split("\n") if ENDED[language].fullmatch(line)]
+    assert len(lines) == len(answer.past_tasks)
+    for entry in answer.past_tasks:
+        line = entry.lines[language]
+        found = ENDED[language].fullmatch(line)
+        numbers = int(found[2]), int(found[3])
+        succeeded, total = numbers if language == "en" else numbers[::-1]
+        alike = [text for text in tasks if masked(text) == entry.text]
+        runs = [run for text in alike for run in runs_of(tasks, text)]
+        # Of many equal ones the closest are counted.
+        assert succeeded <= sum(run[1] for run in runs)
+        assert total <= sum(run[1] + run[2] for run in runs)
+        _check_difference(found[4], alike, runs, tasks, language)
+
+
+def _check_difference(said, alike, runs, tasks, language):
+    words = {
+        "en": ("only successes used ", "only failures used ", "a failure ended in: "),
+        "zh": ("只有成功的使用了", "只有失败的使用了", "一次失败的结尾:"),
+    }[language]
+    for part in re.split(r"; |;", said)[1:]:
+        word = next(word for word in words if part.startswith(word))
+        rest = part.removeprefix(word)
+        if word == words[2]:
+            endings = {tasks[text][1] for text in alike if not isinstance(tasks[text], list)}
+            assert rest in {error_text(each) for each in endings}
+            assert any(run[2] for run in runs)
+        elif len(alike) == 1:
+            mine, others = (1, 2) if word == words[0] else (2, 1)
+            for tool in rest.split(", "):
+                assert all(tool in run[0] for run in runs if run[mine])
+                assert not any(tool in run[0] for run in runs if run[others])
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.floats(0.01, 0.99), st.sampled_from(["en", "zh"]))
+def test_procedures_that_do_better_say_how_much(successes, failures, effect, language):
+    """Only those that surely do better, with the counts of the estimate and its rounded effect."""
+    tasks = {"cancel the flight of a friend": [(("get", "cancel"), 1, 1), (("get",), 1, 1)]}
+    known = expected(successes, failures, effect=effect, effect_low=0.001, effect_high=1.0)
+    counted = advice(tasks, estimates={"cancel+get": known})
+    answer = asked(EMPTY, counted, "cancel the flight", language)
+    lines = [line for line in answer.prompt.split("\n") if GAINED[language].fullmatch(line)]
+    assert len(lines) == (successes + failures >= 4)
+    for line in lines:
+        tools, one, two, points = GAINED[language].fullmatch(line).groups()
+        counts = (int(one), int(two)) if language == "en" else (int(two), int(one))
+        assert counts == (successes, successes + failures)
+        assert int(points) == round(100 * effect)
+        assert tools == "get → cancel"
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12), st.sampled_from(["en", "zh"]))
+def test_patterns_and_warnings_count_tasks(helpful, neutral, harmful, language):
+    """What succeeded without scoring helpful succeeded; nobody is told that it failed."""
+    succeeded = helpful + neutral
+    total = succeeded + harmful
+    evidence = Evidence(
+        helpful, neutral, harmful, float(helpful), float(harmful), succeeded=succeeded
+    )
+    standing = standing_of(
+        MaturityRules(), AntiPatternRules(), PatternFacts("x", "named", "x", None), evidence
+    )
+    shown = present_pattern(standing, Recogniser().name_of)
+    field = "anti_patterns" if shown.is_negative else "patterns"
+    document = RankingsDocument(project="p", revision=1, computed_at=NOW, **{field: (shown,)})
+    prompt = asked(document, advice({}), None, language).prompt
+    found = [int(each) for each in re.findall(r"\d+", "".join(re.findall(r"\n- (.*)", prompt)))]
+    if shown.is_negative and prompt:
+        assert found[:2] == [harmful, total]
+    elif prompt:
+        assert (found == [succeeded, total]) if language == "en" else (found == [total, succeeded])
+
+
+@given(st.integers(1, 40), st.sampled_from(["en", "zh"]))
+def test_what_never_succeeded(failures, language):
+    """With its count, unless that may be chance."""
+    document = RankingsDocument(
+        project="p", revision=1, computed_at=NOW, failing=(present_failing("get", failures),)
+    )
+    counted = advice({}, expected=expected(4, 6))
+    prompt = asked(document, counted, None, language).prompt
+    numbers = [int(each) for each in re.findall(r"\d+", prompt)]
+    is_chance = (1 - counted.expected.mean) ** failures > 0.05
+    assert numbers == ([] if is_chance else [0, failures] if language == "en" else [failures, 0])
+
+
+@given(past_tasks, texts, st.integers(0, 400))
+def test_the_same_documents_and_task_give_the_same_bytes(tasks, task, budget):
+    """Whatever was asked in between; within the budget, and never a name, an id or a number."""
+    counted = advice(tasks)
+    first = asked(EMPTY, counted, task, budget=budget)
+    asked(EMPTY, counted, "something else", budget=99)
+    again = asked(EMPTY, advice(tasks), task, budget=budget)
+    assert (again.prompt, again.why) == (first.prompt, first.why)
+    assert first.tokens <= budget
+    for personal in ("Anya Garcia", "mia_li_3668", "7H3"):
+        assert personal not in first.prompt
+    assert len(array("I", counted.past_tasks.ends)) == len(tasks)

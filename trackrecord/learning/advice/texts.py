@@ -1,0 +1,152 @@
+"""The texts about recommended procedures, similar past tasks and lessons that stand in a prompt."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ..text.inert import bounded, one_line, unlabelled
+from ..text.language import Language
+
+_TOOL_LIMIT: Final = 80
+_TASK_LIMIT: Final = 100
+_MOST_STEPS: Final = 8
+_MOST_NAMED: Final = 3
+# A beginning that only says who asks.
+_WHO: Final = re.compile(
+    r"\A(?:You are|I am|My name is) \{(?:name|id)\}(?: ?\([a-zA-Z ]{0,20}:? ?\{id\}\))?[.,;:]?"
+    r"(?: and\b)?\W*"
+)
+
+
+class Usage(NamedTuple):
+    """How often a procedure was used in similar tasks.
+
+    Attributes:
+        used_by_successes: tasks that used it and reached their goal.
+        successes: all tasks that reached their goal.
+        used_by_failures: tasks that used it and did not.
+        failures: all tasks that did not.
+    """
+
+    used_by_successes: int
+    successes: int
+    used_by_failures: int
+    failures: int
+
+
+class Gain(NamedTuple):
+    """How often tasks with a procedure succeeded.
+
+    Attributes:
+        won: tasks that used it and reached their goal.
+        tasks: all tasks that used it.
+        effect: the difference to what such tasks do otherwise, as a share.
+    """
+
+    won: int
+    tasks: int
+    effect: float
+
+
+class Difference(NamedTuple):
+    """What told the successful runs of a task from the failed ones.
+
+    Attributes:
+        successes: the runs that succeeded.
+        failures: the runs that failed.
+        with_success: the tools that only successful runs used.
+        with_failure: the tools that only failed runs used.
+        ending: what a failed run ended in, as lessons name errors; "" if unknown.
+    """
+
+    successes: int
+    failures: int
+    with_success: tuple[str, ...] = ()
+    with_failure: tuple[str, ...] = ()
+    ending: str = ""
+
+
+def procedure_line(tools: Sequence[str], usage: Usage, language: Language = "en") -> str:
+    """Return the line of a recommended procedure: its tools, and how often it was used.
+
+    Args:
+        tools: in their order.
+        usage: in how many similar tasks.
+        language: of the text.
+    """
+    steps = _steps(tools)
+    if language == "zh":
+        said = f"{usage.successes}个成功的类似任务中{usage.used_by_successes}个使用"
+        if usage.failures:
+            said += f",{usage.failures}个失败的中{usage.used_by_failures}个使用"
+        return f"- {steps} [{said}]"
+    said = f"used in {usage.used_by_successes} of {usage.successes} similar tasks that succeeded"
+    if usage.failures:
+        said += f", {usage.used_by_failures} of {usage.failures} that failed"
+    return f"- {steps} [{said}]"
+
+
+def gain_line(tools: Sequence[str], gain: Gain, language: Language = "en") -> str:
+    """Return the line of a procedure with which such tasks succeed more often than otherwise.
+
+    Args:
+        tools: in their order.
+        gain: how often it succeeded, and how much more often that is.
+        language: of the text.
+    """
+    points = round(100 * gain.effect)
+    if language == "zh":
+        said = f"{gain.tasks}个任务中{gain.won}个成功,比同类任务通常高{points}个百分点"
+    else:
+        said = (
+            f"{gain.won} of {gain.tasks} tasks succeeded, "
+            f"{points} points above what such tasks do otherwise"
+        )
+    return f"- {_steps(tools)} [{said}]"
+
+
+def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:
+    """Return the line of a similar past task: how often it succeeded, and what told the difference.
+
+    Args:
+        text: the beginning of its instruction, masked if need be.
+        difference: what told its successes from its failures.
+        language: of the text.
+    """
+    said = unlabelled(bounded(_WHO.sub("", one_line(text, 4 * _TASK_LIMIT)), _TASK_LIMIT))
+    told = (_told_zh if language == "zh" else _told_en)(difference)
+    return f"- {said} [{told}]"
+
+
+def _told_en(told: Difference) -> str:
+    parts = [f"{told.successes} of {told.successes + told.failures} succeeded"]
+    if told.with_success:
+        parts.append(f"only successes used {_listed(told.with_success)}")
+    if told.with_failure:
+        parts.append(f"only failures used {_listed(told.with_failure)}")
+    if told.ending:
+        parts.append(f"a failure ended in: {told.ending}")
+    return "; ".join(parts)
+
+
+def _told_zh(told: Difference) -> str:
+    parts = [f"{told.successes + told.failures}次中{told.successes}次成功"]
+    if told.with_success:
+        parts.append(f"只有成功的使用了{_listed(told.with_success)}")
+    if told.with_failure:
+        parts.append(f"只有失败的使用了{_listed(told.with_failure)}")
+    if told.ending:
+        parts.append(f"一次失败的结尾:{told.ending}")
+    return ";".join(parts)
+
+
+def _steps(tools: Sequence[str]) -> str:
+    return " → ".join(_names(tools[:_MOST_STEPS])) + (" → …" if len(tools) > _MOST_STEPS else "")
+
+
+def _listed(tools: Sequence[str]) -> str:
+    return ", ".join(_names(tools[:_MOST_NAMED]))
+
+
+def _names(tools: Sequence[str]) -> list[str]:
+    return [unlabelled(one_line(tool, _TOOL_LIMIT)) for tool in tools]

@@ -1,0 +1,99 @@
+"""What is known when a prompt is asked for: the documents, the task, and what to expect of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, TypeVar
+
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.text.language import Language
+
+from .advice_document import AdviceDocument, Expected, LessonEntry, PatternEntry
+from .document import RankingsDocument
+from .expectation import Expectation, expectation_of
+
+_Made = TypeVar("_Made")
+
+# The least relevance of what has to do with a task.
+LEAST_RELEVANCE: Final = 0.1
+# The least probability of the tools of what has to do with a task.
+LEAST_PROBABLE: Final = 0.25
+
+
+@dataclass(frozen=True)
+class Known:
+    """The documents and the question.
+
+    Attributes:
+        document: the project's rankings.
+        advice: what is counted from its runs; None when nothing was counted yet.
+        task: the text of the task at hand; "" for none.
+        language: of the lines.
+        memory_rules: how memories are ranked for a task.
+        masks: whether past tasks' texts are masked.
+        memo: what one section has found out and another needs.
+    """
+
+    document: RankingsDocument
+    advice: AdviceDocument | None
+    task: str
+    language: Language
+    memory_rules: MemoryRules
+    masks: bool = True
+    memo: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        """What similar past tasks say about the task."""
+        if self.advice is None or not self.task:
+            return Expectation()
+        return expectation_of(self.advice, self.task)
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether similar past tasks say what has to do with the task."""
+        return bool(self.expectation.similar)
+
+    @cached_property
+    def withdrawn(self) -> frozenset[str]:
+        """The ids of what is handed out no more."""
+        counted = () if self.advice is None else self.advice.withdrawn
+        return frozenset((*self.document.withdrawn, *counted))
+
+    @cached_property
+    def patterns(self) -> Mapping[str, PatternEntry]:
+        """The estimates of patterns, by slug."""
+        return self.once("patterns", lambda advice: {each.slug: each for each in advice.patterns})
+
+    @cached_property
+    def procedures(self) -> Mapping[str, Expected]:
+        """How often procedures succeed, by signature."""
+        return self.once(
+            "procedures",
+            lambda advice: {each.signature: each.expected for each in advice.procedures},
+        )
+
+    @cached_property
+    def lessons_by_tool(self) -> Mapping[str, list[LessonEntry]]:
+        """The lessons about each tool, strongest first; the faded ones are history."""
+        return self.once("lessons by tool", _lessons_by_tool)
+
+    def once(
+        self, name: str, make: Callable[[AdviceDocument], dict[str, _Made]]
+    ) -> dict[str, _Made]:
+        """Return what is made of the advice once, and not for each prompt."""
+        if self.advice is None:
+            return {}
+        derived = self.advice.derived
+        if name not in derived:
+            derived[name] = make(self.advice)
+        made: dict[str, _Made] = derived[name]
+        return made
+
+
+def _lessons_by_tool(advice: AdviceDocument) -> dict[str, list[LessonEntry]]:
+    lessons: dict[str, list[LessonEntry]] = {}
+    for lesson in advice.lessons:
+        if lesson.state != "faded" and lesson.tools:
+            lessons.setdefault(lesson.tools[0], []).append(lesson)
+    return lessons

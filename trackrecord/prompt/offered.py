@@ -1,0 +1,53 @@
+"""Offers: entries that compete, with how much they have to do with the task."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+# What says that an entry has to do with a task.
+Basis = Literal["project", "tools", "kinds", "text", "votes"]
+# How many of a section stand in where nothing is related.
+FEW: Final = 3
+
+
+class Offer(NamedTuple):
+    """An entry that competes.
+
+    Attributes:
+        entry: the entry.
+        relevance: how much it has to do with the task, 0..1; 1 without a task.
+        value: what it is ranked by among all sections.
+        basis: what its relevance follows from.
+    """
+
+    entry: Any
+    relevance: float
+    value: float
+    basis: Basis
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What a section offers.
+
+    Attributes:
+        offers: what has to do with the task, or with the project without one; best first.
+        general: what holds for the project as a whole and may stand in where nothing is related.
+        pool: all entries, best first.
+        refuted: the ids of what is left out because the counts speak against it.
+    """
+
+    offers: Sequence[Offer] = ()
+    general: Sequence[Offer] = ()
+    pool: Sequence[Any] = ()
+    refuted: frozenset[str] = frozenset()
+
+
+def offers_of(entries: Iterable[Any]) -> list[Offer]:
+    """Return entries as offers that hold for the project, in the order given."""
+    return [Offer(each, 1.0, each.score, "project") for each in entries]
+
+
+def best_first(offers: Iterable[Offer]) -> list[Offer]:
+    """Return offers by their value, equal ones by id."""
+    return sorted(offers, key=lambda each: (-each.value, each.entry.id))

@@ -1,0 +1,157 @@
+"""What each section offers for a task: entries, with how much they have to do with it."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from trackrecord.learning.competences.episodes import tools_of
+
+from .advice_document import AdviceDocument, LessonEntry
+from .document import RankedCompetence, RankedFailure
+from .known import LEAST_PROBABLE, LEAST_RELEVANCE, Known
+from .offered import FEW, Offer, Offered, best_first, offers_of
+from .recommended import recommended_procedures
+from .relevance import fitting_competences, fitting_memories
+from .similar_tasks import past_tasks_for
+
+# A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
+_LEAST_WORTH: Final = 0.02
+_LESSONS: Final = "lessons"
+# A lesson about a whole procedure, and not about its first tool alone.
+_ABOUT_PROCEDURES: Final = "never-succeeds"
+# That rarely is chance: a procedure that failed always would have succeeded at least once.
+_CHANCE: Final = 0.05
+
+
+def lessons_for(known: Known) -> Offered:
+    """Offer lessons by how probable it is that the task uses their tools."""
+    if _LESSONS not in known.memo:
+        known.memo[_LESSONS] = _lessons_for(known)
+    found: Offered = known.memo[_LESSONS]
+    return found
+
+
+def _lessons_for(known: Known) -> Offered:
+    if known.advice is None:
+        return Offered()
+    pool = known.advice.lessons
+    if not known.task:
+        return Offered(known.once("lesson offers", _living)["all"], pool=pool)
+    found = []
+    for tool, probable in known.expectation.tools.items():
+        if probable >= LEAST_RELEVANCE:
+            for lesson in known.lessons_by_tool.get(tool, ()):
+                relevance = _relevance_of(lesson, known)
+                if relevance * lesson.score >= _LEAST_WORTH:
+                    found.append(Offer(lesson, relevance, relevance * lesson.score, "tools"))
+    general = [] if known.can_tell else known.once("lesson offers", _living)["all"][:FEW]
+    return Offered(best_first(found), general, pool)
+
+
+def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
+    living = (each for each in advice.lessons if each.state != "faded")
+    return {"all": best_first(offers_of(living))}
+
+
+def _relevance_of(lesson: LessonEntry, known: Known) -> float:
+    probable = known.expectation.tools
+    if lesson.kind != _ABOUT_PROCEDURES:
+        return probable[lesson.tools[0]]
+    return min(probable.get(tool, 0.0) for tool in lesson.tools)
+
+
+def failing_for(known: Known) -> Offered:
+    """Offer procedures that never succeeded, by how probable their tools are for the task."""
+    pool = known.document.failing
+    if known.advice is None:
+        return Offered(offers_of(pool), pool=pool)
+    refuted = frozenset(each.id for each in pool if _may_be_chance(known, each))
+    told = _told_by_lessons(known)
+    kept = [
+        each for each in pool if each.id not in refuted and frozenset(tools_of(each.id)) not in told
+    ]
+    if not known.task:
+        return Offered(offers_of(kept), pool=pool, refuted=refuted)
+    found = []
+    for each in kept:
+        tools = known.expectation.tools
+        relevance = min((tools.get(tool, 0.0) for tool in tools_of(each.id)), default=0.0)
+        if relevance >= LEAST_PROBABLE:
+            found.append(Offer(each, relevance, relevance * each.score, "tools"))
+    return Offered(best_first(found), _general(known, kept), pool, refuted)
+
+
+def _may_be_chance(known: Known, failure: RankedFailure) -> bool:
+    """Whether such tasks fail so often that this many failures in a row mean little."""
+    assert known.advice is not None  # noqa: S101 - for type checkers
+    expected = known.procedures.get(failure.id)
+    if expected is None:
+        usual, tasks = known.advice.expected.mean, failure.failure_count
+    else:
+        usual, tasks = expected.usual, expected.tasks
+    return float((1.0 - usual) ** tasks) > _CHANCE
+
+
+def _told_by_lessons(known: Known) -> frozenset[frozenset[str]]:
+    assert known.advice is not None  # noqa: S101 - for type checkers
+    return frozenset(
+        frozenset(each.tools) for each in known.advice.lessons if each.kind == _ABOUT_PROCEDURES
+    )
+
+
+def procedures_for(known: Known) -> Offered:
+    """Offer the procedures that similar successes used."""
+    return Offered(
+        [
+            Offer(each, relevance, each.score, basis)
+            for each, relevance, basis in recommended_procedures(known)
+        ]
+    )
+
+
+def competences_for(known: Known) -> Offered:
+    """Offer records by how well their triggers fit the task."""
+    pool = known.document.competences
+    if known.advice is not None:
+        refuted = frozenset(each.id for each in pool if not _holds(known, each))
+        kept = [each for each in pool if each.id not in refuted]
+    else:
+        refuted, kept = frozenset(), list(pool)
+    if not known.task:
+        return Offered(offers_of(kept), pool=pool, refuted=refuted)
+    fitting = fitting_competences(kept, known.task)
+    offers = [
+        Offer(each, fit, each.score, "text") for each, fit in fitting if fit >= LEAST_RELEVANCE
+    ]
+    return Offered(offers, pool=pool, refuted=refuted)
+
+
+def _holds(known: Known, record: RankedCompetence) -> bool:
+    """Whether a record says when it applies, and not only that its tasks were easy."""
+    signature = record.skill_name.removeprefix("skill:")
+    if all(signal == signature for signal in record.triggers):
+        return False
+    expected = known.procedures.get(signature)
+    return expected is None or expected.is_worth_recommending
+
+
+def memories_for(known: Known) -> Offered:
+    """Offer memories that share words with the task."""
+    pool = known.document.memories
+    if not known.task:
+        return Offered(offers_of(pool), pool=pool)
+    found = fitting_memories(pool, known.task, known.memory_rules)
+    return Offered([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
+
+
+def similar_tasks_for(known: Known) -> Offered:
+    """Offer similar past tasks of which it is known what made the difference."""
+    if not known.task:
+        return Offered()
+    told = [offer.entry.lines.get("en", "") for offer in lessons_for(known).offers]
+    found = past_tasks_for(known, told)
+    return Offered([Offer(each, each.score, each.score, "text") for each in found])
+
+
+def _general(known: Known, entries: Sequence[Any]) -> list[Offer]:
+    """Return the best entries, unless similar tasks say that the task does not use their tools."""
+    return [] if known.can_tell else offers_of(entries[:FEW])

@@ -1,0 +1,32 @@
+"""The names by which people include and exclude sections of what is learnt."""
+
+from collections.abc import Iterable
+from typing import Final
+
+# `sections` has a row for each of them.
+FIELDS: Final = (
+    "lessons",
+    "anti_patterns",
+    "failing",
+    "patterns",
+    "procedures",
+    "competences",
+    "memories",
+    "past_tasks",
+)
+
+
+def unknown_section(name: object) -> str:
+    """Return one line that says that there is no such section, and which there are."""
+    return f"there is no section {str(name)[:80]!r}: there are {', '.join(FIELDS)}"
+
+
+def checked_sections(names: Iterable[object]) -> None:
+    """Check names of sections.
+
+    Raises:
+        ValueError: there is no such section; the message names it and those that there are.
+    """
+    for name in names:
+        if name not in FIELDS:
+            raise ValueError(unknown_section(name))

@@ -1,0 +1,153 @@
+"""Similar past tasks, each with what told its successes from its failures."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from trackrecord.learning.advice.lessons.wording import error_text
+from trackrecord.learning.advice.texts import Difference, similar_task_line
+from trackrecord.learning.text.masking import masked
+
+from .advice_document import NO_PROCEDURE, AdviceDocument
+from .document import RankedTask
+from .expectation import Similar
+from .known import Known
+from .relevance import similar_past_tasks
+
+_LANGUAGES: Final = ("en", "zh")
+_ID_BYTES: Final = 8
+# So many of the closest texts are compared with each other, and so much of each is told.
+_MOST_COMPARED: Final = 6
+_LONGEST: Final = 200
+
+# The same past tasks are similar to one task after another.
+_masked_text = lru_cache(maxsize=2048)(masked)
+# What a single run did differently may be chance.
+_LEAST_RUNS: Final = 2
+
+
+def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
+    """Return the past tasks that a task is similar to, the most similar first.
+
+    With advice, only those of which it is known what made the difference; equal texts are one.
+
+    Args:
+        known: the documents and the task.
+        told: lines of lessons; an error that stands in one is not told again.
+    """
+    if known.advice is None:
+        found = similar_past_tasks(known.document.past_tasks, known.task)
+        return _merged(_masked(each) for each in found) if known.masks else _merged(found)
+    groups: dict[str, list[Similar]] = {}
+    for each in _telling(known, known.advice):
+        text = _text_of(known.advice, each.position)[:_LONGEST]
+        groups.setdefault(_masked_text(text) if known.masks else text, []).append(each)
+    tasks = (_task_of(known.advice, text, similar, told) for text, similar in groups.items())
+    return [each for each in tasks if each is not None]
+
+
+def _telling(known: Known, advice: AdviceDocument) -> list[Similar]:
+    """Return the closest texts of which it may be known what made the difference."""
+    telling = (
+        each
+        for each in known.expectation.similar
+        if advice.past_tasks.endings[each.position]
+        or len(advice.past_tasks.runs[each.position]) > 1
+    )
+    return list(islice(telling, _MOST_COMPARED))
+
+
+def _text_of(advice: AdviceDocument, position: int) -> str:
+    ends = array("I", advice.past_tasks.ends)
+    start = ends[position - 1] if position else 0
+    return advice.past_tasks.texts[start : ends[position]].decode(errors="replace")
+
+
+def _task_of(
+    advice: AdviceDocument, text: str, similar: Sequence[Similar], told: Sequence[str]
+) -> RankedTask | None:
+    difference, ended_at = _difference(advice, [each.position for each in similar])
+    if any(difference.ending in line for line in told):
+        difference = difference._replace(ending="")
+    if not (difference.with_success or difference.with_failure or difference.ending):
+        return None
+    return RankedTask(
+        id=blake2b(text.encode(), digest_size=_ID_BYTES).hexdigest(),
+        task_id="",
+        text=text,
+        success=difference.successes > difference.failures,
+        verdict="",
+        ended_at=ended_at,
+        score=max(each.cosine for each in similar),
+        lines={language: similar_task_line(text, difference, language) for language in _LANGUAGES},
+    )
+
+
+def _difference(advice: AdviceDocument, positions: Iterable[int]) -> tuple[Difference, float]:
+    """Return what told the successes of texts from their failures, and when the last run ended."""
+    won: Counter[int] = Counter()
+    lost: Counter[int] = Counter()
+    endings: Counter[str] = Counter()
+    last = 0.0
+    for position in positions:
+        ending = advice.past_tasks.endings[position]
+        for procedure, successes, failures, ended_at in advice.past_tasks.runs[position]:
+            won[procedure] += successes
+            lost[procedure] += failures
+            endings[ending] += failures
+            last = max(last, ended_at)
+    successes, failures = won.total(), lost.total()
+    with_success, with_failure = _apart(advice, +won, +lost)
+    del endings[""]
+    ending = min(endings, key=lambda said: (-endings[said], said), default="") if failures else ""
+    said = error_text(ending) if ending else ""
+    return Difference(successes, failures, with_success, with_failure, said), last
+
+
+def _apart(
+    advice: AdviceDocument, won: Counter[int], lost: Counter[int]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tools that all successes used and no failure did, and the reverse."""
+    if min(won.total(), lost.total()) < _LEAST_RUNS or NO_PROCEDURE in won | lost:
+        return (), ()
+    return _only(advice, won, lost), _only(advice, lost, won)
+
+
+def _only(advice: AdviceDocument, these: Iterable[int], those: Iterable[int]) -> tuple[str, ...]:
+    used = [advice.procedures[position].order for position in these]
+    others = {tool for position in those for tool in advice.procedures[position].order}
+    return tuple(
+        tool for tool in used[0] if tool not in others and all(tool in order for order in used[1:])
+    )
+
+
+def _masked(task: RankedTask) -> RankedTask:
+    lines = {language: _masked_line(line) for language, line in task.lines.items()}
+    return msgspec.structs.replace(task, text=_masked_text(task.text), lines=lines)
+
+
+def _masked_line(line: str) -> str:
+    """Return a past task's line with its text masked; the label at its end stays."""
+    text, bracket, label = line.rpartition(" [")
+    return _masked_text(text) + bracket + label if bracket else _masked_text(line)
+
+
+def _merged(entries: Iterable[RankedTask]) -> list[RankedTask]:
+    """Return the first of each group of entries with equal lines, with the count in its lines."""
+    alike: dict[tuple[str, ...], list[RankedTask]] = {}
+    for entry in entries:
+        alike.setdefault(tuple(entry.lines.values()), []).append(entry)
+    return [_counted(same[0], len(same)) for same in alike.values()]
+
+
+def _counted(entry: RankedTask, count: int) -> RankedTask:
+    if count == 1:
+        return entry
+    lines = {language: f"{line} ×{count}" for language, line in entry.lines.items()}
+    return msgspec.structs.replace(entry, lines=lines)

@@ -1,0 +1,69 @@
+"""Which sections of what is learnt are wanted."""
+
+from dataclasses import dataclass
+
+from .section_names import FIELDS, unknown_section
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The sections that are wanted, by the names of their fields.
+
+    Attributes:
+        include: only these; None for all.
+        exclude: all but these.
+    """
+
+    include: frozenset[str] | None = None
+    exclude: frozenset[str] = frozenset()
+
+    def has(self, field: str) -> bool:
+        """Return whether a section is wanted."""
+        return field not in self.exclude and (self.include is None or field in self.include)
+
+
+ALL = Wanted()
+
+
+def usually_wanted(include: tuple[str, ...], exclude: tuple[str, ...]) -> Wanted:
+    """Return what settings ask for."""
+    return Wanted(frozenset(include) or None, frozenset(exclude))
+
+
+def wanted_of(include: object, exclude: object, problems: list[str], usual: Wanted = ALL) -> Wanted:
+    """Read which sections are wanted, whatever was handed in; never raises.
+
+    Args:
+        include: names of sections, one or several; None for those of the settings.
+        exclude: names of sections, one or several; None for those of the settings.
+        problems: where it is noted what could not be used.
+        usual: what the settings say.
+    """
+    only = _names("include", include, problems)
+    without = _names("exclude", exclude, problems)
+    return Wanted(
+        usual.include if only is None else only,
+        usual.exclude if without is None else without,
+    )
+
+
+def _names(argument: str, given: object, problems: list[str]) -> frozenset[str] | None:
+    if given is None:
+        return None
+    names = [given] if isinstance(given, str) else _listed(given)
+    if names is None:
+        problems.append(f"{argument} must be names of sections or None: it is ignored")
+        return None
+    known = frozenset(name for name in names if isinstance(name, str) and name in FIELDS)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        problems.append(f"{argument}: {unknown_section(unknown[0])}")
+    # Nothing that is known: what was meant cannot be told, and all is better than nothing.
+    return None if unknown and not known else known
+
+
+def _listed(given: object) -> list[object] | None:
+    try:
+        return [*given]  # type: ignore[misc]  # what cannot be iterated raises
+    except Exception:  # noqa: BLE001 - whatever was handed in
+        return None

@@ -1,0 +1,171 @@
+"""Why a line stands in a prompt, and why another does not."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from .candidates.candidate import Candidate
+from .compose import Composition
+from .known import Known
+from .learnt import MADE_FOR_TASKS, Competing, is_withdrawn, name_of, section_for
+from .offered import Basis, Offered
+from .sections import FEEDS, SECTIONS, Feed
+
+_MOST_OTHERS: Final = 10
+# What their relevance follows from, in words.
+_BASES: Final[dict[Basis, str]] = {
+    "project": "holds for the project as a whole",
+    "tools": "such tasks use its tools with a probability of {:.0%}",
+    "kinds": "seen in tasks of this kind, relevance {:.0%}",
+    "text": "its text fits the task, similarity {:.0%}",
+    "votes": "{:.0%} of the votes of similar tasks that succeeded",
+}
+
+
+class Why(msgspec.Struct, frozen=True, gc=False):
+    """Why one entry is handed out, or is not.
+
+    Attributes:
+        id: its id among those of all sections.
+        section: its section, as `include` and `exclude` name it.
+        is_in: whether it stands in the text.
+        reason: why, in one line.
+        relevance: how much it has to do with the task, 0..1; 1 without a task.
+        score: what it was ranked by; None if it was not ranked.
+        tokens: what it counts for; None if it was not counted.
+        text: its line, or what it says.
+    """
+
+    id: str
+    section: str
+    is_in: bool
+    reason: str
+    relevance: float
+    score: float | None = None
+    tokens: int | None = None
+    text: str = ""
+
+
+def named(candidate: Candidate) -> str:
+    """Return a candidate's id among those of all sections."""
+    # The id of one that stands in another section than its kind's bears the prefix already.
+    return candidate.id if candidate.section else SECTIONS[candidate.kind].prefix + candidate.id
+
+
+def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
+    """Return why each line stands in a text, then why the best ten others do not.
+
+    Args:
+        composed: a prompt's text, without candidates of an agent's own.
+        budget: the budget that it was composed for.
+    """
+    competing = {
+        id(each.scored.candidate): each
+        for found in composed.learnt.by_field.values()
+        for each in found
+    }
+    selection = composed.selection
+    used: dict[str, int] = {}
+    for taken in selection.taken:
+        field = competing[id(taken.candidate)].feed.field
+        used[field] = used.get(field, 0) + taken.tokens
+    inside = [
+        _told(competing[id(each.candidate)], _why_in(competing[id(each.candidate)], used, budget))
+        for each in selection.taken
+    ]
+    outside = [
+        _told(
+            competing[id(each.candidate)],
+            _why_not(competing[id(each.candidate)], composed, budget),
+            is_in=False,
+        )
+        for each in islice(selection.left_out, _MOST_OTHERS)
+    ]
+    more = islice(_others(composed, set(map(_entry_key, competing.values()))), _MOST_OTHERS)
+    return (*inside, *sorted((*outside, *more), key=_by_score)[:_MOST_OTHERS])
+
+
+def _by_score(why: Why) -> tuple[float, str]:
+    return (-(why.score or 0.0), why.id)
+
+
+def _entry_key(competing: Competing) -> tuple[str, str]:
+    return competing.feed.field, competing.offer.entry.id
+
+
+def _told(competing: Competing, reason: str, *, is_in: bool = True) -> Why:
+    scored = competing.scored
+    return Why(
+        named(scored.candidate),
+        competing.feed.field,
+        is_in,
+        reason,
+        competing.offer.relevance,
+        scored.score,
+        scored.tokens,
+        scored.candidate.text.removeprefix("- "),
+    )
+
+
+def _why_in(competing: Competing, used: dict[str, int], budget: int | None) -> str:
+    reason = _BASES[competing.offer.basis].format(competing.offer.relevance)
+    if budget is None or budget <= 0:
+        return reason
+    feed = competing.feed
+    return f"{reason}; section {used[feed.field]} of {int(feed.share * budget)} tokens"
+
+
+def _why_not(competing: Competing, composed: Composition, budget: int | None) -> str:
+    reason = _BASES[competing.offer.basis].format(competing.offer.relevance)
+    if id(competing.scored.candidate) in composed.over_share:
+        return f"{reason}; no room in its section's share of {competing.feed.share:.0%}"
+    return f"{reason}; no room in the budget of {budget} tokens"
+
+
+def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[Why]:
+    """Yield the best of each section that did not compete, with the reason."""
+    known = composed.learnt.known
+    if known is None:
+        return
+    for feed in FEEDS:
+        offered = composed.learnt.offered.get(feed.field)
+        pool: Any = offered.pool if offered is not None else _pool_of(known, feed)
+        left = (each for each in pool if (feed.field, each.id) not in competing)
+        for entry in islice(left, _MOST_OTHERS):
+            why = _other(composed, feed, offered, entry)
+            if why is not None:
+                yield why
+
+
+def _pool_of(known: Known, feed: Feed) -> Sequence[Any]:
+    """Return the entries of a section that was excluded; none where they are made for a task."""
+    if feed.field in MADE_FOR_TASKS:
+        return ()
+    document = known.advice if feed.is_of_advice else known.document
+    entries: Sequence[Any] = getattr(document, feed.field, ())
+    return entries
+
+
+def _other(composed: Composition, feed: Feed, offered: Offered | None, entry: Any) -> Why | None:  # noqa: ANN401
+    known = composed.learnt.known
+    section = section_for(feed, entry)
+    line = entry.lines.get(known.language) if known is not None else None
+    if known is None or section is None or not line:
+        return None
+    if offered is None:
+        reason = "excluded"
+    elif is_withdrawn(known, section, entry.id):
+        reason = "withdrawn: tasks that it was handed to went worse"
+    elif entry.id in offered.refuted:
+        reason = "such tasks otherwise do as well or better, or it may be chance"
+    elif known.task and entry.id not in {each.entry.id for each in offered.offers}:
+        reason = "not about this task"
+    else:
+        reason = "beyond the limit of its section"
+    relevance = 0.0 if known.task else 1.0
+    return Why(
+        name_of(section, entry.id), feed.field, False, reason, relevance, entry.score, None,
+        line.removeprefix("- "),
+    )  # fmt: skip
