@@ -102,8 +102,8 @@ def test_the_past_knows_nothing(taught):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "give either an ID or --procedure TOOLS"),
-        (("plan", "--procedure", "a"), "give either an ID or --procedure TOOLS"),
+        ((), "give either an ID, --procedure TOOLS or --run OUTCOME"),
+        (("plan", "--procedure", "a"), "give either an ID, --procedure TOOLS or --run OUTCOME"),
         (("plan", "--task", "a"), "--task needs --procedure"),
     ],
 )
