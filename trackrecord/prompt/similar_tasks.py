@@ -23,8 +23,8 @@ from .relevance import similar_past_tasks
 _LANGUAGES: Final = ("en", "zh")
 _ID_BYTES: Final = 8
 # So many of the closest texts are compared with each other, and so much of each is told.
-_MOST_COMPARED: Final = 6
-_LONGEST: Final = 200
+_MOST_COMPARED: Final = 4
+_LONGEST: Final = 160
 
 # The same past tasks are similar to one task after another.
 _masked_text = lru_cache(maxsize=2048)(masked)

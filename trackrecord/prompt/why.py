@@ -148,7 +148,7 @@ def _pool_of(known: Known, feed: Feed) -> Sequence[Any]:
     return entries
 
 
-def _other(composed: Composition, feed: Feed, offered: Offered | None, entry: Any) -> Why | None:  # noqa: ANN401
+def _other(composed: Composition, feed: Feed, offered: Offered | None, entry: Any) -> Why | None:  # noqa: ANN401 - of any feed
     known = composed.learnt.known
     section = section_for(feed, entry)
     line = entry.lines.get(known.language) if known is not None else None

@@ -73,8 +73,10 @@ def masked(text: str) -> str:
     """
     text = text[:LONGEST]
     known: set[str] = set()
-    text = _URL.sub("{url}", text)
-    text = _MAIL.sub(lambda found: _kept(found.group(), "{mail}", known), text)
+    if "://" in text:
+        text = _URL.sub("{url}", text)
+    if "@" in text:
+        text = _MAIL.sub(lambda found: _kept(found.group(), "{mail}", known), text)
     text = _HOME.sub("{path}", text)
     text = _NUMBER.sub("{n}", text)
     text = _ID.sub(lambda found: _id(found.group(), known), text)
