@@ -6,7 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PURE := tests/learning tests/candidates tests/test_outcome.py tests/test_own_strategies.py
 
-.PHONY: demo test quick check packages bench clean
+# The tests start hundreds of processes. Without bytecode each of them compiles what it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test quick check packages bench bench-learning clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -40,6 +43,9 @@ packages: $(STAMP)  ## the wheel and the sdist, as an index would take them
 
 bench: $(STAMP)  ## every figure beside its baseline, from the same run
 	@$(BIN)/python -m benchmarks
+
+bench-learning: $(STAMP)  ## how good what is learnt is, beside its baselines
+	@$(BIN)/python -m benchmarks.learning
 
 clean:  ## remove what the targets made
 	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -31,6 +31,8 @@ BENCHMARKS = (
     "selection",
     "long_past",
     "memories",
+    "lessons",
+    "estimates",
     "artifacts",
     "benchmark_rates",
     "first_publish",

@@ -22,6 +22,8 @@ from trackrecord.prompt.presentation import is_recommended
 
 _UNDER_WAY: Final = 10
 _HALF_LIVES: Final = 6
+# Nobody tells such rates apart within a half-life.
+_AS_GOOD: Final = 0.03
 _MATURITY, _ANTIPATTERNS = MaturityRules(), AntiPatternRules()
 
 
@@ -178,7 +180,7 @@ def play(world: World, choose: Choose, seed: int) -> Played:
         for place in chosen:
             lost += best - rates[place]
             by_chance += best - mean
-            is_best.append(rates[place] == best)
+            is_best.append(rates[place] >= best - _AS_GOOD)
             success = chance.random() < rates[place]
             if chance.random() < world.noise:
                 success = not success

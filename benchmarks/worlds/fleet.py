@@ -1,8 +1,8 @@
 """A fleet whose advice has a known effect: what `trackrecord effect` makes of it.
 
-Each task is handed the entries that fit it, or belongs to the holdout. Its chance of success is that
-of its kind, changed by the planted effects of the entries that it was handed. The effect is measured
-by the product's own functions, looked at after every batch of tasks.
+Each task is handed the entries that fit it, or belongs to the holdout. Its chance of success is
+that of its kind, changed by the planted effects of the entries that it was handed. The effect is
+measured by the product's own functions, looked at after every batch of tasks.
 """
 
 import random

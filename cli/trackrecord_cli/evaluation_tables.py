@@ -25,9 +25,11 @@ _METHODS = {
 
 def print_evaluation(found: Evaluation) -> None:
     """Print every figure beside its baselines, each with its spread."""
+    from trackrecord.queries.status import counted
+
     click.echo(
-        f"{found.runs} runs of {found.tasks} tasks by {found.sources} sources; "
-        f"{found.base_rate:.0%} succeeded"
+        f"{counted(found.runs, 'run')} of {counted(found.tasks, 'task')} by "
+        f"{counted(found.sources, 'source')}; {found.base_rate:.0%} succeeded"
     )
     click.echo("\nWhich runs succeeded, judged by their tools and their tasks:")
     columns = ("figure", "unseen tasks", "recurring tasks")

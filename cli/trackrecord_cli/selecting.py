@@ -1,4 +1,4 @@
-"""`competences select`: which record fits a task best, and how sure that is."""
+"""`competences select`: which procedure fits a task best, and how sure that is."""
 
 from __future__ import annotations
 
@@ -7,28 +7,108 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .access import open_store, settings_for
+from .access import open_store, read_store, settings_for
 from .options import at_option, json_option, limit_option, project_option
 from .screen import print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
+    from trackrecord.queries.recommend_competences import RecommendedProcedures
     from trackrecord.queries.select_competences import SelectionResult
 
 
 @click.command("select")
 @click.argument("task", required=False)
+@click.option(
+    "--by",
+    type=click.Choice(["advice", "seed"]),
+    default="advice",
+    show_default=True,
+    help="Rank procedures by the votes of similar tasks, or records by the mean of three signals.",
+)
+@click.option(
+    "--source",
+    default=None,
+    help="Let only the runs of this agent vote, by the `source` of its outcomes.  "
+    "[default: all of them]",
+)
 @limit_option("candidates", default=10, most=1000)
 @project_option
 @at_option
 @json_option
 def select_competences(
+    task: str | None,
+    by: str,
+    source: str | None,
+    limit: int,
+    project: str | None,
+    at: float | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Select the procedures that fit a task, best first, and say how sure the choice is.
+
+    TASK is the task's text. By `advice`, each success of a similar task votes for the tools that
+    it used, and the confidence is the share of the votes; without TASK all successes vote. By
+    `seed`, records are ranked by the mean of applicability, success and recency; without TASK,
+    each record's confidence takes the place of its similarity.
+    """
+    if by == "advice":
+        _recommend(task, source, limit, project, at, as_json=as_json)
+    elif source is not None:
+        message = "--source tells whose runs vote; `--by seed` ranks records without votes"
+        raise click.UsageError(message)
+    else:
+        _select(task, limit, project, at, as_json=as_json)
+
+
+def _recommend(
+    task: str | None,
+    source: str | None,
+    limit: int,
+    project: str | None,
+    at: float | None,
+    *,
+    as_json: bool,
+) -> None:
+    from trackrecord.queries.recommend_competences import recommend_competences
+
+    with read_store(project) as (connection, settings, name):
+        found = recommend_competences(
+            connection, settings, name, task=task, limit=limit, source=source, at=at
+        )
+    if as_json:
+        print_json(found.to_document())
+    else:
+        _print_recommended(found)
+
+
+def _print_recommended(found: RecommendedProcedures) -> None:
+    from trackrecord.queries.status import counted
+
+    ids = shown_ids([each.record.id for each in found.candidates if each.record])
+    print_table(
+        ("id", "status", "share", "worked", "tools"),
+        (
+            (
+                ids[each.record.id] if each.record else None,
+                each.record.record.status.value if each.record else None,
+                each.share,
+                f"{each.successes}/{each.successes + each.failures}",
+                " > ".join(each.tools) or "no tool",
+            )
+            for each in found.candidates
+        ),
+    )
+    more = "; more information is needed" if found.needs_more else ""
+    click.echo(
+        f"{counted(found.count, 'candidate')} from {counted(found.similar, 'similar task')}; "
+        f"the first has {found.confidence:.0%} of the votes{more}"
+    )
+
+
+def _select(
     task: str | None, limit: int, project: str | None, at: float | None, *, as_json: bool
 ) -> None:
-    """Select the records that fit a task, best first, with what their scores are made of.
-
-    TASK is the task's text; without one, each record's confidence takes the place of its
-    similarity.
-    """
     from trackrecord.logs import configure_logs
     from trackrecord.queries.select_competences import Selector
 
@@ -41,10 +121,10 @@ def select_competences(
     if as_json:
         print_json(selection.to_document())
     else:
-        _print(selection)
+        _print_selected(selection)
 
 
-def _print(selection: SelectionResult) -> None:
+def _print_selected(selection: SelectionResult) -> None:
     from trackrecord.queries.status import counted
 
     answer = selection.answer

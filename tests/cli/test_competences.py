@@ -36,13 +36,14 @@ def ids(competences):
     return {each["skill_name"]: each["id"] for each in competences("list", "--json").json}
 
 
+SEED = ("--by", "seed")
 BUILD = "skill:edit+go_test"
 DEPLOY = "skill:deploy"
 
 
 def test_select_shows_scores_and_their_parts(competences, ids):
     """The best first, with the three parts, how sure the choice is and whether that is enough."""
-    ran = competences("select", "Red build", "--json")
+    ran = competences("select", "Red build", *SEED, "--json")
     assert ran.status == 0
     answer = ran.json
     first, second = answer["candidates"]
@@ -57,17 +58,69 @@ def test_select_shows_scores_and_their_parts(competences, ids):
     assert (answer["needs_more"], answer["count"]) == (True, 2)
     assert answer["compared_by"] == "words"
     assert [each["tool"] for each in first["record"]["recipe"]] == ["edit", "go_test"]
-    assert competences("select", "上线失败了", "--json").json["selected"] == ids[DEPLOY]
-    without = competences("select", "--json").json
+    assert competences("select", "上线失败了", *SEED, "--json").json["selected"] == ids[DEPLOY]
+    without = competences("select", *SEED, "--json").json
     assert [each["applicability"] for each in without["candidates"]] == [0.8, 0.8]
     assert without["compared_by"] == "confidence"
-    one = competences("select", "--limit", "1", "--json").json
+    one = competences("select", *SEED, "--limit", "1", "--json").json
     assert (len(one["candidates"]), one["confidence"]) == (1, without["confidence"])
 
 
-def test_select_of_nothing(competences):
+def test_select_asks_the_successes_of_similar_tasks(competences, ids):
+    """Unless told otherwise: the confidence is the share of their votes."""
+    answer = competences("select", "Red build", "--json").json
+    (first,) = answer["candidates"]
+    assert (answer["by"], answer["selected"], first["id"]) == ("advice", ids[BUILD], ids[BUILD])
+    assert (answer["confidence"], answer["needs_more"], first["share"]) == (1.0, False, 1.0)
+    assert (first["successes"], first["failures"], first["tools"]) == (2, 0, ["edit", "go_test"])
+    assert [each["tool"] for each in first["record"]["recipe"]] == ["edit", "go_test"]
+    nothing = competences("select", "paint the wall", "--json").json
+    assert (nothing["candidates"], nothing["needs_more"]) == ([], True)
+    without = competences("select", "--json").json
+    assert {each["id"]: each["share"] for each in without["candidates"]} == {
+        ids[BUILD]: pytest.approx(0.5),
+        ids[DEPLOY]: pytest.approx(0.5),
+    }
+    out = competences("select", "Red build").out
+    assert "1 candidate from 1 similar task; the first has 100% of the votes\n" in out
+
+
+def test_select_asks_the_runs_of_one_agent(competences, trackrecord, project, outcomes_file):
+    """Agents with other tools have other procedures."""
+    given = [
+        {"task_id": f"s{n}", "success": True, "tool_graph": [{"tool": tool}], "source": source,
+         "instruction": "tidy up the cellar"}
+        for n in range(4)
+        for tool, source in (("broom", "ada"), ("hoover", "bob"))
+    ]  # fmt: skip
+    path = outcomes_file(*given)
+    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
+    for tool, source in (("broom", "ada"), ("hoover", "bob")):
+        answer = competences("select", "tidy the cellar", "--source", source, "--json").json
+        assert (answer["tools"], answer["confidence"]) == ([tool], 1.0)
+    both = competences("select", "tidy the cellar", "--json").json
+    assert both["confidence"] == pytest.approx(0.5)
+    assert competences("select", "tidy", "--source", "eve", "--json").json["candidates"] == []
+
+
+def test_select_heeds_what_was_decided_by_hand(competences, ids):
+    """A retracted record's procedure gets no votes; a new record has those of the old one."""
+    why = ("--reason", "tidying up")
+    changes = json.dumps({"tools": ["edit", "go_test", "lint"]})
+    forked = competences("fork", ids[BUILD], "--changes", changes, *why, "--json").json
+    (new,) = forked["records"]
+    assert competences("supersede", ids[BUILD], new["id"], *why).status == 0
+    answer = competences("select", "Red build", "--json").json
+    assert (answer["selected"], answer["tools"]) == (new["id"], ["edit", "go_test", "lint"])
+    assert competences("retract", new["id"], *why).status == 0
+    answer = competences("select", "Red build", "--json").json
+    assert (answer["candidates"], answer["needs_more"]) == ([], True)
+
+
+@pytest.mark.parametrize("by", [(), ("--by", "seed")])
+def test_select_of_nothing(competences, by):
     """No candidate: confidence 0, and more is needed; also of a time before there was one."""
-    answer = competences("select", "x", "--json", "--at", "2001-01-01").json
+    answer = competences("select", "x", *by, "--json", "--at", "2001-01-01").json
     assert (answer["candidates"], answer["selected"]) == ([], None)
     assert (answer["confidence"], answer["needs_more"]) == (0.0, True)
 
@@ -100,7 +153,7 @@ def test_contest_shows_as_contested_in_the_next_prompt(competences, ids, trackre
     shown = competences("show", ids[BUILD], "--json").json
     assert shown["status"] == "contested"
     assert {"predicate": "contested_by", "target_id": "run 7"} in shown["relations"]
-    candidates = competences("select", "red build", "--json").json["candidates"]
+    candidates = competences("select", "red build", *SEED, "--json").json["candidates"]
     assert candidates[0]["record"]["status"] == "contested"
     text = trackrecord("rankings", "--project", project, "--format", "prompt").out
     assert "contested" in text
@@ -122,10 +175,10 @@ def test_fork_supersede_merge_retract(competences, ids, trackrecord, project):
     assert shown["provenance"]["episodes"] == 4
     assert shown["performance"]["success_count"] == 2
     assert len(shown["history"]) == 1
-    selected = competences("select", "--json").json["candidates"]
+    selected = competences("select", *SEED, "--json").json["candidates"]
     assert [each["id"] for each in selected] == [merged["id"]]
     assert competences("retract", merged["id"], *why).status == 0
-    assert competences("select", "--json").json["candidates"] == []
+    assert competences("select", *SEED, "--json").json["candidates"] == []
     ranked = trackrecord("rankings", "--project", project, "--json").json
     assert ranked["competences"] == []
     again = competences("retract", merged["id"], "--reason", "again")
@@ -161,6 +214,8 @@ def test_fork_supersede_merge_retract(competences, ids, trackrecord, project):
         (("merge", "{one}", "no-such-id", "--reason", "x"), 1),
         (("history", "no-such-id"), 1),
         (("select", "x", "--limit", "0"), 2),
+        (("select", "x", "--by", "dice"), 2),
+        (("select", "x", "--by", "seed", "--source", "ada"), 2),
     ],
 )
 def test_mistakes_change_nothing(competences, ids, arguments, status):
@@ -172,7 +227,7 @@ def test_mistakes_change_nothing(competences, ids, arguments, status):
     assert "Traceback" not in ran.err
     after = competences("list", "--json").json
     for each in (*before, *after):
-        del each["salience_now"]
+        del each["salience_now"], each["estimate"]  # both age
     assert {each["id"]: each for each in after} == {each["id"]: each for each in before}
 
 
@@ -194,7 +249,7 @@ def test_an_outcome_credits_the_record_it_used(
 def test_lists_name_fallbacks(competences):
     """And tables are plain lines in a pipe."""
     assert all(each["fallbacks"] == [] for each in competences("list", "--json").json)
-    for arguments in (("select", "red build"), ("list",)):
+    for arguments in (("select", "red build"), ("select", "red build", *SEED), ("list",)):
         lines = competences(*arguments).out.splitlines()
         assert len(lines) >= 3
 

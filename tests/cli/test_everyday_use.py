@@ -143,12 +143,12 @@ def test_selection_names_the_fallbacks_that_show_names(record, trackrecord, proj
     mine = ("--project", project, "--json")
     shown = trackrecord("competences", "show", record, *mine).json["fallbacks"]
     assert shown
-    for at in ((), ("--at", "2100-01-01")):
-        selected = trackrecord("competences", "select", "build is red", *mine, *at).json
+    for more in ((), ("--at", "2100-01-01"), ("--by", "seed")):
+        selected = trackrecord("competences", "select", "build is red", *mine, *more).json
         (found,) = [each for each in selected["candidates"] if each["id"] == record]
         assert found["record"]["fallbacks"] == shown
     one = trackrecord("competences", "select", "--project", project, "--limit", "1").out
-    assert "2 candidates; " in one
+    assert "2 candidates from " in one
 
 
 def test_nothing_is_cut_in_a_pipe(learnt, trackrecord, project):

@@ -3,6 +3,7 @@
 The development environment has packages that only pytest and mypy bring; here there are none.
 """
 
+import contextlib
 import json
 import re
 import shutil
@@ -88,7 +89,7 @@ def test_the_readmes_installation_learns(
     assert environment.unexpected("worker,embedded") == set()
 
     def recorded() -> list[tuple[str]]:
-        with sqlite3.connect(home / "trackrecord.db") as connection:
+        with contextlib.closing(sqlite3.connect(home / "trackrecord.db")) as connection:
             return connection.execute("SELECT outcome_id FROM outcomes").fetchall()
 
     learn_one(environment, home, recorded)

@@ -7,6 +7,9 @@ from typing import get_args
 import pytest
 from documentation import DOCS, PACKAGE_FOLDERS, tables, text_of
 
+from trackrecord.learning.advice.lessons.find import find_lessons
+from trackrecord.learning.advice.lessons.rules import LessonRules
+from trackrecord.learning.advice.runs import Run, Step
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
 from trackrecord.queries.status import StatusReport
@@ -88,3 +91,22 @@ def test_names_in_the_glossary_exist():
     sources = _sources()
     missing = [name for name in names if name.removesuffix("()") not in sources]
     assert not missing
+
+
+def test_the_lesson_that_is_quoted():
+    """how-it-learns.md shows a failure with its remedy as it is found and worded."""
+    failed, works = Step("npm test", "vitest: not found"), Step("pnpm test")
+    ways = [
+        *[(failed, works, Step("commit"))] * 9,
+        *[(failed, Step("commit"))] * 8,
+        (Step("npm test"), Step("commit")),
+        *[(works, Step("commit"))] * 13,
+        (Step("pnpm test", "2 failed"), Step("commit")),
+    ]
+    runs = [
+        Run(outcome=row, task_id=f"t{row}", ended_at=row, success=True, steps=steps)
+        for row, steps in enumerate(ways)
+    ]
+    (lesson,) = find_lessons(runs, LessonRules(), now=len(runs))
+    page = text_of("docs/how-it-learns.md").replace("\n> ", " ")
+    assert f"{lesson.lines['en']}\n" in page

@@ -19,7 +19,7 @@ _FEWEST_WORDS = 4
 # Each help text begins with an imperative; these are all that are in use.
 _VERBS = frozenset({
     "Add", "Answer", "Apply", "Ask", "Compute", "Confirm", "Contest", "Count", "Delete",
-    "Deprecate", "Describe", "Do", "Draw", "Erase", "Explain", "Find", "Give", "Import",
+    "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Find", "Give", "Import",
     "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower", "Make", "Mark", "Measure",
     "Name", "Note", "Print", "Publish", "Put", "Raise", "Rank", "Recall", "Record", "Replace",
     "Retract", "Return", "Run", "Score", "Select", "Set", "Show", "Store", "Take", "Turn", "Use",

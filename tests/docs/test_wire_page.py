@@ -12,6 +12,7 @@ from trackrecord.errors import InvalidOutcome
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.redis_keys import Keys
 from trackrecord.settings import Settings
+from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody, decode_exposure
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import (
     MAX_BODY_BYTES,
@@ -25,7 +26,7 @@ from trackrecord.wire.outcome import (
 )
 
 # In the order of their tables on the page.
-KINDS = [Outcome, Trigger, ToolCall, Process, Cost, MemoryBody]
+KINDS = [Outcome, Trigger, ToolCall, Process, Cost, MemoryBody, ExposureBody]
 PAGE = "docs/wire.md"
 
 
@@ -58,7 +59,7 @@ def _characters(kind: inspect.StrType) -> str:
 def _from_zero(kind: inspect.IntType | inspect.FloatType) -> str:
     if kind.ge is None:
         return ""
-    return "0 or more" if kind.le is None else {2**53: "0 to 2^53"}[kind.le]
+    return "0 or more" if kind.le is None else {2**53: "0 to 2^53", 1: "0 to 1"}[kind.le]
 
 
 def _words(kind: inspect.Type) -> tuple[str, str]:
@@ -151,6 +152,19 @@ def test_example_memories_are_memories():
     for memory in found:
         decode_memory(memory.encode())
     assert f"at most {MemoryRules().max_text_chars} characters" in text_of(PAGE)
+
+
+def test_example_exposures_are_exposures():
+    """Every exposure in an example is a valid one, and the bound is that of the code."""
+    found = [
+        exposure
+        for block in blocks("sh")
+        for exposure in re.findall(r"exposure '(\{.*?\})'", block.text, re.DOTALL)
+    ]
+    assert found
+    for exposure in found:
+        decode_exposure(exposure.encode())
+    assert f"At most {MAX_ENTRIES}" in text_of(PAGE)
 
 
 def test_keys_and_version():

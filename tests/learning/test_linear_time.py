@@ -12,6 +12,9 @@ from trackrecord.inflight.classification import classify, classify_failure, clas
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
+from trackrecord.learning.advice.kinds import find_kinds
+from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.competences.episodes import tools_of
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning
@@ -35,6 +38,21 @@ def told(text: str) -> None:
     retry_text(TaskInFlight((error,), 3), ErrorRules())
 
 
+def kinds_of(text: str) -> None:
+    runs = [
+        Run(
+            outcome=number,
+            task_id="t",
+            ended_at=0.0,
+            success=True,
+            instruction=f"{text} {number}",
+            trigger=text if number < 3 else "",
+        )
+        for number in range(6)
+    ]
+    find_kinds(runs)
+
+
 WORK: dict[str, Callable[[str], object]] = {
     "as_data": one_line,
     "as_phrase": as_phrase,
@@ -42,6 +60,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "classify_failure": classify_failure,
     "classify_text": classify_text,
     "decode_outcome": decoded,
+    "find_kinds": kinds_of,
     "language_of": language_of,
     "masked": masked,
     "pattern_line": lambda text: pattern_line(
@@ -49,6 +68,7 @@ WORK: dict[str, Callable[[str], object]] = {
     ),
     "retry_text": told,
     "slug_of_words": slug_of_words,
+    "tools_of": tools_of,
     "warning": lambda text: warning(Inversion(text, Evidence(2, 0, 5, 2.0, 5.0, succeeded=2))),
     "words_of": words_of,
 }

@@ -533,10 +533,9 @@ def test_a_server_that_hangs_is_waited_for_once(agent_of, home, hung_port, caplo
     begin = time.monotonic()
     for _ in range(100):
         assert record_error("t", "timeout", "m")
-    assert time.monotonic() - begin < 1.5
-    begin = time.monotonic()
-    assert [error_context("t") for _ in range(10)] == [""] * 10
-    assert time.monotonic() - begin < 2.0
+    assert [error_context("t") for _ in range(100)] == [""] * 100
+    # A time-out for each would be 50 seconds twice over.
+    assert time.monotonic() - begin < 25.0
     assert any("prompts lack earlier errors" in line for line in caplog.messages)
 
 
@@ -652,7 +651,8 @@ def test_ending_while_the_server_hangs_takes_few_seconds(agent, hung_port):
         TRACKRECORD_REDIS_CONNECT_TIMEOUT_S="60",
     )
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 4.0
+    # Two seconds on an idle machine; the server's own timeouts are a minute each.
+    assert float(done.stdout) < 40.0
 
 
 def test_wrong_settings_never_hurt_the_agent(agent):

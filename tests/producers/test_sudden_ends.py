@@ -199,6 +199,7 @@ def test_a_child_whose_spool_cannot_be_written_still_sends(agent, agent_module, 
 
 SCRIPT = """
 import os, signal, sys, threading, time, trackrecord
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup make test` hands on that it is ignored
 {before}
 {publish}
 print("published", flush=True)
@@ -231,10 +232,13 @@ def _signalled(home, number, *, publish=IN_MAIN_THREAD, before="", **environment
         text=True,
     )
     with script:
-        assert script.stdout is not None
-        assert script.stdout.readline() == "published\n"
-        script.send_signal(number)
-        output, errors = script.communicate(timeout=60)
+        try:
+            assert script.stdout is not None
+            assert script.stdout.readline() == "published\n"
+            script.send_signal(number)
+            output, errors = script.communicate(timeout=60)
+        finally:
+            script.kill()  # one that did not end would be waited for without end
     assert "Traceback" not in errors
     return script.returncode, output
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from inspect import cleandoc
 from pathlib import Path
 
 import pytest
@@ -102,8 +103,9 @@ def test_the_typed_fields_are_those_of_the_wire(typed, wire):
         set(typed.__annotations__) | set(typed.__optional_keys__ | typed.__required_keys__) == wire
     )
     assert typed.__required_keys__ == (frozenset({"signal"}) if typed is TriggerFields else set())
+    described = cleandoc(typed.__doc__)  # from Python 3.13 on the compiler does the same
     for name in wire - ({*OutcomeFields.__optional_keys__} if typed is AttemptFields else set()):
-        assert re.search(rf"^        {name}: ", typed.__doc__, re.MULTILINE), name
+        assert re.search(rf"^    {name}: ", described, re.MULTILINE), name
 
 
 def test_the_values_of_outcome_source_are_those_of_the_wire():

@@ -7,6 +7,7 @@ from working import body
 
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.store.advice.effect import read_effect
+from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of
@@ -132,3 +133,30 @@ def test_what_an_agent_is_handed_is_joined_to_how_its_task_ended(
     (entry,) = report.entries
     assert (entry.entry, entry.handed_out, entry.would_have) == ("split-by-feature", *report.tasks)
     assert entry.followed == entry.handed_out
+
+
+def test_an_entry_that_hurts_is_withdrawn_by_the_worker(worker, store_settings, client, engine):
+    """With the next count of advice; the rankings that follow no longer hold it."""
+    for number in range(600):
+        withheld = number % 2 == 0
+        add(
+            client,
+            store_settings,
+            {
+                "task_id": f"t{number}",
+                "entries": ["split-by-feature"],
+                "exposure_id": f"e{number}",
+                "withheld": withheld,
+                "holdout": 0.5,
+            },
+        )
+        success = number % 10 < (8 if withheld else 4)
+        client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(number, success=success)})
+    worker.drain.run()
+    worker.adviser.advise("default")
+    worker.refresher.refresh_stale()
+    answer = RankingsReader(store_settings).read()
+    assert answer.patterns == answer.anti_patterns == ()
+    with reading(engine) as connection:
+        project_id = project_id_of(connection, "default")
+        assert effect_decisions_in_force(connection, project_id).withdrawn == ("split-by-feature",)

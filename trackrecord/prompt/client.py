@@ -91,26 +91,27 @@ class RankingsReader:
             memory_rules=self.settings.memories,
             advice=found.advice,
             wanted=wanted,
-            handing=self.handing(found.document, name, task_id=task_id, task=task, explore=explore),
+            handing=self.handing(found, name, task_id=task_id, task=task, explore=explore),
         )
 
     def handing(
         self,
-        document: RankingsDocument | None,
+        found: Cached,
         project: str,
         *,
         task_id: str | None,
         task: str | None,
         explore: Explore | None,
     ) -> Handing:
-        """Return how a document's entries are handed to a task; see `handing_of`."""
+        """Return how what is known is handed to a task; see `handing_of`."""
         return handing_of(
-            document,
+            found.document,
             project=project,
             task_id=task_id,
             task=task,
             holdout=self.settings.holdout,
             explore=explore or self.settings.explore,
+            advice=found.advice,
         )
 
     def cached(self, project: str) -> Cached:

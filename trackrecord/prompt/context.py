@@ -89,7 +89,7 @@ def context(
         found = reader.cached(name)
         problem = found.problem
         handing = reader.handing(
-            found.document, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
+            found, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
         )
     answer = context_from(
         found.document,

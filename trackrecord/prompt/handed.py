@@ -11,6 +11,7 @@ from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
 
+from .advice_document import AdviceDocument, Expected
 from .document import RankedCompetence, RankedPattern, RankingsDocument
 
 TRIED: Final[dict[Language, str]] = {
@@ -18,6 +19,7 @@ TRIED: Final[dict[Language, str]] = {
     "zh": "(所知甚少,值得一试)",
 }
 _LONGEST_ID: Final = 256
+_LEAST_MASS: Final = 1e-3
 
 _Entry = TypeVar("_Entry")
 
@@ -27,14 +29,16 @@ class Handing:
     """How the entries of a project's rankings are handed to one task.
 
     Attributes:
+        project: the task's project.
         task_id: the task; None where nothing is recorded.
         assignment: what was drawn for the task.
-        rates: by field of the rankings, the drawn rates of entries by id; empty where nothing is
-            tried.
+        rates: by field of the rankings, the rates of entries by id: drawn, or the mean of those
+            that were not drawn; empty where nothing is tried.
         tried: by field, the ids of the entries that are tried.
         withdrawn: the ids of entries that are handed out no more.
     """
 
+    project: str = ""
     task_id: str | None = None
     assignment: Assignment = field(default=Assignment())
     rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -65,6 +69,7 @@ def handing_of(
     task: str | None,
     holdout: float,
     explore: Explore,
+    advice: AdviceDocument | None = None,
 ) -> Handing:
     """Return how a document's entries are handed to a task.
 
@@ -75,6 +80,8 @@ def handing_of(
         task: the task's text, if any.
         holdout: the setting; a decision in the document goes before it.
         explore: whether little known entries are tried.
+        advice: what is counted from the project's runs; its estimates are drawn from where it has
+            any, and the rankings' own counts elsewhere.
     """
     if document is None:
         return Handing()
@@ -88,12 +95,13 @@ def handing_of(
     )
     withdrawn = frozenset(document.withdrawn)
     if assignment.seed is None:
-        return Handing(task_id, assignment, withdrawn=withdrawn)
+        return Handing(project, task_id, assignment, withdrawn=withdrawn)
     rates, on_trial = {}, {}
-    for name, prospects in _prospects(document).items():
-        rates[name] = drawn_rates(prospects, assignment.seed)
-        on_trial[name] = tried(prospects, rates[name])
-    return Handing(task_id, assignment, rates, on_trial, withdrawn)
+    for name, (prospects, means) in _prospects(document, advice).items():
+        drawn = drawn_rates(prospects, assignment.seed)
+        on_trial[name] = tried(prospects, drawn)
+        rates[name] = {**means, **drawn}
+    return Handing(project, task_id, assignment, rates, on_trial, withdrawn)
 
 
 def exposure_of(
@@ -110,7 +118,7 @@ def exposure_of(
         return None
     fitting = [name for name in entries if 1 <= len(name) <= _LONGEST_ID]
     return ExposureBody(
-        project=document.project,
+        project=handing.project,
         task_id=handing.task_id,
         at=time.time(),
         withheld=handing.assignment.is_withheld,
@@ -121,32 +129,58 @@ def exposure_of(
     )
 
 
-def _prospects(document: RankingsDocument) -> dict[str, list[Prospect]]:
-    """Return the entries of whose rates something is known, by field: made once for a document."""
-    key = "prospects"
-    found: dict[str, list[Prospect]] | None = document.derived.get(key)
-    if found is None:
-        found = document.derived[key] = {
-            "patterns": promising(map(_of_pattern, document.patterns)),
-            "competences": promising(map(_of_competence, document.competences)),
-        }
-    return found
+_Prospects = dict[str, tuple[list[Prospect], dict[str, float]]]
 
 
-def _of_pattern(pattern: RankedPattern) -> Prospect:
+def _prospects(document: RankingsDocument, advice: AdviceDocument | None) -> _Prospects:
+    """Return the promising entries and the means of all by field: made once for both documents."""
+    made_with, found = document.derived.get("prospects", (None, None))
+    if found is None or made_with is not advice:
+        found = _made(document, advice)
+        document.derived["prospects"] = advice, found
+    made: _Prospects = found
+    return made
+
+
+def _made(document: RankingsDocument, advice: AdviceDocument | None) -> _Prospects:
+    patterns: dict[str, Expected] = {}
+    procedures: dict[str, Expected] = {}
+    if advice is not None:
+        patterns = {each.slug: each.expected for each in advice.patterns}
+        procedures = {each.signature: each.expected for each in advice.procedures}
+    all_of = {
+        "patterns": [_of_pattern(each, patterns) for each in document.patterns],
+        "competences": [_of_competence(each, procedures) for each in document.competences],
+    }
+    return {
+        name: (promising(entries), {each.id: each.mean for each in entries})
+        for name, entries in all_of.items()
+    }
+
+
+def _of_pattern(pattern: RankedPattern, known: Mapping[str, Expected]) -> Prospect:
+    expected = known.get(pattern.id)
+    if expected is not None:
+        return _estimated(pattern.id, expected)
     return Prospect(pattern.id, 1.0 + pattern.decayed_helpful, 1.0 + pattern.decayed_harmful)
 
 
-def _of_competence(record: RankedCompetence) -> Prospect:
+def _of_competence(record: RankedCompetence, known: Mapping[str, Expected]) -> Prospect:
+    expected = known.get(record.skill_name.removeprefix("skill:"))
+    if expected is not None:
+        return _estimated(record.id, expected)
     return Prospect(record.id, 1.0 + record.success_count, 1.0 + record.failure_count)
 
 
+def _estimated(name: str, expected: Expected) -> Prospect:
+    # Nothing is drawn from a distribution without mass, as another version may have written it.
+    return Prospect(name, max(expected.a, _LEAST_MASS), max(expected.b, _LEAST_MASS))
+
+
 def _drawn_score(entry: Any, rates: Mapping[str, float]) -> float:  # noqa: ANN401 - of any field
-    if not rates:
-        return float(entry.score)
     rate = rates.get(entry.id)
-    if rate is None:  # not among the most promising ones
-        return _of_pattern(entry).mean if isinstance(entry, RankedPattern) else float(entry.score)
+    if rate is None:
+        return float(entry.score)
     if isinstance(entry, RankedCompetence):  # a third of its score is what the rate stands for
         return float(entry.score + (rate - entry.expected_success) / 3)
     return rate

@@ -1,16 +1,50 @@
 """Estimates as a reader is shown them: of patterns, records, procedures and kinds of task."""
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
-from trackrecord.learning.advice.estimates.wording import sentence
+from trackrecord.learning.advice.estimates.wording import rate_in_words, sentence
 from trackrecord.store.advice.runs import read_runs
 
 from .project_rows import project_row
+
+
+@dataclass(frozen=True)
+class KindOfTask:
+    """A kind of task.
+
+    Attributes:
+        name: what people call it.
+        estimate: how often such tasks succeed.
+    """
+
+    name: str
+    estimate: Estimate
+
+    @property
+    def words(self) -> str:
+        """How often such tasks succeed, in words."""
+        return rate_in_words(self.estimate.posterior, self.estimate.tally)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the kind as a JSON object."""
+        low, high = self.estimate.posterior.interval
+        tally = self.estimate.tally
+        return {
+            "name": self.name,
+            "words": self.words,
+            "rate": self.estimate.posterior.mean,
+            "low": low,
+            "high": high,
+            "runs": tally.runs,
+            "tasks": tally.tasks,
+            "successes": tally.successes,
+        }
 
 
 def read_estimates(
@@ -26,6 +60,23 @@ def read_estimates(
     )
     now = time.time() if at is None else at
     return estimate(runs, now=now, half_life_days=settings.decay.half_life_days)
+
+
+def list_kinds(
+    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
+) -> list[KindOfTask]:
+    """Return the kinds of task that a project's runs are of, the commonest first.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    estimates = read_estimates(connection, settings, project, at=at)
+    found = [
+        KindOfTask(name, estimates.kind(position))
+        for position, name in enumerate(estimates.kinds.names)
+        if position in estimates.counts.by_kind
+    ]
+    return sorted(found, key=lambda kind: (-kind.estimate.tally.runs, kind.name))
 
 
 def estimate_document(estimate: Estimate) -> dict[str, Any]:

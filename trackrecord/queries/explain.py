@@ -18,6 +18,8 @@ from trackrecord.learning.memories.explanation import explain_memory
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
+from trackrecord.learning.text.inert import one_line
+from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
@@ -88,7 +90,10 @@ def explain(
     return Explained(
         id=whole,
         numbers=numbers,
-        because=tuple(explanation.because),
+        because=(
+            *_withdrawn(connection, project, whole, at),
+            *explanation.because,
+        ),
         to_change=tuple(explanation.to_change),
         rebuild_due=_rebuild_due(connection, settings, project),
     )
@@ -143,6 +148,20 @@ def _rebuild_due(connection: Connection, settings: DaemonSettings, project: str)
         project_id=project_row(connection, project),
     )
     return tuple(due.get(project, ()))
+
+
+def _withdrawn(
+    connection: Connection, project: str, some_id: str, at: float | None
+) -> tuple[str, ...]:
+    """Return why an entry, or the warning that it became, is handed out no more."""
+    decided = effect_decisions_in_force(connection, project_row(connection, project), at=at)
+    names = (some_id, f"anti-{some_id}", f"memory:{some_id}")
+    return tuple(
+        f"{name} is handed out no more, withdrawn by {one_line(each.actor)}"
+        + (f": {one_line(each.reason)}" if each.reason else "")
+        for name in names
+        if (each := decided.entries.get(name)) is not None and each.action == "withdraw"
+    )
 
 
 class _Subject:

@@ -21,7 +21,7 @@ _LONGEST_TOOL = 128
 _LONGEST_NAME = 256
 # Where an error that is an object says what went wrong.
 _MESSAGES = ("message", "error", "detail")
-_NO_ARGUMENTS = frozenset((b"", b"{}", b"[]", b"null"))
+_NO_ARGUMENTS = frozenset(map(crc32, (b"", b"{}", b"[]", b"null")))
 _REPRODUCTION = re.compile("repro|复现".encode(), re.IGNORECASE)
 _LONGEST_COMMAND = 16_000
 
@@ -86,7 +86,9 @@ def _step(call: ToolCall) -> Step:
     error = None
     if call.ok is False or (call.ok is None and bytes(call.error) not in (b"", b"null")):
         error = _error(call)
-    arguments = 0 if bytes(call.args) in _NO_ARGUMENTS else crc32(call.args)
+    arguments = crc32(call.args)
+    if arguments in _NO_ARGUMENTS:
+        arguments = 0
     return Step(call.tool.strip()[:_LONGEST_TOOL], error, arguments, call.actor or AGENT)
 
 

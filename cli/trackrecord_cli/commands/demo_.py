@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..effect_cells import COLUMNS, cells
 from ..options import json_option
 from ..screen import console, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from trackrecord.queries.effect import MeasuredEffect
 
 
 @click.command("demo")
@@ -57,7 +60,7 @@ def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
         return
-    _print(document, time.monotonic() - started)
+    _print(document, result.effect, time.monotonic() - started)
 
 
 class _Steps:
@@ -76,7 +79,7 @@ class _Steps:
         self._progress.update(self._task, completed=done)
 
 
-def _print(document: dict[str, Any], seconds: float) -> None:
+def _print(document: dict[str, Any], effect: MeasuredEffect, seconds: float) -> None:
     out = console()
     out.print("What helps, and what hurts: learnt beside planted", style="bold")
     print_table(
@@ -115,11 +118,29 @@ def _print(document: dict[str, Any], seconds: float) -> None:
     )
     click.echo(document["prompt"])
     click.echo()
+    _print_effect(effect, document["effect"]["planted"])
+    out.print()
     click.echo(
         f"{document['outcomes']} outcomes from {document['agents']} processes, published and "
         f"learnt in {document['seconds']} s: {document['outcomes_per_s']} a second "
         f"(the whole demo: {seconds:.0f} s)"
     )
+
+
+def _print_effect(effect: MeasuredEffect, planted: float) -> None:
+    from trackrecord.learning.advice.effect.texts import conclusion
+
+    out = console()
+    given, withheld = effect.report.tasks
+    out.print(
+        f"Does it help: {given} further tasks follow what they are handed, {withheld} are handed "
+        "nothing",
+        style="bold",
+    )
+    rows = [(each.measure.name, *cells(each)) for each in effect.report.overall]
+    print_table(("measure", *COLUMNS), rows)
+    out.print(conclusion(effect.report)[0], markup=False)
+    out.print(f"Planted, by the strategies that they followed: {100 * planted:+.0f} points.")
 
 
 def _percent(rate: float | None) -> str:

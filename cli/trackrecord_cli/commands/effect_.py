@@ -9,11 +9,11 @@ import click
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import REASON, actor_option, refresh_rankings
+from ..effect_cells import COLUMNS, cells
 from ..options import Read, at_option, json_option, name_of, project_option
 from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.learning.advice.effect.comparison import Comparison
     from trackrecord.queries.effect import MeasuredEffect
     from trackrecord.store.advice.effect_decisions import EffectDecision
 
@@ -32,18 +32,20 @@ _ENTRY = Read("id", name_of("entry's id", 256))
     help="Show each kind of task, or each entry that was handed out.",
 )
 @click.option(
-    "--enable", is_flag=True, help="Withhold advice from some tasks, so that it can be compared."
+    "--enable", is_flag=True, help="Give some tasks no advice, so that both can be compared."
 )
 @click.option(
     "--holdout",
     type=click.FloatRange(0, 0.9, min_open=True),
-    help=f"With --enable: withhold advice from this share of tasks.  [default: {_USUAL_HOLDOUT}]",
+    help=f"Give this share of tasks no advice; only with --enable.  [default: {_USUAL_HOLDOUT}]",
 )
-@click.option("--disable", is_flag=True, help="Withhold advice from no task any more.")
-@click.option("--withdraw", type=_ENTRY, help="Hand out the entry with this id no more.")
-@click.option("--restore", type=_ENTRY, help="Hand out the entry with this id again, for good.")
+@click.option("--disable", is_flag=True, help="Give all tasks advice again.")
+@click.option("--withdraw", type=_ENTRY, help="Take the entry with this id out of all advice.")
+@click.option(
+    "--restore", type=_ENTRY, help="Put the entry with this id into advice again, for good."
+)
 @actor_option("--actor", "Name the person who decides.")
-@click.option("--reason", type=REASON, default="", help="Give the reason; it is kept.")
+@click.option("--reason", type=REASON, help="Give the reason; it is kept.")
 def command(
     project: str | None,
     at: float | None,
@@ -52,7 +54,7 @@ def command(
     withdraw: str | None,
     restore: str | None,
     actor: str,
-    reason: str,
+    reason: str | None,
     *,
     as_json: bool,
     enable: bool,
@@ -60,8 +62,8 @@ def command(
 ) -> None:
     """Show whether advice helps: tasks with it beside tasks without.
 
-    Counts tasks that were handed advice under their task_id. --enable withholds advice from some
-    tasks, drawn by a hash of the project and the task_id; --disable ends it. Both go before the
+    Counts tasks that were handed advice under their task_id. --enable gives some tasks
+    no advice, drawn by a hash of the project and the task_id; --disable ends it. Both go before the
     setting `holdout`, for this project and on every machine. An entry that hurts is withdrawn by
     itself; --withdraw and --restore go before what was measured.
     """
@@ -73,7 +75,7 @@ def command(
         message = "--enable, --disable, --withdraw and --restore stand alone; call them one by one"
         raise click.UsageError(message)
     (decision,) = actions
-    _decide(project, *decision, actor, reason, as_json=as_json)
+    _decide(project, *decision, actor, reason or "", as_json=as_json)
 
 
 def _actions(
@@ -157,8 +159,8 @@ def _print_overall(found: MeasuredEffect) -> None:
 
     report = found.report
     if report.tasks != (0, 0):
-        rows = [(each.measure.name, *_cells(each)) for each in report.overall]
-        print_table(("measure", "with", "without", "difference", "interval", "verdict"), rows)
+        rows = [(each.measure.name, *cells(each)) for each in report.overall]
+        print_table(("measure", *COLUMNS), rows)
     out = console()
     for line in conclusion(report):
         out.print(line, markup=False)
@@ -175,30 +177,13 @@ def _print_overall(found: MeasuredEffect) -> None:
         out.print(f"withdrawn by {decision.actor}: {name}{why}", markup=False)
 
 
-def _cells(found: Comparison) -> tuple[str, ...]:
-    from trackrecord.learning.advice.effect.texts import (
-        VERDICTS,
-        difference_text,
-        interval_text,
-        mean_text,
-    )
-
-    return (
-        mean_text(found, found.given),
-        mean_text(found, found.withheld),
-        difference_text(found),
-        interval_text(found),
-        VERDICTS[found.verdict],
-    )
-
-
 def _print_kinds(found: MeasuredEffect) -> None:
     kinds = found.report.kinds or {}
     if not kinds:
         click.echo(f"no task of project {found.project!r} ended with or without advice")
         return
-    rows = [(kind, *_cells(each)) for kind, each in kinds.items()]
-    print_table(("kind of task", "with", "without", "difference", "interval", "verdict"), rows)
+    rows = [(kind, *cells(each)) for kind, each in kinds.items()]
+    print_table(("kind of task", *COLUMNS), rows)
 
 
 def _print_entries(found: MeasuredEffect) -> None:
@@ -208,8 +193,8 @@ def _print_entries(found: MeasuredEffect) -> None:
     withdrawn = set(found.decisions.withdrawn)
     rows = []
     for each in found.report.entries:
-        given, without, difference, interval, verdict = _cells(each.effect)
+        given, without, difference, interval, verdict = cells(each.effect)
         followed = "-" if each.followed is None else f"{each.followed} of {each.handed_out}"
         state = "withdrawn" if each.entry in withdrawn else verdict
         rows.append((each.entry, followed, given, without, difference, interval, state))
-    print_table(("id", "followed", "with", "without", "difference", "interval", "verdict"), rows)
+    print_table(("id", "followed", *COLUMNS), rows)

@@ -39,7 +39,7 @@ _MOST_SPLITS = 1000
     type=click.IntRange(min=1, max=_MOST_SPLITS),
     default=20,
     show_default=True,
-    help="Split the runs this many times into known and unknown ones.",
+    help="Draw this many splits of the runs into known and unknown ones.",
 )
 @click.option(
     "--seed",
@@ -50,7 +50,7 @@ _MOST_SPLITS = 1000
 )
 @json_option
 def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_json: bool) -> int:
-    """Evaluate advice on recorded runs: would it have been right?
+    """Measure on recorded runs whether advice would have been right.
 
     FORMAT is one of: jsonl (outcomes as the wire format describes them), tau-bench. The runs are
     learnt in a temporary store; nothing is published, and your own store is not touched.

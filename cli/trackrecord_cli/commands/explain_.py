@@ -18,13 +18,20 @@ from ..screen import console, print_json
     metavar="TOOLS",
     help="Explain how often a procedure succeeds instead: the names of its tools, joined with +.",
 )
-@click.option("--task", metavar="TEXT", help="The task that the procedure is meant for.")
+@click.option(
+    "--run",
+    "outcome_id",
+    metavar="OUTCOME",
+    help="Explain how probably the run of an outcome succeeded instead, judged by other runs.",
+)
+@click.option("--task", metavar="TEXT", help="Answer for a task with this text.")
 @project_option
 @at_option
 @json_option
 def command(
     some_id: str | None,
     procedure: str | None,
+    outcome_id: str | None,
     task: str | None,
     project: str | None,
     at: float | None,
@@ -36,12 +43,14 @@ def command(
     Shows the numbers of a pattern, a criterion, a competence record or a memory, the rule that
     decided, and what it would take to change it. Where a pattern and a criterion share a name,
     `criterion:NAME` is the criterion. With --procedure, there is an answer for every procedure,
-    also for one that always failed or was never tried.
+    also for one that always failed or was never tried. With --run, the terms of the verdict on a
+    run are shown; whether it succeeded is not looked at.
     """
     from trackrecord.queries.explain import explain, explain_procedure
+    from trackrecord.queries.explain_run import explain_run
 
-    if (some_id is None) == (procedure is None):
-        message = "give either an ID or --procedure TOOLS"
+    if [some_id, procedure, outcome_id].count(None) != 2:
+        message = "give either an ID, --procedure TOOLS or --run OUTCOME"
         raise click.UsageError(message)
     if task is not None and procedure is None:
         message = "--task needs --procedure"
@@ -49,6 +58,8 @@ def command(
     with read_store(project) as (connection, settings, name):
         if procedure is not None:
             explained = explain_procedure(connection, settings, name, procedure, task=task, at=at)
+        elif outcome_id is not None:
+            explained = explain_run(connection, settings, name, outcome_id, at=at)
         else:
             explained = explain(connection, settings, name, str(some_id), at=at)
     if as_json:

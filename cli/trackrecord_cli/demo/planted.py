@@ -84,7 +84,7 @@ def reports(*, seed: int, agent: int, outcomes: int, now: float) -> Iterator[dic
             "source": f"agent-{agent}",
             "task_id": f"task-{agent}-{number}",
             "timestamp": now - chance.random() * DAYS * _DAY_S,
-            **_signals(chance, success=success),
+            **signals(chance, success=success),
         }
         if procedure is None:
             report["description"] = strategy.plan
@@ -94,8 +94,8 @@ def reports(*, seed: int, agent: int, outcomes: int, now: float) -> Iterator[dic
         yield report
 
 
-def _signals(chance: random.Random, *, success: bool) -> dict[str, Any]:
-    """A good task is quick and clean, a failed one slow and full of errors."""
+def signals(chance: random.Random, *, success: bool) -> dict[str, Any]:
+    """Return what a task measures: a good one is quick and clean, a failed one full of errors."""
     if success:
         return {
             "success": True,

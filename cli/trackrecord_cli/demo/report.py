@@ -18,6 +18,10 @@ def comparison(result: DemoResult) -> dict[str, Any]:
         "outcomes_per_s": round(result.outcomes / result.seconds),
         "strategies": list(_strategies(result)),
         "procedures": list(_procedures(result)),
+        "effect": {
+            "planted": result.planted_effect,
+            "measured": result.effect.to_document(),
+        },
         "prompt": result.rankings.prompt,
         "tokens": result.rankings.tokens,
         "left_out": result.rankings.left_out,

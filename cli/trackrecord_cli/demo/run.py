@@ -9,27 +9,40 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 from celery import Celery
+from sqlalchemy import Engine
 
 from trackrecord.errors import DemoFailed
+from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.prompt.answer import Rankings
 from trackrecord.prompt.client import RankingsReader
+from trackrecord.queries.effect import MeasuredEffect, measure_effect
 from trackrecord.settings import Settings, load_settings
+from trackrecord.store.advice.effect import read_effect
+from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
+from trackrecord.store.advice.exposures import read_exposures
+from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.patterns.read import read_standings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
 
+from ..by_hand import refresh_rankings
+from .following import planted_rate
 from .planted import PROJECT
 
 _POLL_S = 0.1
 _DEADLINE_S = 300.0
+# The fleet that follows what was learnt: a tenth of the outcomes, but enough to say something.
+_FEWEST_TASKS = 400
+_HOLDOUT = 0.3
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,8 @@ class DemoResult:
         standings: where the patterns stand.
         records: the competence records.
         rankings: what an agent would get now.
+        effect: what advice did for a fleet that follows it.
+        planted_effect: what it did in truth.
     """
 
     outcomes: int
@@ -51,6 +66,8 @@ class DemoResult:
     standings: tuple[Standing, ...]
     records: tuple[Competence, ...]
     rankings: Rankings
+    effect: MeasuredEffect
+    planted_effect: float
 
 
 def run_demo(
@@ -113,21 +130,67 @@ def _simulate(
             assert project_id is not None  # noqa: S101 - its outcomes have been learnt
             standings = read_standings(connection, project_id, settings.rules, now=time.time())
             records = read_competences(connection, project_id)
+        rankings = reader.read(project=PROJECT, budget=500)
+        effect, planted = _follow(settings, engine, agents, outcomes, seed, step)
         return DemoResult(
             outcomes=outcomes,
             agents=agents,
             seconds=seconds,
+            effect=effect,
+            planted_effect=planted,
             standings=tuple(standings),
             records=tuple(records),
-            rankings=reader.read(project=PROJECT, budget=500),
+            rankings=rankings,
         )
     finally:
         engine.dispose()
 
 
+def _follow(
+    settings: Settings,
+    engine: Engine,
+    agents: int,
+    outcomes: int,
+    seed: int,
+    step: Callable[[str, int, int], None],
+) -> tuple[MeasuredEffect, float]:
+    """Let a fleet follow what was learnt; return the measured effect and the true one."""
+    tasks = max(_FEWEST_TASKS, outcomes // 10)
+    with writing(engine) as connection:
+        project_id = project_id_of(connection, PROJECT)
+        assert project_id is not None  # noqa: S101 - its outcomes have been learnt
+        decision = EffectDecision("holdout", "", _HOLDOUT, "the demo", "", time.time())
+        decide_effect(connection, project_id, decision)
+    refresh_rankings(engine, settings, PROJECT)
+
+    def done() -> int:
+        with reading(engine) as connection:
+            return sum(read_effect(connection, project_id).tasks)
+
+    def learnt() -> int:
+        with reading(engine) as connection:
+            return count_outcomes(connection, project_id, None).outcomes - outcomes
+
+    with _fleet(settings, agents, tasks, seed, "--follow") as processes:
+        _until(
+            lambda: learnt() >= tasks,
+            each_time=lambda: step("following what was learnt", learnt(), tasks),
+            alive=lambda: _check(processes),
+        )
+    _until(lambda: done() >= tasks)
+    with reading(engine) as connection:
+        effect = measure_effect(connection, PROJECT, setting=0.0)
+        exposures = read_exposures(connection, project_id, limit=tasks)
+        trials = trials_of(exposures, read_runs(connection, project_id, limit=tasks)).ended
+    rates: dict[bool, list[float]] = {True: [], False: []}
+    for trial in trials:
+        rates[trial.is_given].append(planted_rate(trial.run.patterns))
+    return effect, fmean(rates[True]) - fmean(rates[False])
+
+
 @contextmanager
 def _fleet(
-    settings: Settings, agents: int, outcomes: int, seed: int
+    settings: Settings, agents: int, outcomes: int, seed: int, *more: str
 ) -> Iterator[list[subprocess.Popen[bytes]]]:
     environment = {**os.environ, **settings.as_environment()}
     processes = [
@@ -137,6 +200,7 @@ def _fleet(
                 "--seed", str(seed),
                 "--agent", str(agent),
                 "--outcomes", str(outcomes // agents + (agent < outcomes % agents)),
+                *more,
             ],
             env=environment,
         )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.failures import LONGEST_TEMPLATE, error_template
+from trackrecord.learning.advice.failures import LONGEST_TEMPLATE, error_template, is_wanted_failure
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,41 @@ def test_a_long_error_keeps_its_end():
 def test_any_text_has_a_short_template(text):
     """Whatever comes from outside."""
     assert len(error_template(text)) <= LONGEST_TEMPLATE
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("bash", '{"command":"cd /x && python reproduce.py"}'),
+        ("bash", '{"cmd":"./repro.sh --twice"}'),
+        ("bash", '{"cmd":"pytest tests/test_repro.py -x"}'),
+        ("shell:python reproduce_bug.py", ""),
+        ("run_reproduction", ""),
+        ("bash", '{"c":"python 复现.py"}'),
+    ],
+)
+def test_a_script_that_reproduces_a_bug_is_meant_to_fail(tool, arguments):
+    """A person wanted to see it fail."""
+    assert is_wanted_failure(tool, arguments)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("create", '{"path":"/x/repro.py"}'),
+        ("bash", '{"command":"python -c 1; cat reproduce.py"}'),
+        ("bash", '{"cmd":"make reproducible-build"}'),
+        ("bash", '{"cmd":"python src/reproject.py"}'),
+        ("bash", '{"command":"rm reproduce.py && npm test"}'),
+        ("npm test", ""),
+    ],
+)
+def test_any_other_call_is_not_meant_to_fail(tool, arguments):
+    """Writing, reading or removing such a script included."""
+    assert not is_wanted_failure(tool, arguments)
+
+
+@given(st.text(max_size=300), st.text("reproduce ./python", max_size=300))
+def test_any_call_may_be_asked_about(tool, arguments):
+    """Whatever comes from outside."""
+    assert is_wanted_failure(tool, arguments) in (True, False)

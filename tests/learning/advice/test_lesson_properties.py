@@ -84,6 +84,14 @@ def test_faded_lessons_stand_last():
     assert [each.state for each in lessons(runs)] == [LessonState.ESTABLISHED, LessonState.FADED]
 
 
+def test_what_still_happens_is_not_hidden_behind_what_stopped():
+    """The same runs show both; the error that was mended does not take the other one in."""
+    runs = [run(n, "fetch!no space", "shell!x not found") for n in range(30)]
+    runs += [run(n, "fetch", "shell!x not found") for n in range(30, 50)]
+    (found,) = (each for each in lessons(runs) if each.state is LessonState.ESTABLISHED)
+    assert found.tools == ("shell",)
+
+
 def test_every_number_is_one_that_was_counted():
     """The line of a failure names its own counts and nothing else."""
     found = lessons(coding(5))

@@ -37,7 +37,7 @@ def test_what_fails():
     assert (found.last_seen, found.outcomes) == (NOW - 10 * DAY + 11, tuple(range(11, 3, -1)))
 
 
-def test_two_tasks_are_no_lesson():
+def test_two_tasks_are_not_enough():
     """However often it failed there."""
     assert lessons([run(n, "book!gone", task=n % 2) for n in range(30)]) == ()
 
@@ -69,9 +69,17 @@ def test_errors_that_say_nothing_count_only_where_a_tool_mostly_fails():
 
 
 def test_checks_that_fail_at_times_do_their_work():
-    """Tests that fail are no failure of the tool unless it mostly fails."""
+    """Failing tests do not count unless the tool mostly fails."""
     runs = [run(n, "npm test!<n> tests failed" if n % 3 == 0 else "npm test") for n in range(60)]
     assert of_kind(lessons(runs), LessonKind.FAILS) == []
+
+
+def test_asking_for_a_fact_is_not_a_test():
+    """`check_balance` is to answer; that it fails at times is told."""
+    runs = [
+        run(n, "check_balance!no account" if n % 3 == 0 else "check_balance") for n in range(60)
+    ]
+    assert one(lessons(runs), LessonKind.FAILS).failing_calls == 20
 
 
 def test_calls_of_the_user_are_told_apart():
@@ -84,10 +92,10 @@ def test_calls_of_the_user_are_told_apart():
 
 def test_a_failure_that_stopped_has_faded():
     """It was mended; the lesson stands last, and says so."""
-    runs = [run(n, "build!no space") for n in range(10)] + [run(n, "build") for n in range(10, 40)]
+    runs = [run(n, "fetch!no space") for n in range(10)] + [run(n, "fetch") for n in range(10, 40)]
     found = one(lessons(runs), LessonKind.FAILS)
     assert found.state is LessonState.FADED
-    back = [*runs, *(run(n, "build!no space") for n in range(40, 42))]
+    back = [*runs, *(run(n, "fetch!no space") for n in range(40, 42))]
     assert one(lessons(back), LessonKind.FAILS).state is LessonState.ESTABLISHED
 
 
@@ -128,7 +136,19 @@ def test_a_procedure_that_never_succeeds():
     )
 
 
-def test_hard_tasks_are_no_hopeless_procedure():
+def test_runs_that_are_cut_short_are_one_fact():
+    """Wherever they stopped: it is said once that they did not finish."""
+    runs = [run(n, "edit", "test", "submit", success=n % 3 > 0) for n in range(60)]
+    runs += [run(n, "edit", success=False) for n in range(60, 75)]
+    runs += [run(n, "edit", "test", success=False) for n in range(75, 85)]
+    runs += [run(n, "edit", "test", "read", success=False) for n in range(85, 95)]
+    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
+    assert found.lines["en"] == (
+        "runs that do not end in `submit`: 0 of 35 runs succeeded, in 35 tasks"
+    )
+
+
+def test_hard_tasks_are_not_held_against_a_procedure():
     """Whatever is tried on these tasks fails, so nothing is said of one way."""
     runs = [run(n, "look", "order") for n in range(60)]
     for task in range(100, 110):
@@ -189,7 +209,7 @@ def test_what_then_works_instead():
     assert found.tools == ("npm test", "pnpm test")
 
 
-def test_a_call_that_ends_the_run_is_no_remedy():
+def test_a_call_that_ends_the_run_is_not_a_remedy():
     """Neither in place of a tool, nor when the tool is tried again."""
     runs = [run(n, "npm test!not found", "pnpm test") for n in range(20)]
     runs += [run(n, "book!full", "book") for n in range(20, 40)]
@@ -200,13 +220,22 @@ def test_a_call_that_ends_the_run_is_no_remedy():
 
 def test_trying_again():
     """How often it then worked, what came before, and who gave up."""
-    runs = [run(n, "edit!text not found", "read", "edit", "commit") for n in range(8)]
-    runs += [run(n, "edit!text not found", "commit") for n in range(8, 10)]
-    runs += [run(n, "edit", "commit") for n in range(10, 40)]
+    runs = [run(n, "edit", "commit") for n in range(30)]
+    runs += [run(n, "edit!text not found", "read", "edit", "commit") for n in range(30, 38)]
+    runs += [run(n, "edit!text not found", "commit") for n in range(38, 40)]
     found = one(lessons(runs), LessonKind.FAILS)
     assert found.lines["en"].endswith(
         "; tried again, it worked in 8 of 8 runs (8 times right after `read`); 2 runs gave up"
     )
+
+
+def test_a_failure_that_stopped_keeps_its_remedy():
+    """It is one lesson still."""
+    runs = [run(n, "edit!text not found", "read", "edit", "commit") for n in range(10)]
+    runs += [run(n, "edit", "commit") for n in range(10, 40)]
+    (found,) = lessons(runs)
+    assert (found.kind, found.state) == (LessonKind.FAILS, LessonState.FADED)
+    assert "tried again, it worked in 10 of 10 runs" in found.lines["en"]
 
 
 @pytest.mark.parametrize("seed", range(8))

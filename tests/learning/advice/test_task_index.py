@@ -39,6 +39,15 @@ def test_the_best_come_first_and_what_shares_no_word_is_missing():
     assert build_index([]).similar("anything", most=9) == []
 
 
+def test_words_of_most_texts_find_none_and_are_known():
+    """They tell no text apart, but a text without any of them is about something else."""
+    index = build_index([f"close the ticket {chr(97 + n)}x" for n in range(9)])
+    assert index.similar("close another ticket", most=9) == []
+    assert index.is_usual("close another ticket")
+    assert not index.is_usual("paint the wall")
+    assert index.common == ("close", "ticket")
+
+
 def test_ids_and_numbers_make_no_texts_similar():
     """Two tasks of one customer are not alike for that reason."""
     assert index_words("order W123 of mia_li_3668, 12 times") == {"order", "times"}

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.runs import Run, Step
-from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, ballots_of, recommend
+from trackrecord.learning.advice.task_index import build_index
+from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Ballots, ballots_of, recommend
 from trackrecord.learning.numbers.decay import DAY
 
 NOW = 1_780_000_000.0
@@ -100,6 +101,17 @@ def test_scattered_votes_and_unknown_texts_need_more_information():
     assert asked([run(1, CANCEL, ["find"], success=False)], CANCEL).needs_more
 
 
+def test_a_task_like_all_others_is_told_what_succeeds_mostly():
+    """Words of more than half of the texts tell none apart, and yet they are shared."""
+    runs = [run(n, f"close the ticket of {chr(97 + n)}x", ["close"]) for n in range(9)]
+    runs.append(run(9, "close the ticket of zz", ["give_up"]))
+    found = asked(runs, "close the ticket of somebody")
+    assert found.ranked[0].tools == ("close",)
+    assert found.confidence == pytest.approx(0.9)
+    assert len(found.similar) == 10
+    assert asked(runs, "paint the wall").ranked == ()
+
+
 def test_without_a_text_every_success_votes():
     """The commonest success of the project."""
     found = asked([*desk(), run(6, "paint the wall", ["search", "book"])], None)
@@ -109,14 +121,17 @@ def test_without_a_text_every_success_votes():
 
 def test_tools_are_voted_on_where_whole_sets_never_recur():
     """As with shells: what most of the similar successes have in common."""
-    runs = [run(n, f"{CANCEL} {'abcdef'[n]}x", ["find", "edit", f"cmd_{n}"]) for n in range(6)]
-    found = asked(runs, CANCEL)
+    others = [run(50 + n, f"{BOOK} {chr(97 + n)}y", [], success=False) for n in range(12)]
+    runs = [run(n, f"{CANCEL} {chr(97 + n)}x", ["find", "edit", f"cmd_{n}"]) for n in range(12)]
+    found = asked([*runs, *others], CANCEL)
     assert found.by_tools
     (only,) = found.ranked
     assert (only.tools, only.procedure) == (("edit", "find"), None)
     # Each success has one tool more than what is recommended.
     assert found.confidence == pytest.approx(2 / 3)
-    assert not asked(desk(), CANCEL).by_tools
+    recurring = [run(20 + n, BOOK, ["search", "book"]) for n in range(12)]
+    assert not asked([*runs, *others, *recurring], CANCEL).by_tools
+    assert not asked([*runs[:9], *others], CANCEL).by_tools
 
 
 def test_excluded_procedures_are_not_recommended():
@@ -170,3 +185,15 @@ def test_hostile_texts_are_answered(text, tool):
     """Whatever comes from outside."""
     found = asked([run(1, text, [tool]), run(2, text, [tool])], text)
     assert 0 <= found.confidence <= 1
+
+
+def test_the_example_of_the_documentation():
+    """Two votes of the very text, and one of a text whose cosine is a half."""
+    index = build_index(["book flight", "book hotel"])
+    tallies = [[(0, 2, 0, NOW)], [(1, 1, 0, NOW)]]
+    ballots = Ballots(index, tallies, [("find", "refund"), ("search", "book")])
+    cosine = dict(index.similar("book flight", most=2))[1]
+    assert recommend(ballots, "book flight", now=NOW).confidence == pytest.approx(
+        2 / (2 + cosine**2)
+    )
+    assert round(2 / (2 + 0.5**2), 2) == 0.89

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 # An entry with less evidence than this is little known.
 LITTLE_KNOWN: Final = 10.0
 # Of more entries, those are drawn that may most likely be the best.
-MOST_DRAWN: Final = 200
+MOST_DRAWN: Final = 100
 _STANDARD_DEVIATIONS: Final = 3.0
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+from zlib import crc32
 
 from ..text.inert import one_line, unlabelled
 from .runs import Run
@@ -20,9 +21,9 @@ OTHER: Final = "other"
 _MOST_NAMED: Final = 200
 _LEAST_RUNS: Final = 3
 # Texts that clusters are made from: those of the most runs.
-_MOST_TEXTS: Final = 1000
+_MOST_TEXTS: Final = 600
 _MOST_NAME_CHARS: Final = 60
-_WITH_DIGIT: Final = re.compile(r"\S*\d\S*")
+_DIGIT: Final = re.compile(r"\d")
 
 _TRIGGER: Final = "trigger"
 _WORDS: Final = "words"
@@ -115,18 +116,24 @@ def _commonest(names: Iterable[str]) -> list[str]:
     """Return the names that enough runs have, sorted."""
     counts = Counter(name for name in names if name)
     frequent = Counter({name: count for name, count in counts.items() if count >= _LEAST_RUNS})
-    return sorted(_most_frequent(frequent, _MOST_NAMED))
+    return _most_frequent(frequent, _MOST_NAMED)
 
 
 def _most_frequent(counts: Counter[str], most: int) -> list[str]:
-    return sorted(counts, key=lambda name: (-counts[name], name))[:most]
+    """Return the most frequent ones, sorted; of equally frequent ones some, not the first by name.
+
+    Texts that begin with the same word are often of one kind.
+    """
+    if len(counts) <= most:
+        return sorted(counts)
+    digests = {name: crc32(name.encode("utf-8", "surrogatepass")) for name in counts}
+    return sorted(sorted(counts, key=lambda name: (-counts[name], digests[name], name))[:most])
 
 
 def _name(label: str) -> str:
     """Return a trigger or a repository as people are told it, without words that have digits."""
-    return one_line(
-        unlabelled(one_line(" ".join(_WITH_DIGIT.sub(" ", label).split()))), _MOST_NAME_CHARS
-    )
+    words = " ".join(word for word in label.split() if not _DIGIT.search(word))
+    return one_line(unlabelled(one_line(words)), _MOST_NAME_CHARS)
 
 
 def _unique(labels: Sequence[tuple[str, str]]) -> tuple[str, ...]:

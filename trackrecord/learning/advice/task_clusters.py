@@ -26,8 +26,9 @@ _WORDS_KEPT: Final = 40
 _WORDS_OF_NAME: Final = 3
 _LEAST_TEXTS_OF_NAME: Final = 2
 _SHORTEST_WORD: Final = 3
-# Names of people, places and things, addresses and identifiers: no part of a cluster's name.
-_PROPER: Final = re.compile(r"\S*[@\d]\S*|\w*[A-Z]\w*")
+# A word of one text makes it like no other; it is a name or a typing error.
+_LEAST_TEXTS_OF_WORD: Final = 2
+_DIGIT_OR_AT: Final = re.compile(r"[\d@]")
 
 _Vector = Mapping[str, float]
 
@@ -54,14 +55,9 @@ class Clusters:
 def find_clusters(texts: Collection[str]) -> Clusters:
     """Return the clusters of distinct texts, in which each has a few texts at least."""
     texts = sorted(set(texts))
-    index = build_index(texts)
-    rarity = {
-        word: idf(len(array("I", positions)), index.size)
-        for word, positions in index.words.items()
-        if len(word) >= _SHORTEST_WORD or not word.isascii()
-    }
+    rarity = _rarity(build_index(texts))
     vectors = [_vector(index_words(text), rarity) for text in texts]
-    groups = _beginning(index, texts)
+    groups = _beginning([" ".join(vector) for vector in vectors])
     for _ in range(_PASSES):
         centres = _by_word(_centre(vectors[each] for each in group) for group in groups)
         groups = _assigned(vectors, centres)
@@ -74,6 +70,16 @@ def find_clusters(texts: Collection[str]) -> Clusters:
     return Clusters(tuple(name for name, _ in found), centres, rarity)
 
 
+def _rarity(index: TaskIndex) -> dict[str, float]:
+    """Return how much each word counts that several texts have."""
+    counts = {word: len(array("I", positions)) for word, positions in index.words.items()}
+    return {
+        word: idf(count, index.size)
+        for word, count in counts.items()
+        if count >= _LEAST_TEXTS_OF_WORD and (len(word) >= _SHORTEST_WORD or not word.isascii())
+    }
+
+
 def _vector(words: Iterable[str], rarity: _Vector) -> dict[str, float]:
     """Return the vector of a text, of length 1, with its words in a fixed order."""
     weights = {word: rarity[word] for word in sorted(words) if word in rarity}
@@ -81,8 +87,9 @@ def _vector(words: Iterable[str], rarity: _Vector) -> dict[str, float]:
     return {word: weight / length for word, weight in weights.items()}
 
 
-def _beginning(index: TaskIndex, texts: Sequence[str]) -> list[list[int]]:
+def _beginning(texts: Sequence[str]) -> list[list[int]]:
     """Return groups around the texts that have the most similar ones."""
+    index = build_index(texts)
     alike = [
         [position for position, cosine in index.similar(text, most=_NEIGHBOURS) if cosine >= _ALIKE]
         for text in texts
@@ -122,10 +129,10 @@ def _by_word(centres: Iterable[_Vector]) -> dict[str, tuple[tuple[int, float], .
 
 
 def _nearest(vector: _Vector, centres: Mapping[str, tuple[tuple[int, float], ...]]) -> int | None:
-    cosines: Counter[int] = Counter()
+    cosines: dict[int, float] = {}
     for word, weight in vector.items():
         for position, share in centres.get(word, ()):
-            cosines[position] += weight * share  # type: ignore[assignment]
+            cosines[position] = cosines.get(position, 0.0) + weight * share
     if not cosines:
         return None
     best = min(cosines, key=lambda position: (-cosines[position], position))
@@ -145,6 +152,13 @@ def _assigned(
 
 def _name(centre: _Vector, texts: Iterable[str]) -> tuple[str, ...]:
     """Return the heaviest words of a centre that several texts have as a common noun or verb."""
-    counts = Counter(word for text in texts for word in index_words(_PROPER.sub(" ", text)))
+    counts = Counter(word for text in texts for word in index_words(_common_words(text)))
     common = [word for word in centre if counts[word] >= _LEAST_TEXTS_OF_NAME]
     return tuple(sorted(common, key=lambda word: (-centre[word], word))[:_WORDS_OF_NAME])
+
+
+def _common_words(text: str) -> str:
+    """Return a text without names of people and places, addresses, numbers and identifiers."""
+    return " ".join(
+        word for word in text.split() if word == word.lower() and not _DIGIT_OR_AT.search(word)
+    )

@@ -25,7 +25,7 @@ _MOST_SEEN: Final = 4000
 # A longer text is known by its beginning.
 _MOST_WORDS: Final = 200
 # Numbers and identifiers, for example mia_li_3668.
-_WITH_DIGIT: Final = re.compile(r"[^\W\d]*\d\w*")
+_WITH_DIGIT: Final = re.compile(r"\b[^\W\d]*\d\w*")
 _POSITION_BYTES: Final = array("I").itemsize
 
 
@@ -36,11 +36,17 @@ class TaskIndex(msgspec.Struct, frozen=True, array_like=True, gc=False):
         size: how many texts there are; they are known by their position.
         words: for each word, the positions of its texts, as unsigned 32-bit integers.
         norms: for each text, the length of its vector of words, as 32-bit floats.
+        common: words of more than half of the texts, by which no text is found.
     """
 
     size: int = 0
     words: dict[str, bytes] = {}
     norms: bytes = b""
+    common: tuple[str, ...] = ()
+
+    def is_usual(self, text: str) -> bool:
+        """Return whether a text has a word that more than half of the texts have."""
+        return not index_words(text).isdisjoint(self.common)
 
     def similar(self, text: str, *, most: int) -> list[tuple[int, float]]:
         """Return the positions of the texts most similar to a text, and their cosines.
@@ -101,7 +107,10 @@ def build_index(texts: Sequence[str]) -> TaskIndex:
         # An exact sum: it does not depend on the order of the words.
         (sqrt(fsum(squares[word] for word in words if word in squares)) for words in words_of),
     )
-    return TaskIndex(size, {word: found.tobytes() for word, found in kept.items()}, norms.tobytes())
+    common = tuple(sorted(positions.keys() - kept.keys()))
+    return TaskIndex(
+        size, {word: found.tobytes() for word, found in kept.items()}, norms.tobytes(), common
+    )
 
 
 def idf(texts_with: int, texts: int) -> float:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nlargest
 from math import fsum
 from typing import Final
 
@@ -22,10 +23,13 @@ NEEDS_MORE_BELOW: Final = 0.3
 # Texts that share but a common word with the task say nothing about it.
 LEAST_SIMILAR: Final = 0.1
 MOST_SIMILAR: Final = 50
+# A task that has only what most of the tasks have in common is like all of them: the newest vote.
+_MOST_USUAL: Final = 500
 _POWER: Final = 2
-# Where fewer of the successes used a set of tools that succeeded in another text, tools are voted
-# on one by one.
-_SETS_RECUR_FROM: Final = 0.25
+# Where fewer of the successes used a set of tools that another success used too, tools are voted on
+# one by one; of few successes nothing can be said.
+_SETS_RECUR_FROM: Final = 0.5
+_FEW_SUCCESSES: Final = 10
 _MAJORITY: Final = 0.5
 
 # The position of a procedure, its successes, its failures, and when the last of them ended.
@@ -48,16 +52,26 @@ class Ballots:
 
     @cached_property
     def sets_recur(self) -> bool:
-        """Whether sets of tools that succeeded in one text often succeed in others as well."""
-        texts: dict[int, int] = defaultdict(int)
+        """Whether most successes used a set of tools that another success used as well."""
         successes: dict[int, int] = defaultdict(int)
         for tallies in self.tallies:
             for procedure, succeeded, _, _ in tallies:
-                if succeeded:
-                    texts[procedure] += 1
-                    successes[procedure] += succeeded
-        recurring = sum(successes[each] for each, count in texts.items() if count > 1)
-        return recurring >= _SETS_RECUR_FROM * sum(successes.values())
+                successes[procedure] += succeeded
+        total = sum(successes.values())
+        recurring = sum(count for count in successes.values() if count > 1)
+        return total < _FEW_SUCCESSES or recurring >= _SETS_RECUR_FROM * total
+
+    @cached_property
+    def newest(self) -> tuple[tuple[int, float], ...]:
+        """The texts whose runs ended last, each as similar as can be."""
+        last = {
+            text: max((at for *_, at in found), default=0.0)
+            for text, found in enumerate(self.tallies)
+        }
+        return tuple(
+            (text, 1.0)
+            for text in nlargest(_MOST_USUAL, last, key=lambda text: (last[text], -text))
+        )
 
 
 @dataclass(frozen=True)
@@ -177,7 +191,8 @@ def _similar(ballots: Ballots, task: str | None) -> tuple[tuple[int, float], ...
     if task is None:
         return tuple((text, 1.0) for text in range(len(ballots.tallies)))
     found = ballots.index.similar(task, most=MOST_SIMILAR)
-    return tuple((text, cosine) for text, cosine in found if cosine >= LEAST_SIMILAR)
+    enough = tuple((text, cosine) for text, cosine in found if cosine >= LEAST_SIMILAR)
+    return enough or (ballots.newest if ballots.index.is_usual(task) else ())
 
 
 def _by_tools(ranked: tuple[Voted, ...], similar: tuple[tuple[int, float], ...]) -> Recommendation:

@@ -11,7 +11,7 @@ _WORD = re.compile(r"[^\W_]+")
 # Han, kana and Hangul are written without spaces between words.
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
 # goBuild → go Build, HTTPServer → HTTP Server
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 
 
 # Triggers are compared with every task; there are a few thousand of them at the most.
@@ -25,13 +25,13 @@ def words_of(text: str) -> frozenset[str]:
     bigrams, which find most words of two characters without a dictionary.
     """
     if text.isascii():  # the same result in half the time
-        return frozenset(_WORD.findall(_HUMP.sub(" ", text).lower()))
+        return frozenset(_WORD.findall(_HUMP.sub(r" \g<0>", text).lower()))
     words: set[str] = set()
     text = one_width(text)
     for run in _CJK.findall(text):
         words.update(_bigrams(run))
     for word in _WORD.findall(_CJK.sub(" ", text)):
-        words.update(part.casefold() for part in _HUMP.split(word))
+        words.update(_HUMP.sub(r" \g<0>", word).casefold().split())
     return frozenset(words)
 
 

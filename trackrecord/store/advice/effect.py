@@ -1,10 +1,11 @@
 """The effect of a project's advice, measured from what is on record."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.effect.entries import EntryEffect
+from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.effect.report import EffectReport, effect_of
 from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.advice.effect.trials import trials_of
@@ -29,8 +30,12 @@ def read_effect(
         at: a past moment: only what had been received by then counts.
     """
     exposures = read_exposures(connection, project_id, limit=MOST_TASKS, at=at)
-    if not exposures:
-        return EffectReport()
+    return _effect(connection, project_id, exposures, at) if exposures else EffectReport()
+
+
+def _effect(
+    connection: Connection, project_id: int, exposures: Sequence[Exposure], at: float | None
+) -> EffectReport:
     runs = read_runs(connection, project_id, limit=MOST_TASKS, at=at)
     tools_of = {
         record.id: frozenset(record.required_tools)
@@ -46,8 +51,11 @@ def harmful_entries(connection: Connection, project_id: int) -> list[EntryEffect
         connection: a reading transaction.
         project_id: whose advice.
     """
+    exposures = read_exposures(connection, project_id, limit=MOST_TASKS)
+    if not any(each.is_withheld for each in exposures):
+        return []  # nothing can be compared, so the runs need not be read
     decided = effect_decisions_in_force(connection, project_id).entries
-    harmful = read_effect(connection, project_id).harmful
+    harmful = _effect(connection, project_id, exposures, None).harmful
     return [each for each in harmful if each.entry not in decided]
 
 

@@ -13,9 +13,9 @@ from typing import Final
 
 # The share of sequences that may ever miss the truth.
 ALPHA: Final = 0.05
-# The difference that the sequence is tuned to, in standard deviations: an effect of ten points on a
-# rate of a half. Other effects are found, too, a little later.
-_TUNED_TO: Final = 0.2
+# The difference that the sequence is tuned to, in standard deviations: seven points on a rate of a
+# half. Other effects are found, too, a little later.
+_TUNED_TO: Final = 0.15
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ VERDICTS: Final = {
     "helps": "it helps",
     "hurts": "it hurts",
 }
+# From here on the decimals of an amount say nothing.
+_LARGE: Final = 100
 _UNITS: Final = {"duration": " s"}
 
 
@@ -24,7 +26,7 @@ def mean_text(comparison: Comparison, arm: ArmMean) -> str:
         return "-"
     if comparison.measure.share:
         return f"{percent(arm.mean, 1)}% ({round(arm.total)} of {arm.tasks})"
-    return f"{arm.mean:.4g}{_UNITS.get(comparison.measure.name, '')} ({arm.tasks} tasks)"
+    return f"{_amount(arm.mean)}{_UNITS.get(comparison.measure.name, '')} ({arm.tasks} tasks)"
 
 
 def difference_text(comparison: Comparison) -> str:
@@ -43,17 +45,22 @@ def interval_text(comparison: Comparison) -> str:
     return f"{_signed(comparison, interval.low)} to {_signed(comparison, interval.high)}"
 
 
+def _amount(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= _LARGE else f"{value:.2f}"
+
+
 def _signed(comparison: Comparison, value: float) -> str:
-    return f"{100 * value:+.0f}" if comparison.measure.share else f"{value:+.3g}"
+    if comparison.measure.share:
+        return f"{100 * value:+.0f}"
+    return f"{value:+.0f}" if abs(value) >= _LARGE else f"{value:+.2f}"
 
 
 def why_withdrawn(effect: EntryEffect) -> str:
     """Return the numbers that an entry is withdrawn for, in one line."""
     comparison = effect.effect
     return (
-        f"tasks with it succeeded {mean_text(comparison, comparison.given)}, tasks without it "
-        f"{mean_text(comparison, comparison.withheld)}: {difference_text(comparison)}, "
-        f"{interval_text(comparison)}"
+        f"{_succeeded(comparison.given)} with it, {_succeeded(comparison.withheld)} without it: "
+        f"{difference_text(comparison)}, {interval_text(comparison)}"
     )
 
 
@@ -83,22 +90,24 @@ def conclusion(report: EffectReport) -> list[str]:
 
 
 def _verdict(success: Comparison) -> str:
-    arms = (
-        f"with advice {mean_text(success, success.given)} of the tasks succeeded, without "
-        f"{mean_text(success, success.withheld)}"
-    )
+    arms = f"{_succeeded(success.given)} with advice, {_succeeded(success.withheld)} without"
     match success.verdict:
         case "helps":
-            return f"Advice helps: {arms}: {difference_text(success)}, {interval_text(success)}."
+            return f"Advice helps: {arms}: {_range(success)}."
         case "hurts":
-            return f"Advice hurts: {arms}: {difference_text(success)}, {interval_text(success)}."
+            return f"Advice hurts: {arms}: {_range(success)}."
         case "no effect seen":
-            return (
-                f"No effect seen: {arms}: {difference_text(success)}, {interval_text(success)}, "
-                "which includes 0."
-            )
+            return f"No effect seen: {arms}: {_range(success)}, which includes 0."
         case _:
             return _too_few(success)
+
+
+def _range(comparison: Comparison) -> str:
+    return f"{difference_text(comparison)} (interval {interval_text(comparison)})"
+
+
+def _succeeded(arm: ArmMean) -> str:
+    return f"{round(arm.total)} of {arm.tasks} tasks succeeded ({percent(arm.mean, 1)}%)"
 
 
 def _too_few(success: Comparison) -> str:

@@ -128,9 +128,9 @@ def count(each_weighed: Iterable[Weighed], kinds: Kinds) -> Counts:
         total.tally(),
         _tallies(by_kind),
         _tallies(procedures),
-        {name: _tallies(cells) for name, cells in procedures_in_kind.items()},
+        {name: _tallies(cells) for name, cells in sorted(procedures_in_kind.items())},
         _tallies(patterns),
-        {name: _tallies(cells) for name, cells in patterns_in_kind.items()},
+        {name: _tallies(cells) for name, cells in sorted(patterns_in_kind.items())},
     )
 
 

@@ -110,7 +110,7 @@ class Estimates:
         if not tally.runs:
             return self.project
         prior = base_rate(self.counts.total)
-        return _estimate(Level.KIND, tally, prior, prior, NO_EFFECT)
+        return _estimate(Level.KIND, tally, prior, prior, prior)
 
     def procedure(self, signature: str, kind: int | None = None) -> Estimate:
         """Return the rate of a procedure, also of one that was never seen.
@@ -150,18 +150,19 @@ class Estimates:
             if not whole.runs:
                 return self.project
             usual = self._expected(cells)
-            return _estimate(level, whole, usual, usual, effect)
+            return _estimate(level, whole, usual, usual, base_rate(self.counts.total), effect)
         here = cells.get(kind, _NONE)
         elsewhere = {each: tally for each, tally in cells.items() if each != kind}
         usual = self._rate_without(kind, here)
         prior = self._carried(usual, whole.without(here), elsewhere)
         if here.runs:
-            return _estimate(Level.PROCEDURE_IN_KIND, here, usual, prior, effect)
+            in_order = prior if elsewhere else self.kind(kind).posterior.mean
+            return _estimate(Level.PROCEDURE_IN_KIND, here, usual, prior, in_order, effect)
         if not elsewhere:
             return self.kind(kind)
         # Of this kind of task nothing was seen yet: the prior is all that the other kinds say.
         seen = replace(whole, decayed_runs=0.0, decayed_successes=0.0)
-        return replace(_estimate(level, seen, usual, prior, effect), tally=whole)
+        return replace(_estimate(level, seen, usual, prior, prior, effect), tally=whole)
 
     def _rate_without(self, kind: int, part: Tally) -> float:
         """Return the rate of a kind of task without a part of its runs."""
@@ -189,8 +190,19 @@ class Estimates:
         return 1.0 / (1.0 + exp(-(_log_odds(usual) + _log_odds(seen) - _log_odds(expected))))
 
 
-def _estimate(level: Level, tally: Tally, usual: float, prior: float, effect: Effect) -> Estimate:
-    order_key = cautious_mean(tally, prior)
+def _estimate(
+    level: Level,
+    tally: Tally,
+    usual: float,
+    prior: float,
+    prior_in_order: float,
+    effect: Effect = NO_EFFECT,
+) -> Estimate:
+    """Return an estimate.
+
+    In an order all start from the same prior: few runs at easy tasks must not lead.
+    """
+    order_key = cautious_mean(tally, prior_in_order)
     return Estimate(level, tally, usual, prior, posterior_of(tally, prior), order_key, effect)
 
 

@@ -4,7 +4,8 @@ Own code, because SciPy would be a hundred megabytes for two functions.
 """
 
 from functools import lru_cache
-from math import exp, lgamma, log, log1p
+from math import exp, lgamma, log, log1p, sqrt
+from statistics import NormalDist
 from typing import Final
 
 _MOST_TERMS: Final = 400
@@ -13,6 +14,8 @@ _TINY: Final = 1e-300
 _MOST_STEPS: Final = 80
 # An interval is shown in whole percent.
 _QUANTILE_ENOUGH: Final = 1e-7
+_MOST_COUNTS: Final = 1e6
+_LEAST_PARAMETER: Final = 1e-3
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
@@ -56,8 +59,11 @@ def beta_quantile(share: float, a: float, b: float) -> float:
 
     Newton's steps where they stay between the bounds that are known, else a bisection.
     """
+    too_many = (a + b) / _MOST_COUNTS
+    if too_many > 1.0:  # it is narrower than can be shown, and the logarithms lose their digits
+        a, b = max(a / too_many, _LEAST_PARAMETER), max(b / too_many, _LEAST_PARAMETER)
     low, high = 0.0, 1.0
-    x = a / (a + b)
+    x = _near(share, a, b)
     for _ in range(_MOST_STEPS):
         error = beta_cdf(x, a, b) - share
         low, high = (x, high) if error < 0 else (low, x)
@@ -68,6 +74,14 @@ def beta_quantile(share: float, a: float, b: float) -> float:
             return following
         x = following
     return x
+
+
+def _near(share: float, a: float, b: float) -> float:
+    """Return a first guess: the log odds are nearly normal where both parameters are not small."""
+    if min(a, b) < 1.0:
+        return a / (a + b)
+    odds = log(a / b) + NormalDist().inv_cdf(share) * sqrt(1 / a + 1 / b)
+    return 1.0 / (1.0 + exp(-odds))
 
 
 def _newton(x: float, error: float, a: float, b: float) -> float:

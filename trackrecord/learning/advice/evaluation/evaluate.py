@@ -76,6 +76,7 @@ def evaluate_runs(
         gold: what would have been right, where a benchmark says so.
         progress: is called after each of twice as many steps as there are splits.
     """
+    runs = sorted(runs, key=lambda run: run.outcome)
     random = Random(seed)  # noqa: S311 - draws splits, guards nothing
     tasks = len({run.task_id for run in runs})
     unseen = verdict_quality(_told(by_task(runs, splits, random), progress), rules, random)

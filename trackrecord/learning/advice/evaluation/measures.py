@@ -1,7 +1,7 @@
 """Measures of predictions, and how far each may be off."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, log, sqrt
 from random import Random
 from typing import Final, NamedTuple
@@ -137,28 +137,24 @@ class Calibration:
         Args:
             times: how often each task counts.
         """
-        return self._error(times, {})
+        return self._error(times, times)
 
     def floor(self, random: Random) -> Figure | None:
         """Return the error of predictions that are right on average, on as few tasks as these.
 
-        Tasks are drawn anew again and again, after each bin's own error was taken out.
+        It is how far the bins of tasks that are drawn anew lie from the bins as they are.
         """
-        centre: dict[int, float] = {}
-        for bin_ in range(_BINS):
-            found = [sums for (at, _), sums in self._sums.items() if at == bin_]
-            count = fsum(sums[0] for sums in found)
-            centre[bin_] = fsum(sums[1] for sums in found) / count if count else 0.0
-        drawn = (
-            self._error(Counter(random.choices(self.tasks, k=len(self.tasks))), centre)
-            for _ in range(_RESAMPLES if self.tasks else 0)
-        )
-        return over_splits(drawn)
+        once = Counter(self.tasks)
+        errors = []
+        for _ in range(_RESAMPLES if self.tasks else 0):
+            again = Counter(random.choices(self.tasks, k=len(self.tasks)))
+            errors.append(self._error(once, {task: again[task] - 1 for task in self.tasks}))
+        return over_splits(errors)
 
-    def _error(self, times: Counter[str], centre: dict[int, float]) -> float | None:
+    def _error(self, times: Mapping[str, int], factors: Mapping[str, int]) -> float | None:
         bins = [0.0] * _BINS
         total = 0.0
         for (bin_, task), (count, surplus) in self._sums.items():
-            bins[bin_] += times[task] * (surplus - count * centre.get(bin_, 0.0))
-            total += times[task] * count
+            bins[bin_] += factors.get(task, 0) * surplus
+            total += times.get(task, 0) * count
         return fsum(map(abs, bins)) / total if total else None

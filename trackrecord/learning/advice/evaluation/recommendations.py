@@ -9,7 +9,6 @@ from random import Random
 from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
-from ..past_tasks import procedure_of_run
 from ..runs import Run
 from ..votes import ballots_of, recommend
 from .measures import Figure, over_tasks
@@ -206,7 +205,7 @@ def _ask_within(
 
 
 def _tools(run: Run) -> Tools:
-    return frozenset(procedure_of_run(run))
+    return frozenset(run.order)
 
 
 def _only(tools: Tools | None) -> Mapping[Tools, float]:

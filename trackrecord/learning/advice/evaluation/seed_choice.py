@@ -9,7 +9,6 @@ from ...competences.recipe import typical_order
 from ...competences.rules import CompetenceRules
 from ...competences.selection import UNKNOWN, selection_score
 from ...text.words import similarity
-from ..past_tasks import procedure_of_run
 from ..runs import Run
 
 
@@ -26,7 +25,7 @@ def choose_by_seed(runs: Iterable[Run], rules: CompetenceRules, task: str) -> fr
     """
     orders: defaultdict[frozenset[str], list[Run]] = defaultdict(list)
     for run in runs:
-        if procedure := procedure_of_run(run):
+        if procedure := run.order:
             orders[frozenset(procedure)].append(run)
     scores = {
         tools: _score(found, task)
@@ -37,7 +36,7 @@ def choose_by_seed(runs: Iterable[Run], rules: CompetenceRules, task: str) -> fr
 
 
 def _score(runs: list[Run], task: str) -> float:
-    order = typical_order(Counter(procedure_of_run(run) for run in runs if run.success))
+    order = typical_order(Counter(run.order for run in runs if run.success))
     signals = {run.trigger for run in runs if run.trigger}
     fit = similarity(task, phrases_of(signals, order))
     rate = fsum(run.success for run in runs) / len(runs)

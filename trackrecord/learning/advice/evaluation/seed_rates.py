@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from ...competences.rules import CompetenceRules
-from ..past_tasks import procedure_of_run
 from ..runs import Run
 
 # A record that never failed is not certain: 2% are left.
@@ -24,14 +23,14 @@ class SeedRates:
         self._runs: Counter[frozenset[str]] = Counter()
         self._successes: Counter[frozenset[str]] = Counter()
         for run in runs:
-            procedure = frozenset(procedure_of_run(run))
+            procedure = frozenset(run.order)
             self._runs[procedure] += 1
             self._successes[procedure] += run.success
         self._from = rules.min_successes
 
     def rate(self, run: Run) -> float | None:
         """Return the rate of the record of a run's procedure; None where there is no record."""
-        procedure = frozenset(procedure_of_run(run))
+        procedure = frozenset(run.order)
         successes = self._successes[procedure]
         if not procedure or successes < self._from:
             return None

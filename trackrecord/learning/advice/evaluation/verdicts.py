@@ -93,7 +93,7 @@ def _answer(known: Sequence[Run], asked: Sequence[Run], rules: CompetenceRules) 
     rates = [seed.rate(run) for run in asked]
     return _Answers(
         [_predicted(run, each.probability) for run, each in zip(asked, judged, strict=True)],
-        [_predicted(run, model.rates.project) for run in asked],
+        [_predicted(run, model.rates.project.prior) for run in asked],
         [
             _predicted(run, 0.5 if rate is None else rate)
             for run, rate in zip(asked, rates, strict=True)

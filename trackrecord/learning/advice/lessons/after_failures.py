@@ -1,6 +1,6 @@
 """After a failure: how the run went on, strictly counted.
 
-A call that ends the run is no remedy, and runs that gave up are counted apart.
+A call that ends the run is not a remedy, and runs that gave up are counted apart.
 """
 
 import re
@@ -12,6 +12,8 @@ from .history import History
 
 # A word that many tools' names have does not tell which one stands in for another.
 _COMMON_WORD: Final = 0.25
+# Of a run in which more tools fail, the first ones are followed.
+_MOST_FOLLOWED: Final = 20
 _WORD: Final = re.compile(r"[^\W_]{3,}")
 # What stands before it names a shell or a server: `shell:npm test`, `mcp__files__read`.
 _PREFIX: Final = re.compile(r"\A.*(?::|__)(?=.)", re.DOTALL)
@@ -38,14 +40,13 @@ def after_failures(history: History) -> dict[int, AfterFailures]:
     """Return by tool of the agent what followed its failures."""
     stand_ins = _StandIns(history)
     found: defaultdict[int, AfterFailures] = defaultdict(AfterFailures)
-    for position, run in enumerate(history.runs):
-        first: dict[int, int] = {}
-        for place, step in enumerate(run.steps):
-            if step.error is not None:
-                first.setdefault(history.calls[position][place], place)
-        for tool, place in first.items():
-            if history.is_agents(tool):
-                _follow(history, position, place, found[tool], stand_ins)
+    followed: defaultdict[int, set[int]] = defaultdict(set)
+    for position, place, tool in history.failed_calls:
+        # From the first failure of a tool in the run on.
+        tools = followed[position]
+        if tool not in tools and len(tools) < _MOST_FOLLOWED and history.is_agents(tool):
+            tools.add(tool)
+            _follow(history, position, place, found[tool], stand_ins)
     return found
 
 

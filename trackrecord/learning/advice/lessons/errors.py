@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from ...competences.recipe import CHECKS, is_check
+from ...text.words import words_of
 from .history import History
 
 # Of one tool's errors, the commonest are looked at.
@@ -21,6 +23,12 @@ _EMPTY: Final = frozenset({
     "unknown", "process", "result", "tool", "call", "the", "an", "of", "in", "to", "was", "is",
     "错误", "失败", "异常", "命令", "退出", "状态",
 })  # fmt: skip
+
+# Whoever checks a balance or validates an address asks for a fact, and is to get it.
+_RUNS_CODE: Final = CHECKS - {
+    "check", "checks", "checker", "verify", "verification", "validate", "validation",
+    "检查", "校验", "验证",
+}  # fmt: skip
 
 
 @dataclass
@@ -43,13 +51,16 @@ class ToolError:
         return len(self.positions)
 
 
+def may_fail(tool: str) -> bool:
+    """Return whether a tool is there to fail at times: it runs tests, a linter or a build."""
+    return is_check(tool) and bool(words_of(tool) & _RUNS_CODE)
+
+
 def errors_of(history: History) -> dict[int, list[ToolError]]:
     """Return the errors of each caller, the commonest first."""
     found: defaultdict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for position, run in enumerate(history.runs):
-        for caller, step in zip(history.calls[position], run.steps, strict=True):
-            if step.error is not None:
-                found[caller][step.error].append(position)
+    for position, place, caller in history.failed_calls:
+        found[caller][history.runs[position].steps[place].error or ""].append(position)
     return {
         caller: _merged(
             ToolError(template, _words(template), positions)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ...competences.recipe import is_check
-from .errors import ToolError, errors_of, joined_errors
+from .errors import ToolError, errors_of, joined_errors, may_fail
 from .finding import Finding
 from .history import History
 from .lesson import LessonKind
@@ -13,31 +12,41 @@ from .span import span_of
 from .wording import counted, error_text, of_all, tool_text
 
 _MOSTLY: Final = 0.5
+# Of more errors, those of most tasks are looked at.
+_MOST_CANDIDATES: Final = 1000
 # What fails so much more often since its first failure is told from then on.
 _LATELY: Final = 2.0
 
 
 def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
     """Yield the errors that each tool fails with in enough tasks."""
-    for caller, errors in errors_of(history).items():
-        failing = sum(error.calls for error in errors)
-        named = [error for error in errors if error.words]
-        # Where no error stands for most of its failures, a tool that mostly fails does so at large.
-        if failing >= _MOSTLY * history.counts[caller] and not any(
-            error.calls >= _MOSTLY * failing for error in named
-        ):
-            every = joined_errors(errors, (named or errors)[0])
-            if _is_lesson(history, rules, caller, every):
-                yield _finding(history, caller, every, most_often=(named or errors)[0])
-        for error in named:
-            if _is_lesson(history, rules, caller, error):
-                yield _finding(history, caller, error)
+    found = [
+        (len(history.tasks_of(error.positions)), caller, error, most_often)
+        for caller, errors in errors_of(history).items()
+        for error, most_often in _candidates(errors, history.counts[caller])
+    ]
+    enough = [each for each in found if each[0] >= rules.min_tasks]
+    enough.sort(key=lambda each: (-each[0], history.callers[each[1]], each[2].template))
+    for _, caller, error, most_often in enough[:_MOST_CANDIDATES]:
+        if _is_lesson(history, caller, error):
+            yield _finding(history, caller, error, most_often=most_often)
 
 
-def _is_lesson(history: History, rules: LessonRules, caller: int, error: ToolError) -> bool:
-    if len(history.tasks_of(error.positions)) < rules.min_tasks:
-        return False
-    if not is_check(history.callers[caller].tool):
+def _candidates(
+    errors: list[ToolError], calls: int
+) -> Iterator[tuple[ToolError, ToolError | None]]:
+    """Yield a tool's errors that say something; with the commonest one where it fails at large."""
+    failing = sum(error.calls for error in errors)
+    named = [error for error in errors if error.words]
+    # Where no error stands for most of its failures, a tool that mostly fails does so at large.
+    if failing >= _MOSTLY * calls and all(error.calls < _MOSTLY * failing for error in named):
+        most_often = (named or errors)[0]
+        yield joined_errors(errors, most_often), most_often
+    yield from ((error, None) for error in named)
+
+
+def _is_lesson(history: History, caller: int, error: ToolError) -> bool:
+    if not may_fail(history.callers[caller].tool):
         return True
     # Tests and builds that fail at times do what they are there for.
     return error.calls >= _MOSTLY * _calls_between(

@@ -71,10 +71,11 @@ def _by_weight(ranked: tuple[float, Finding]) -> tuple[float, tuple[str, ...]]:
     return -ranked[0] * ranked[1].sure, ranked[1].subject
 
 
-def _by_trust(ranked: tuple[float, Finding]) -> tuple[int, float, int, tuple[str, ...]]:
+def _by_trust(ranked: tuple[float, Finding]) -> tuple[bool, int, float, int, tuple[str, ...]]:
     weight, each = ranked
-    # Of equals, the one that says it with the fewest tools.
-    return _ORDER[each.kind], -weight * each.sure, len(each.tools), each.subject
+    # What still happens is not hidden behind what has stopped; of equals, the one that says it with
+    # the fewest tools.
+    return each.is_over, _ORDER[each.kind], -weight * each.sure, len(each.tools), each.subject
 
 
 def _by_strength(lesson: Lesson) -> tuple[bool, float, str]:

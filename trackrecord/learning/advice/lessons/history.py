@@ -43,6 +43,21 @@ class History:
     runs_with: dict[int, list[int]]
 
     @cached_property
+    def failed_calls(self) -> list[tuple[int, int, int]]:
+        """The position of the run, the place in it, and the caller of each call that failed."""
+        return [
+            (position, place, self.calls[position][place])
+            for position, run in enumerate(self.runs)
+            for place, step in enumerate(run.steps)
+            if step.error is not None
+        ]
+
+    @cached_property
+    def failures(self) -> Counter[int]:
+        """How many calls of each caller failed."""
+        return Counter(caller for _, _, caller in self.failed_calls)
+
+    @cached_property
     def task_count(self) -> int:
         """How many distinct tasks there are."""
         return max(self.tasks, default=-1) + 1

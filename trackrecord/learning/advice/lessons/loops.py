@@ -31,7 +31,7 @@ def find_loops(history: History, rules: LessonRules) -> Iterator[Finding]:
     """Yield the calls of the agent that several tasks' runs repeat without a change.
 
     A loop counts if such runs succeed less often than others, or the repeated calls mostly fail:
-    asking again for what has not arrived yet is no harm.
+    asking again for what has not arrived yet does no harm.
     """
     for caller, loop in _loops_of(history).items():
         if len(history.tasks_of(loop.positions)) < rules.min_tasks:
@@ -46,11 +46,15 @@ def find_loops(history: History, rules: LessonRules) -> Iterator[Finding]:
             yield _finding(history, caller, loop, (won, others_won, others), harm)
 
 
+def _are_equal(one: int, two: int, three: int) -> bool:
+    return one == two == three
+
+
 def _loops_of(history: History) -> dict[int, _Loop]:
     found: defaultdict[int, _Loop] = defaultdict(_Loop)
     for position, run in enumerate(history.runs):
         calls = history.calls[position]
-        if len(calls) - len(set(calls)) < _AGAIN - 1:
+        if not any(map(_are_equal, calls, calls[1:], calls[2:])):
             continue
         made = zip(calls, run.steps, strict=True)
         for (caller, arguments), equal in groupby(made, lambda call: (call[0], call[1].arguments)):

@@ -28,9 +28,9 @@ def with_remedies(findings: Sequence[Finding]) -> list[Finding]:
         ):
             failures[each.tools[0], each.actor] = place
     told = set()
-    for place, each in enumerate(kept):
+    for place, each in enumerate(findings):
         failure = failures.get((each.tools[0], each.actor))
-        if each.remedy is not None and failure is not None:
+        if each.kind is LessonKind.THEN_WORKS and failure is not None:
             kept[failure] = _told_with(kept[failure], each)
             told.add(place)
     return [each for place, each in enumerate(kept) if place not in told]
@@ -39,7 +39,8 @@ def with_remedies(findings: Sequence[Finding]) -> list[Finding]:
 def _told_with(failure: Finding, mended: Finding) -> Finding:
     if failure.remedy is not None:  # the better one stands in the line
         return replace(failure, also=(*failure.also, mended.lines["en"]))
-    remedy = mended.remedy or {}
+    assert mended.remedy is not None  # noqa: S101 - every finding of what then works has one
+    remedy = mended.remedy
     lines = {language: f"{line}; {remedy[language]}" for language, line in failure.lines.items()}
     tools = tuple(dict.fromkeys((*failure.tools, *mended.tools)))
     return replace(failure, lines=lines, tools=tools, remedy=remedy)

@@ -24,13 +24,8 @@ _MOST_TESTED: Final = 50
 _HARDLY_POSSIBLE: Final = 1.5
 
 
-@dataclass(frozen=True)
-class _Call:
-    """One call of the tool: the run, the tools called before it (as bits), and how it ended."""
-
-    position: int
-    earlier: int
-    failed: bool
+# One call of the tool: the run, the tools called before it (as bits), and whether it failed.
+_Call = tuple[int, int, bool]
 
 
 @dataclass(frozen=True)
@@ -70,11 +65,7 @@ def _commonest(history: History, most: int) -> list[tuple[int, int]]:
 
 def _calls_of(history: History, bits: dict[int, int]) -> dict[int, list[_Call]]:
     """Return the calls of each of the agent's tools that fail at times."""
-    failures: Counter[int] = Counter()
-    for position, run in enumerate(history.runs):
-        for place, step in enumerate(run.steps):
-            if step.error is not None:
-                failures[history.calls[position][place]] += 1
+    failures = history.failures
     tools = nlargest(
         _MOST_TOOLS,
         (
@@ -93,7 +84,7 @@ def _calls_of(history: History, bits: dict[int, int]) -> dict[int, list[_Call]]:
         steps, earlier = history.runs[position].steps, 0
         for place, caller in enumerate(history.calls[position]):
             if caller in wanted:
-                found[caller].append(_Call(position, earlier, steps[place].error is not None))
+                found[caller].append((position, earlier, steps[place].error is not None))
             earlier |= bits.get(caller, 0)
     return found
 
@@ -102,10 +93,10 @@ def _pairs(
     history: History, tool: int, calls: list[_Call], common: list[int]
 ) -> tuple[int, list[_Pair]]:
     """Return how many callers were tested, and those that may make a difference."""
-    total, failing = len(calls), sum(call.failed for call in calls)
+    total, failing = len(calls), history.failures[tool]
     seen: Counter[int] = Counter()
     seen_failing: Counter[int] = Counter()
-    for (earlier, failed), times in Counter((c.earlier, c.failed) for c in calls).items():
+    for (earlier, failed), times in Counter(call[1:] for call in calls).items():
         while earlier:
             lowest = earlier & -earlier
             seen[lowest] += times
@@ -133,13 +124,13 @@ def _pairs(
 def _pair(history: History, tool: int, calls: list[_Call], bit: int, caller: int) -> _Pair | None:
     clusters: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     positions = set()
-    for call in calls:
-        cluster = clusters[history.tasks[call.position]]
-        arm = 0 if call.earlier & bit else 2
+    for position, earlier, failed in calls:
+        cluster = clusters[history.tasks[position]]
+        arm = 0 if earlier & bit else 2
         cluster[arm] += 1
-        cluster[arm + 1] += not call.failed
+        cluster[arm + 1] += not failed
         if arm == 0:
-            positions.add(call.position)
+            positions.add(position)
     if min(sum(c[0] > 0 for c in clusters.values()), sum(c[2] > 0 for c in clusters.values())) < 3:
         return None
     if len(clusters) < _MIN_TASKS:

@@ -1,6 +1,6 @@
 """What never succeeds: procedures, and the last steps of runs, with no success at all."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,6 +17,12 @@ _LEVEL: Final = 0.05
 # How many runs of the project a task's other runs are weighed against.
 _PRIOR_RUNS: Final = 2.0
 
+# A call that ends at least this share of the successful runs is how runs are finished here.
+_CLOSING_SHARE: Final = 0.95
+_MIN_CLOSED: Final = 10
+_ALIKE_SHARE: Final = 0.5
+
+# "alone": all tools of the run; "ends": its last steps; "unfinished": how it did not end.
 _Subject = tuple[str, tuple[int, ...]]
 
 
@@ -39,8 +45,13 @@ def _ways(history: History) -> dict[_Subject, list[int]]:
     """Return the runs of each set of tools, of each last step, and of each last two."""
     found: defaultdict[_Subject, list[int]] = defaultdict(list)
     is_agents = [caller.is_agent for caller in history.callers]
+    closing = _closing_call(history)
     for position, calls in enumerate(history.calls):
         if not calls:
+            continue
+        if closing is not None and calls[-1] != closing:
+            # They were cut short, wherever that was: one fact, not one for each last step.
+            found["unfinished", (closing,)].append(position)
             continue
         found["alone", tuple(sorted({call for call in calls if is_agents[call]}))].append(position)
         last = calls[-1]
@@ -49,6 +60,21 @@ def _ways(history: History) -> dict[_Subject, list[int]]:
         if before is not None:
             found["ends", (before, last)].append(position)
     return found
+
+
+def _closing_call(history: History) -> int | None:
+    """Return the call that ends nearly every successful run, such as `submit`; None without one.
+
+    The other runs must stop anywhere. Where most of them end alike, that end is what is told.
+    """
+    won = zip(history.calls, history.successes, strict=True)
+    last = Counter(calls[-1] for calls, success in won if success and calls)
+    if last.total() < _MIN_CLOSED:
+        return None
+    call, times = min(last.items(), key=lambda item: (-item[1], history.callers[item[0]]))
+    others = Counter(calls[-1] for calls in history.calls if calls and calls[-1] != call)
+    stop_anywhere = others and max(others.values()) <= _ALIKE_SHARE * others.total()
+    return call if stop_anywhere and times >= _CLOSING_SHARE * last.total() else None
 
 
 def _by_chance(history: History, positions: list[int]) -> float:
@@ -76,8 +102,10 @@ def _finding(history: History, subject: _Subject, positions: list[int]) -> Findi
     )
     runs, tasks = len(positions), len(history.tasks_of(positions))
     interval = share_interval(0, tasks)
+    # That unfinished runs fail is not news; it counts by how many tasks it hits.
+    hit = share_interval(tasks, history.task_count)[0]
     tools = [caller.tool for caller in who]
-    english, chinese = (_tools if kind == "alone" else _ending)(who)
+    english, chinese = _WORDINGS[kind](who)
     return Finding(
         kind=LessonKind.NEVER_SUCCEEDS,
         subject=(kind, *([signature_of(tuple(tools))] if kind == "alone" else map("\0".join, who))),
@@ -85,7 +113,7 @@ def _finding(history: History, subject: _Subject, positions: list[int]) -> Findi
         actor=who[-1].actor,
         positions=positions,
         interval=interval,
-        sure=1 - interval[1],
+        sure=hit if kind == "unfinished" else 1 - interval[1],
         lines={
             "en": f"{english}: 0 of {counted(runs, 'runs')} succeeded, in "
             f"{counted(tasks, 'tasks')}",
@@ -99,6 +127,14 @@ def _tools(who: list[Caller]) -> tuple[str, str]:
     return f"runs with {names} and no other tool", f"只使用 {names} 的运行"
 
 
+def _unfinished(who: list[Caller]) -> tuple[str, str]:
+    name = joined([caller.tool for caller in who])
+    return f"runs that do not end in {name}", f"不以 {name} 结束的运行"
+
+
 def _ending(who: list[Caller]) -> tuple[str, str]:
     names = joined([caller.tool for caller in who], " → ")
     return f"runs that end in {names}", f"以 {names} 结束的运行"
+
+
+_WORDINGS: Final = {"alone": _tools, "ends": _ending, "unfinished": _unfinished}

@@ -8,7 +8,7 @@ from .chance import share_interval
 from .history import History
 
 # A silence that chance would explain this rarely is an end.
-_HARDLY: Final = 0.05
+_HARDLY: Final = 0.01
 _FEWEST_SINCE: Final = 3
 
 
@@ -37,10 +37,11 @@ def span_of(history: History, chances: Sequence[int], seen: Sequence[int]) -> Sp
         seen: those in which it did, ascending.
     """
     first, last = seen[0], seen[-1]
-    within = history.tasks_of(position for position in chances if first <= position <= last)
+    within = [position for position in chances if first <= position <= last]
     since = history.tasks_of(position for position in chances if position > last)
-    shown = len(history.tasks_of(seen))
-    silence = (1 - shown / len(within)) ** len(since)
+    # By run, because most tasks since then have had one run so far.
+    silence = (1 - len(seen) / len(within)) ** len(since)
     return Span(
-        share_interval(shown, len(within)), len(since) >= _FEWEST_SINCE and silence <= _HARDLY
+        share_interval(len(history.tasks_of(seen)), len(history.tasks_of(within))),
+        len(since) >= _FEWEST_SINCE and silence <= _HARDLY,
     )

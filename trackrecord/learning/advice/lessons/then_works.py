@@ -6,6 +6,7 @@ from typing import Final
 
 from .after_failures import AfterFailures, after_failures
 from .chance import share_interval
+from .errors import may_fail
 from .finding import Finding
 from .history import History
 from .lesson import LessonKind
@@ -19,15 +20,14 @@ _MIN_RUNS: Final = 5
 
 def find_remedies(history: History, rules: LessonRules) -> Iterator[Finding]:
     """Yield what worked in the runs after a failure of one of the agent's tools."""
-    failing: Counter[int] = Counter()
-    for position, run in enumerate(history.runs):
-        for caller, step in zip(history.calls[position], run.steps, strict=True):
-            failing[caller] += step.failed
     for tool, after in after_failures(history).items():
-        if (found := _again(history, rules, tool, after)) is not None:
-            yield found
+        # That tests pass in the end is the work itself.
+        if not may_fail(history.callers[tool].tool):
+            found = _again(history, rules, tool, after)
+            if found is not None:
+                yield found
         for other, positions in after.instead.items():
-            found = _instead(history, rules, (tool, other), positions, failing)
+            found = _instead(history, rules, (tool, other), positions)
             if found is not None:
                 yield found
 
@@ -75,15 +75,11 @@ def _commonest(history: History, works: dict[int, int]) -> tuple[int, int]:
 
 
 def _instead(
-    history: History,
-    rules: LessonRules,
-    pair: tuple[int, int],
-    positions: list[int],
-    failing: Counter[int],
+    history: History, rules: LessonRules, pair: tuple[int, int], positions: list[int]
 ) -> Finding | None:
     tool, other = pair
-    calls, failed = history.counts[tool], failing[tool]
-    others, worked = history.counts[other], history.counts[other] - failing[other]
+    calls, failed = history.counts[tool], history.failures[tool]
+    others, worked = history.counts[other], history.counts[other] - history.failures[other]
     interval = share_interval(worked, others)
     if (
         len(history.tasks_of(positions)) < rules.min_tasks

@@ -28,7 +28,8 @@ class KnownRun(NamedTuple):
         features: which tool followed which, and which was the last.
         success: whether it succeeded.
         weight: what is left of it by now, 0..1.
-        base: how often runs of its source succeed.
+        base: how often runs of its source succeeded, as counted.
+        prior: the same as it is said of an unknown run: never 0 or 1.
     """
 
     outcome: int
@@ -39,6 +40,7 @@ class KnownRun(NamedTuple):
     success: bool
     weight: float
     base: float
+    prior: float
 
     @property
     def surplus(self) -> float:
@@ -46,20 +48,32 @@ class KnownRun(NamedTuple):
         return self.success - self.base
 
 
+class BaseRate(NamedTuple):
+    """How often runs succeed.
+
+    Attributes:
+        rate: as counted; that of a source is drawn towards the project's.
+        prior: as it is said of an unknown run: half a success and half a failure more.
+        runs: the number of runs.
+    """
+
+    rate: float
+    prior: float
+    runs: int
+
+
 class BaseRates(NamedTuple):
     """How often runs succeed.
 
     Attributes:
         project: all runs.
-        sources: the runs of each source, drawn towards all runs where they are few.
-        counts: the number of runs of each source.
+        sources: the runs of each source, where there are several.
     """
 
-    project: float
-    sources: Mapping[str, float]
-    counts: Mapping[str, int]
+    project: BaseRate
+    sources: Mapping[str, BaseRate]
 
-    def of(self, source: str) -> float:
+    def of(self, source: str) -> BaseRate:
         """Return the rate of a source, also of one that is not known."""
         return self.sources.get(source, self.project)
 
@@ -77,6 +91,7 @@ def known_runs(
 
 def known(run: Run, rates: BaseRates, weight: float = 1.0) -> KnownRun:
     """Return what a verdict needs of a run."""
+    base = rates.of(run.source)
     return KnownRun(
         run.outcome,
         run.task_id,
@@ -85,7 +100,8 @@ def known(run: Run, rates: BaseRates, weight: float = 1.0) -> KnownRun:
         features_of(run),
         run.success,
         weight,
-        rates.of(run.source),
+        base.rate,
+        base.prior,
     )
 
 
@@ -107,17 +123,17 @@ def _base_rates(runs: list[Run], weights: list[float]) -> BaseRates:
     by_source: defaultdict[str, list[tuple[float, bool]]] = defaultdict(list)
     for run, weight in zip(runs, weights, strict=True):
         by_source[run.source].append((weight, run.success))
-    sums = {
-        source: (fsum(weight for weight, success in found if success), fsum(w for w, _ in found))
-        for source, found in by_source.items()
-    }
-    successes, total = (fsum(sums[source][part] for source in sorted(sums)) for part in (0, 1))
-    project = (successes + 0.5) / (total + 1)
+    total = _rate([pair for source in sorted(by_source) for pair in by_source[source]], 0.5, 0.0)
+    if len(by_source) == 1:
+        return BaseRates(total, {})
     return BaseRates(
-        project,
-        {
-            source: (s + _SOURCE_STRENGTH * project) / (n + _SOURCE_STRENGTH)
-            for source, (s, n) in sums.items()
-        },
-        {source: len(found) for source, found in by_source.items()},
+        total,
+        {source: _rate(found, total.rate, _SOURCE_STRENGTH) for source, found in by_source.items()},
     )
+
+
+def _rate(weighed: list[tuple[float, bool]], usual: float, strength: float) -> BaseRate:
+    successes = fsum(weight for weight, success in weighed if success) + strength * usual
+    total = fsum(weight for weight, _ in weighed) + strength
+    rate = successes / total if total else usual
+    return BaseRate(rate, (successes + 0.5) / (total + 1), len(weighed))

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import exp, fsum, log
+from math import exp, fsum, inf, log
 from typing import Final, NamedTuple
 
 # Nothing that was counted is certain.
@@ -78,6 +78,11 @@ def _squared_error(examples: Sequence[Example], weight: float) -> float:
     by_task: defaultdict[str, list[float]] = defaultdict(list)
     for each, slope in zip(examples, _slopes(examples, weight), strict=True):
         by_task[each.task].append(slope)
-    return fsum(fsum(slopes) ** 2 for slopes in by_task.values()) / (
-        _curvature(examples, weight) ** 2
+    # One task establishes nothing.
+    tasks = len(by_task)
+    few = tasks / (tasks - 1) if tasks > 1 else inf
+    return (
+        few
+        * max(_SMALL, fsum(fsum(slopes) ** 2 for slopes in by_task.values()))
+        / _curvature(examples, weight) ** 2
     )

@@ -106,7 +106,7 @@ class Model:
         around = self._neighbours.around(asked, itself)
         steps = _STEPS_SHARE * weights.steps * fsum(each.effect for each in effects)
         terms = [
-            Term("base rate", log_odds(asked.base), self._base_line(run)),
+            Term("base rate", log_odds(asked.prior), self._base_line(run)),
             Term("steps", trusted * steps, steps_line(effects)),
             Term(
                 "similar tasks", trusted * _NEIGHBOURS_SHARE * around.term, neighbours_line(around)
@@ -151,9 +151,9 @@ class Model:
         return drawn
 
     def _base_line(self, run: Run) -> str:
-        count = self.rates.counts.get(run.source, 0)
-        source = run.source if count else ""
-        return base_line(self.rates.of(run.source), source, count or len(self._runs))
+        base = self.rates.of(run.source)
+        source = run.source if base is not self.rates.project else ""
+        return base_line(base.prior, source, base.runs)
 
 
 def fit(
@@ -180,7 +180,7 @@ def _examples(
     runs: Sequence[KnownRun], offsets: Sequence[float], terms: Sequence[float]
 ) -> list[Example]:
     return [
-        Example(run.task, log_odds(run.base) + offset, term, run.success)
+        Example(run.task, log_odds(run.prior) + offset, term, run.success)
         for run, offset, term in zip(runs, offsets, terms, strict=True)
     ]
 
@@ -188,4 +188,4 @@ def _examples(
 def _task_term(run: KnownRun, others: Sequence[KnownRun]) -> float:
     surplus = fsum(each.weight * each.surplus for each in others)
     weight = fsum(each.weight for each in others)
-    return log_odds(run.base + surplus / (weight + _TASK_STRENGTH)) - log_odds(run.base)
+    return log_odds(run.prior + surplus / (weight + _TASK_STRENGTH)) - log_odds(run.prior)

@@ -82,8 +82,8 @@ class Neighbours:
             surpluses += [weight * each.surplus for weight, each in counted]
         if not weights:
             return Neighbourhood()
-        chance = run.base + fsum(surpluses) / (fsum(weights) + _STRENGTH)
-        return Neighbourhood(log_odds(chance) - log_odds(run.base), len(weights), successes, tasks)
+        chance = run.prior + fsum(surpluses) / (fsum(weights) + _STRENGTH)
+        return Neighbourhood(log_odds(chance) - log_odds(run.prior), len(weights), successes, tasks)
 
 
 def _likeness(run: KnownRun, other: KnownRun, cosine: float) -> float:

@@ -7,6 +7,7 @@ import pytest
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
+from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.queries.lessons import (
     LessonFilter,
     decide_about_lesson,
@@ -130,6 +131,38 @@ def test_filters(store):
     teach(store, [failing(number) for number in range(4)])
     assert len(lessons_of(store, wanted=LessonFilter(tool="book"))) == 1
     assert lessons_of(store, wanted=LessonFilter(tool="find")) == []
+
+
+def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
+    """A person wanted to see the bug; the same error from another script is one."""
+
+    def ran(number, command):
+        call = {"tool": "bash", "args": {"command": command}, "ok": False, "error": "ValueError: x"}
+        return {"outcome_id": f"{command}{number}", "task_id": f"t{number}", "tool_graph": [call]}
+
+    wanted = [ran(n, "cd /src && python reproduce.py") | {"success": True} for n in range(5)]
+    teach(store, wanted)
+    assert lessons_of(store) == []
+    teach(store, [ran(n, "python setup.py") | {"success": True} for n in range(5)])
+    assert lessons_of(store)[0].lesson.failing_calls == 5
+
+
+def test_calls_without_arguments_are_not_a_loop(store):
+    """A next page is another page; the same search again is the same."""
+
+    def ran(number, tool, args):
+        graph = [{"tool": tool, "args": args, "ok": True}] * 4
+        return {
+            "outcome_id": f"{tool}{number}", "task_id": f"t{number}", "success": False,
+            "tool_graph": graph,
+        }  # fmt: skip
+
+    others = [{"outcome_id": f"x{n}", "task_id": f"x{n}", "success": True} for n in range(5)]
+    loops = LessonFilter(kind=LessonKind.LOOPS)
+    teach(store, [*others, *(ran(n, "next_page", {}) for n in range(5))])
+    assert lessons_of(store, wanted=loops) == []
+    teach(store, [ran(n, "search", {"words": "refund"}) for n in range(10, 15)])
+    assert [known.lesson.tools for known in lessons_of(store, wanted=loops)] == [("search",)]
 
 
 def test_an_unknown_id(store):

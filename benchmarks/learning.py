@@ -1,0 +1,236 @@
+"""How good what is learnt is: recorded runs split by task, and simulated worlds, beside baselines.
+
+`python -m benchmarks.learning [FILE...]` puts τ-bench recordings through `trackrecord evaluate`,
+those beside the repository if none are named, and then plays the worlds on seeds that nothing was
+tuned on. Worlds of which no module is there are said not to be available.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+RECORDED: Final = Path(__file__).parents[2] / "shared" / "data" / "tau-bench"
+# Beyond the seeds that constants were chosen on.
+_FIRST_SEED: Final = 7000
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """Simulated worlds whose truth is known.
+
+    Attributes:
+        title: the question that they answer.
+        module: the module in `benchmarks.worlds`.
+        function: takes seeds, and gives rows: mappings or data classes.
+        share: the share of the seeds that they are played on; some take long.
+    """
+
+    title: str
+    module: str
+    function: str
+    share: float = 1.0
+
+
+WORLDS: Final = (
+    Worlds(
+        "Ranking strategies when hard tasks attract the good ones",
+        "attribution",
+        "attribution_table",
+    ),
+    Worlds("A fleet that follows what is ranked first", "bandit", "rows"),
+    Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure beside its baselines.
+
+    Attributes:
+        name: what is measured.
+        path: where it stands in the evaluation.
+        baselines: where its baselines stand, by name.
+        wanted: the bound, and whether it is a minimum; None for a figure without a bound. A bound
+            may be the name of a baseline.
+        is_minimum: whether the figure must not lie below the bound.
+    """
+
+    name: str
+    path: str
+    baselines: Mapping[str, str]
+    wanted: float | str | None = None
+    is_minimum: bool = True
+
+
+# The bounds are those of the airline runs.
+LINES: Final = (
+    Line("unseen tasks, AUC", "unseen.auc", {"today": "unseen.seed_auc"}, 0.77),
+    Line(
+        "unseen tasks, log loss",
+        "unseen.log_loss",
+        {"base rate": "unseen.base_log_loss", "today": "unseen.seed_log_loss"},
+        "base rate",
+        is_minimum=False,
+    ),
+    Line(
+        "unseen tasks, calibration error",
+        "unseen.calibration_error",
+        {"perfect judge": "unseen.calibration_floor"},
+    ),
+    Line("recurring tasks, AUC", "recurring.auc", {"today": "recurring.seed_auc"}, 0.82),
+    Line(
+        "recurring tasks, log loss",
+        "recurring.log_loss",
+        {"base rate": "recurring.base_log_loss", "today": "recurring.seed_log_loss"},
+        "base rate",
+        is_minimum=False,
+    ),
+    Line(
+        "recommendation right by the benchmark",
+        "recommendation.right.votes",
+        {
+            "commonest success": "recommendation.right.commonest",
+            "random success": "recommendation.right.random",
+            "today": "recommendation.right.seed",
+        },
+        0.5,
+    ),
+    Line("the same, where not silent", "recommendation.right_when_said", {}),
+    Line(
+        "specific tools of the task's successes",
+        "recommendation.matches.votes",
+        {
+            "commonest success": "recommendation.matches.commonest",
+            "random success": "recommendation.matches.random",
+            "today": "recommendation.matches.seed",
+        },
+    ),
+    Line("more information needed", "recommendation.silent", {}),
+    Line(
+        "different recommendations",
+        "recommendation.distinct",
+        {"today": "recommendation.seed_distinct"},
+    ),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print every figure beside its baselines; return 1 if a recording could not be evaluated."""
+    chosen = _parser().parse_args(arguments)
+    files = chosen.files or sorted(RECORDED.glob("*.json"))
+    if not files:
+        print("recorded runs: not available (none beside the repository; name a file)")
+    failed = [file for file in files if not _recorded(file, chosen.splits, chosen.seed)]
+    for worlds in WORLDS:
+        seeds = range(_FIRST_SEED, _FIRST_SEED + max(2, round(chosen.seeds * worlds.share)))
+        print(f"\n{worlds.title} ({len(seeds)} seeds)")
+        print("\n".join(_table(_rows(worlds, seeds))) or "  not available", flush=True)
+    return int(bool(failed))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="τ-bench recordings")
+    parser.add_argument("--splits", type=int, default=100, help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="of the splits; default: %(default)s")
+    parser.add_argument("--seeds", type=int, default=20, help="of the worlds; default: %(default)s")
+    return parser
+
+
+def _recorded(file: Path, splits: int, seed: int) -> bool:
+    print(f"\n{file.name}: {splits} splits, seed {seed}", flush=True)
+    command = [
+        sys.executable,
+        "-m",
+        "trackrecord_cli",
+        "evaluate",
+        "tau-bench",
+        str(file),
+        "--json",
+    ]
+    command += ["--splits", str(splits), "--seed", str(seed)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.stderr:
+        print(f"  {ran.stderr.strip()}")
+    if not ran.stdout:
+        return False
+    found = json.loads(ran.stdout)
+    print(f"  {found['runs']} runs of {found['tasks']} tasks, {found['base_rate']:.0%} succeeded")
+    for line in LINES:
+        print(_line(line, found))
+    return True
+
+
+def _line(line: Line, found: dict[str, Any]) -> str:
+    baselines = {name: _at(found, path) for name, path in line.baselines.items()}
+    beside = "; ".join(f"{name} {_said(each)}" for name, each in baselines.items())
+    return (
+        f"  {line.name:<40} {_said(_at(found, line.path)):<15} {_verdict(line, found):<12} {beside}"
+    )
+
+
+def _verdict(line: Line, found: dict[str, Any]) -> str:
+    path = line.baselines.get(line.wanted) if isinstance(line.wanted, str) else None
+    bound = _value(_at(found, path)) if path else line.wanted
+    value = _value(_at(found, line.path))
+    if value is None or bound is None or isinstance(bound, str):
+        return ""
+    is_met = value >= bound if line.is_minimum else value <= bound
+    return f"{'≥' if line.is_minimum else '≤'} {bound:.2f} {'met' if is_met else 'NOT met'}"
+
+
+def _at(found: Any, path: str) -> Any:  # noqa: ANN401 - a part of a JSON document
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def _value(figure: Any) -> float | None:  # noqa: ANN401 - as above
+    return figure.get("value") if isinstance(figure, dict) else figure
+
+
+def _said(figure: Any) -> str:  # noqa: ANN401 - as above
+    if figure is None:
+        return "-"
+    if isinstance(figure, dict):
+        return f"{figure['value']:.3f} ± {figure['spread']:.3f}"
+    return str(figure)
+
+
+def _rows(worlds: Worlds, seeds: Iterable[int]) -> Iterator[Mapping[str, Any]]:
+    name = f"benchmarks.worlds.{worlds.module}"
+    if find_spec("benchmarks.worlds") is None or find_spec(name) is None:
+        return
+    for row in getattr(import_module(name), worlds.function)(seeds):
+        yield asdict(row) if is_dataclass(row) and not isinstance(row, type) else dict(row)
+
+
+def _table(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    found = list(rows)
+    if not found:
+        return
+    columns = list(found[0])
+    cells = [columns, *([_cell(row[column]) for column in columns] for row in found)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    for row in cells:
+        yield (
+            "  "
+            + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

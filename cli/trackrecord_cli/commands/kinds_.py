@@ -1,0 +1,31 @@
+"""`trackrecord kinds`: the kinds of task that estimates compare within."""
+
+from __future__ import annotations
+
+import click
+
+from ..access import read_store
+from ..options import list_options
+from ..screen import print_json, print_table, say_more
+
+
+@click.command("kinds")
+@list_options("kinds")
+def command(project: str | None, at: float | None, limit: int | None, *, as_json: bool) -> None:
+    """List the kinds of task, and how often each succeeds.
+
+    A kind is a trigger, a cluster of instructions with the same rare words, or a repository.
+    """
+    from trackrecord.queries.estimates import list_kinds
+
+    with read_store(project) as (connection, settings, name):
+        found = list_kinds(connection, settings, name, at=at)
+    shown = found[:limit]
+    if as_json:
+        print_json([kind.to_document() for kind in shown])
+        return
+    if not shown:
+        click.echo(f"no kinds of task in project {name!r}: no run is on record")
+        return
+    print_table(("kind", "succeeds in"), ((kind.name, kind.words) for kind in shown))
+    say_more(len(found) - len(shown), "kinds")

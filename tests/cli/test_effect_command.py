@@ -1,0 +1,111 @@
+"""`trackrecord effect`: whether advice helps, a holdout that is turned on, entries withdrawn."""
+
+import pytest
+
+import trackrecord as agent
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.settings import load_settings
+from trackrecord_producers.handing_out import publish_exposure
+
+
+@pytest.fixture
+def handed(up, learnt, project, trackrecord):
+    """Tasks that were handed what is learnt, with a holdout, and how they ended."""
+
+    def work(tasks=60, *, with_advice=lambda n: True, without=lambda n: True):
+        learnt({"task_id": "first", "success": True, "patterns": ["one"]})
+        assert trackrecord("effect", "--enable", "--holdout", 0.5, "--project", project).status == 0
+        reader = RankingsReader(load_settings())
+        outcomes = []
+        for number in range(tasks):
+            task_id = f"{project}-{number}"
+            answer = reader.read(project=project, task_id=task_id)
+            assert publish_exposure(answer.exposure) is not None
+            success = (with_advice if answer.arm == "given" else without)(number)
+            outcomes.append({"task_id": task_id, "success": success, "patterns": ["one"]})
+        assert agent.flush(30)
+        learnt(*outcomes)
+
+    return work
+
+
+def test_turned_on_measured_turned_off(handed, trackrecord, project):
+    """Agents see the holdout at once; what it measured is told in numbers and in words."""
+    mine = ("--project", project)
+    handed(200, with_advice=lambda n: n % 10 < 9, without=lambda n: n % 10 < 4)
+    found = trackrecord("effect", *mine, "--json").json
+    assert found["holdout"] == 0.5
+    assert sum(found["tasks"].values()) == 200
+    (success, *_) = found["measures"]
+    assert success["verdict"] == "helps"
+    assert success["low"] < 0.5 < success["high"]
+    assert [(each["id"], each["withdrawn"]) for each in found["entries"]] == [("one", False)]
+    told = trackrecord("effect", *mine).out
+    assert "tasks succeeded" in told
+    assert "Advice helps: " in told
+    assert "50% of the tasks are withheld advice now" in told
+    by_entry = trackrecord("effect", "--by", "entry", *mine).out.splitlines()
+    assert by_entry[1].startswith("one\t")
+    assert trackrecord("effect", "--by", "kind", *mine).out.splitlines()[1].startswith("other\t")
+    before = trackrecord("effect", "--at", "2001-01-01", *mine, "--json").json
+    assert before["tasks"] == {"given": 0, "withheld": 0}
+    assert trackrecord("effect", "--disable", *mine).status == 0
+    reader = RankingsReader(load_settings(holdout=0.9))
+    assert {reader.read(project=project, task_id=f"new-{n}").arm for n in range(30)} == {"given"}
+
+
+def test_withdrawn_and_restored_by_hand(handed, trackrecord, project):
+    """At once in the next prompt, with who and why."""
+    mine = ("--project", project)
+    handed(3)
+    ran = trackrecord(
+        "effect", "--withdraw", "one", "--actor", "ada", "--reason", "it hurts", *mine
+    )
+    assert ran.out == f"one is handed out no more in project {project!r}\n"
+    assert trackrecord("rankings", *mine, "--json").json["patterns"] == []
+    (withdrawn,) = trackrecord("effect", *mine, "--json").json["withdrawn"]
+    assert (withdrawn["id"], withdrawn["by"], withdrawn["reason"]) == ("one", "ada", "it hurts")
+    assert "withdrawn by ada: one: it hurts" in trackrecord("effect", *mine).out
+    explained = trackrecord("explain", "one", *mine).out
+    assert "one is handed out no more, withdrawn by ada: it hurts" in explained
+    restored = trackrecord("effect", "--restore", "one", *mine, "--json")
+    assert restored.json["action"] == "restore"
+    assert [e["id"] for e in trackrecord("rankings", *mine, "--json").json["patterns"]] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("--enable", "--holdout", "2"), 2, "2.0 is not in the range"),
+        (("--enable", "--holdout", "0"), 2, "is not in the range"),
+        (("--holdout", "0.1"), 2, "--holdout needs --enable"),
+        (("--enable", "--disable"), 2, "one by one"),
+        (("--enable", "--by", "kind"), 2, "one by one"),
+        (("--restore", "no-such-entry"), 1, "no entry 'no-such-entry'"),
+        (("--withdraw", ""), 2, "1 to 256 characters"),
+    ],
+)
+def test_mistakes_are_one_line(learnt, trackrecord, project, arguments, status, said):
+    """And change nothing."""
+    learnt({"task_id": "t", "success": True, "patterns": ["one"]})
+    ran = trackrecord("effect", *arguments, "--project", project)
+    assert (ran.status, ran.out) == (status, "")
+    assert said in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert trackrecord("effect", "--project", project, "--json").json["holdout"] == 0.0
+
+
+def test_a_setting_of_two_is_one_line(up, trackrecord, monkeypatch):
+    """It names the setting and its bounds."""
+    monkeypatch.setenv("TRACKRECORD_HOLDOUT", "2")
+    ran = trackrecord("effect")
+    assert (ran.status, len(ran.err.splitlines())) == (2, 1)
+    assert "setting holdout: must be a number from 0 to 0.9" in ran.err
+
+
+def test_before_anything_was_handed_out(learnt, trackrecord, project):
+    """It says what to do."""
+    learnt({"task_id": "t", "success": True})
+    out = trackrecord("effect", "--project", project).out
+    assert "pass task_id=" in out
+    assert trackrecord("effect", "--project", "nobody").status == 1

@@ -1,0 +1,36 @@
+"""The worked example of how-it-learns.md is what the code computes."""
+
+from documentation import text_of
+
+from trackrecord.learning.advice.estimates.estimates import estimate
+from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
+from trackrecord.learning.advice.estimates.wording import sentence
+from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.numbers.percent import percent
+
+NOW = 1_790_000_000.0
+
+
+def test_the_worked_example_is_computed():
+    """Each number of the example, and the sentence that it comes to."""
+    runs = [
+        Run(
+            outcome=number,
+            task_id=f"t{number}",
+            ended_at=NOW,
+            success=place < successes,
+            steps=(Step(tool),),
+        )
+        for tool, first, successes, count in (("a", 0, 14, 18), ("b", 50, 5, 20))
+        for place, number in enumerate(range(first, first + count))
+    ]
+    found = estimate(runs, now=NOW, half_life_days=90.0)
+    ours = found.procedure("a")
+    page = " ".join(text_of("docs/how-it-learns.md").split())
+    assert sentence(ours) in page
+    assert PRIOR_STRENGTH == 3.0
+    assert f"19.5 ÷ 39 = {percent(found.project.posterior.mean, 1)}%" in page
+    assert f"(5 + 3 × 0.50) ÷ 23 = {percent(ours.usual, 1)}%" in page
+    assert f"(14 + 3 × 0.28) ÷ 21 = {percent(ours.posterior.mean, 1)}%" in page
+    points = percent(ours.effect.difference, 1)
+    assert f"14/18 − 5/20 = 53 points, of which the pull towards 0 leaves {points}" in page

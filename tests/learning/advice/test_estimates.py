@@ -1,0 +1,194 @@
+"""Estimates: an answer for everything, the same whatever the order, told in words and numbers."""
+
+from dataclasses import asdict
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.advice.estimates.estimates import Level, estimate
+from trackrecord.learning.advice.estimates.wording import sentence, why
+from trackrecord.learning.advice.runs import Run, Step
+
+NOW = 1_790_000_000.0
+DAY = 86_400.0
+HALF_LIFE = 90.0
+
+
+def run(number, tools="", *, success=True, age=0.0, **fields):
+    """A run of a task of its own, with one letter for each tool."""
+    return Run(
+        outcome=number,
+        task_id=fields.pop("task_id", f"t{number}"),
+        ended_at=NOW - age * DAY,
+        success=success,
+        steps=tuple(map(Step, tools)),
+        **fields,
+    )
+
+
+def many(first, tools, successes, runs, **fields):
+    """So many runs with the same tools."""
+    return [
+        run(first + number, tools, success=number < successes, **fields) for number in range(runs)
+    ]
+
+
+def estimates(runs, now=NOW):
+    return estimate(runs, now=now, half_life_days=HALF_LIFE)
+
+
+RUNS = st.lists(
+    st.builds(
+        dict,
+        tools=st.sampled_from(["", "a", "ab", "c"]),
+        success=st.booleans(),
+        age=st.sampled_from([0.0, 3.0, 90.0, 1e5, -5.0]),
+        task_id=st.sampled_from(["one", "two", "three"]),
+        trigger=st.sampled_from(["", "red", "blue"]),
+        patterns=st.sampled_from([(), ("p",), ("p", "q")]),
+    ),
+    max_size=25,
+)
+
+
+def told(runs):
+    """All that is estimated of runs, as data."""
+    found = estimates(runs)
+    parts = [found.project]
+    parts += [found.kind(position) for position in range(len(found.kinds.names))]
+    for signature, cells in found.counts.by_procedure_and_kind.items():
+        parts += [found.procedure(signature), *(found.procedure(signature, each) for each in cells)]
+    parts += [found.pattern(slug) for slug in found.counts.by_pattern]
+    return found.kinds.names, [asdict(part) for part in parts]
+
+
+@given(RUNS, st.randoms(use_true_random=False))
+def test_neither_order_nor_number_of_deliveries_matters(given_runs, chance):
+    """To the last digit; rows of outcomes are given in the order of delivery."""
+    runs = [run(number, **fields) for number, fields in enumerate(given_runs)]
+    shuffled = runs * 2
+    chance.shuffle(shuffled)
+    assert told(shuffled) == told(runs)
+    other_rows = list(range(len(runs)))
+    chance.shuffle(other_rows)
+    renumbered = [
+        msgspec.structs.replace(each, outcome=row)
+        for each, row in zip(runs, other_rows, strict=True)
+    ]
+    assert told(renumbered) == told(runs)
+
+
+@given(RUNS)
+def test_every_estimate_is_a_rate_within_its_interval(given_runs):
+    """Whatever the ages are, also of runs that end in the future."""
+    found = estimates([run(number, **fields) for number, fields in enumerate(given_runs)])
+    for signature in (*found.counts.by_procedure, "never+seen"):
+        for kind in (None, *range(len(found.kinds.names))):
+            part = found.procedure(signature, kind)
+            low, high = part.posterior.interval
+            assert 0.0 <= low <= part.posterior.mean <= high <= 1.0
+            assert 0.0 <= part.order_key <= 1.0
+            assert sentence(part)
+            assert why(part)
+
+
+def test_what_was_never_seen_has_the_base_rate():
+    """Of the kind of task where that is known, else of the project; never 0.5."""
+    found = estimates([*many(0, "a", 1, 20, trigger="hard"), *many(50, "b", 1, 20, trigger="odd")])
+    unknown = found.procedure("never")
+    assert (unknown.level, unknown.tally.runs) == (Level.PROJECT, 40)
+    assert unknown.posterior.mean == pytest.approx(2.5 / 41)
+    at_hard = found.procedure("never", found.kinds.position_for(trigger="hard"))
+    assert (at_hard.level, at_hard.tally.runs) == (Level.KIND, 20)
+    assert sentence(at_hard).startswith("no run of it is on record; such tasks succeed in 5%")
+    assert sentence(estimates([]).procedure("a")) == "no run is on record yet"
+
+
+def test_what_always_fails_and_what_succeeded_once_have_an_answer():
+    """Neither has a competence record."""
+    found = estimates([*many(0, "a", 0, 10), run(20, "b"), *many(30, "c", 15, 20)])
+    assert found.procedure("a").posterior.mean < 0.25
+    assert found.procedure("a").is_harmful
+    assert found.procedure("b").tally.runs == 1
+    assert found.procedure("b").posterior.mean < 0.85
+
+
+def test_two_of_two_do_not_outrank_nine_of_ten():
+    """Nothing else is on record, so that nearly everything succeeds."""
+    found = estimates([*many(0, "a", 2, 2), *many(10, "b", 9, 10)])
+    assert found.procedure("a").order_key < found.procedure("b").order_key
+
+
+def test_two_of_two_easy_tasks_do_not_outrank_nine_of_ten_hard_ones():
+    """Although such tasks succeed anyway: the rate that is told is higher, the place is not."""
+    found = estimates(
+        [
+            *many(0, "a", 2, 2, trigger="easy"), *many(20, "x", 30, 30, trigger="easy"),
+            *many(60, "b", 9, 10, trigger="hard"), *many(80, "x", 2, 30, trigger="hard"),
+        ]
+    )  # fmt: skip
+    assert found.procedure("a").posterior.mean > found.procedure("b").posterior.mean
+    assert found.procedure("a").order_key < found.procedure("b").order_key
+
+
+def test_age_weighs_once():
+    """A run of one half-life ago counts half."""
+    (tally,) = estimates([run(0, "a", age=HALF_LIFE)]).counts.by_procedure.values()
+    assert (tally.runs, tally.decayed_runs, tally.decayed_successes) == (1, 0.5, 0.5)
+
+
+def test_success_at_easy_tasks_is_not_expected_at_hard_ones():
+    """What was seen elsewhere is carried to a kind of task with the difficulty of both."""
+    found = estimates(
+        [
+            *many(0, "a", 18, 20, trigger="easy"), *many(50, "b", 17, 20, trigger="easy"),
+            *many(100, "b", 4, 20, trigger="hard"), *many(150, "c", 5, 20, trigger="hard"),
+        ]
+    )  # fmt: skip
+    easy, hard = (found.kinds.position_for(trigger=each) for each in ("easy", "hard"))
+    at_hard = found.procedure("a", hard)
+    assert at_hard.level is Level.PROCEDURE
+    assert 0.2 < at_hard.posterior.mean < 0.4
+    assert found.procedure("a", easy).posterior.mean > 0.8
+    assert found.procedure("a", easy).level is Level.PROCEDURE_IN_KIND
+
+
+def test_recommended_is_what_does_better_than_such_tasks_do_otherwise():
+    """Giving up mostly succeeds where everything does; reading succeeds more where little does."""
+    runs = [
+        *many(0, "g", 18, 20, trigger="easy"), *many(50, "x", 19, 20, trigger="easy"),
+        *many(100, "r", 12, 20, trigger="hard"), *many(150, "x", 2, 20, trigger="hard"),
+    ]  # fmt: skip
+    found = estimates(runs)
+    assert found.procedure("g").posterior.mean > found.procedure("r").posterior.mean
+    assert not found.procedure("g").is_worth_recommending
+    assert found.procedure("r").is_worth_recommending
+    alone = estimates(many(0, "a", 7, 10)).procedure("a")
+    assert not alone.effect.is_known
+    assert "nothing else was tried at such tasks" in why(alone)
+
+
+def test_runs_of_one_task_are_compared_with_each_other():
+    """One procedure takes the easy half of the tasks more often; within a task both are equal."""
+    runs = []
+    for task in range(60):
+        tools = "aab" if task < 30 else "abb"
+        runs += [
+            run(len(runs) + each, tool, success=task < 30, task_id=f"t{task}")
+            for each, tool in enumerate(tools)
+        ]
+    effect = estimates(runs).procedure_effects["a"]
+    assert effect.difference == pytest.approx(0.0, abs=1e-6)
+    assert (effect.low < 0.0 < effect.high, effect.strata) == (True, 60)
+
+
+def test_the_sentence_says_what_was_counted():
+    """A rate, its interval, the runs behind it, and the difference at equal tasks."""
+    found = estimates([*many(0, "a", 14, 18), *many(50, "b", 5, 20)])
+    assert sentence(found.procedure("a")) == (
+        "succeeds in 71% of runs (54 to 85%, from 18 runs of 18 tasks); "
+        "50 points above what such tasks do otherwise (+28 to +72)"
+    )
+    assert "14 of 18 runs succeeded; weighed by age, 14.00 of 18.00" in why(found.procedure("a"))[1]

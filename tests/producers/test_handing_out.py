@@ -1,0 +1,91 @@
+"""What a task is handed is recorded fire and forget, over the queue and spool of outcomes."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.document import RankedMemory, RankingsDocument
+from trackrecord_producers.entry_format import spool_line
+from trackrecord_producers.spool import SpoolWriter
+from trackrecord_producers.spool_forwarder import forward_spool
+
+PROGRAM = """
+import asyncio, trackrecord
+first = trackrecord.rankings(project="p", task_id="t1")
+again = asyncio.run(trackrecord.arankings(project="p", task_id="t1"))
+trackrecord.context("p", task_id="t2")
+trackrecord.rankings(project="p")
+print(first.prompt == again.prompt, first.arm, trackrecord.dropped())
+"""
+LATER = """
+import trackrecord
+from trackrecord.wire.exposure import ExposureBody
+from trackrecord_producers.handing_out import publish_exposure
+print(publish_exposure(ExposureBody(task_id="t", entries=("混合",), project="p")))
+print(publish_exposure(ExposureBody(task_id="", entries=())), trackrecord.dropped())
+"""
+
+
+def agent(settings, program):
+    """A process of its own, which ends at once after it."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={**os.environ, **settings.as_environment()},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return ran.stdout.splitlines()
+
+
+def exposures_on(client, settings):
+    entries = client.xrange(settings.keys.outcomes)
+    return [json.loads(fields[b"exposure"]) for _, fields in entries if b"exposure" in fields]
+
+
+def test_they_go_onto_the_stream(agent_settings, client):
+    """From `rankings()`, `arankings()` and `context()`, each with an id; none without a task id."""
+    memory = RankedMemory(
+        id="m", text="x", type="memory", source=None, confidence=1.0, effective_confidence=1.0,
+        score=1.0, lines={"en": "- x"},
+    )  # fmt: skip
+    document = RankingsDocument(
+        project="p", revision=3, computed_at=time.time(), memories=(memory,)
+    )
+    write_document(client, agent_settings, document)
+    assert agent(agent_settings, PROGRAM) == ["True given {}"]
+    found = exposures_on(client, agent_settings)
+    assert sorted(each["task_id"] for each in found) == ["t1", "t1", "t2"]
+    assert len({each["exposure_id"] for each in found}) == 3
+    assert {each["entries"][0] for each in found} == {"memory:m"}
+    assert {each["revision"] for each in found} == {3}
+
+
+def test_without_redis_they_wait_in_the_spool(agent_settings, redis_server, client):
+    """And are forwarded by whoever gets through; what is invalid is dropped and counted."""
+    away = agent_settings.model_copy(update={"redis_url": "unix:///nowhere/redis.sock"})
+    exposure_id, dropped = agent(away, LATER)
+    assert dropped == "None {'invalid': 1}"
+    (path,) = agent_settings.spool_dir.glob("*.jsonl")
+    (line,) = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert (line["v"], line["exposure"]["task_id"]) == (1, "t")
+    assert forward_spool(agent_settings, client) == 1
+    (exposure,) = exposures_on(client, agent_settings)
+    assert (exposure["exposure_id"], exposure["entries"]) == (exposure_id, ["混合"])
+
+
+@pytest.mark.parametrize("torn", [5, 20, 30, -2])
+def test_a_torn_line_is_set_aside(agent_settings, client, torn):
+    """As that of an outcome would be."""
+    line = spool_line("exposure", b'{"task_id":"t","entries":["x"]}')
+    writer = SpoolWriter(agent_settings.spool_dir, agent_settings.spool_max_bytes)
+    writer.append([line])
+    writer.close()
+    (path,) = agent_settings.spool_dir.glob("*.jsonl")
+    path.write_bytes(line[:torn])
+    forward_spool(agent_settings, client)
+    assert exposures_on(client, agent_settings) == []
+    assert client.xlen(agent_settings.keys.dead) == 1

@@ -1,0 +1,146 @@
+"""The effect of advice on record: exposures and outcomes in any order, and decisions."""
+
+import random
+
+import pytest
+from teaching import NOW, outcome, teach
+
+from trackrecord.errors import UnknownId
+from trackrecord.queries.effect import decided_entry, measure_effect
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.rules import Rules
+from trackrecord.store.advice.effect import harmful_entries, read_effect, withdraw
+from trackrecord.store.advice.effect_decisions import (
+    MEASURED,
+    EffectDecision,
+    decide_effect,
+    effect_decisions_in_force,
+)
+from trackrecord.store.advice.exposures import ReceivedExposure, read_exposures, record_exposures
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.outcomes.projects import revision_of
+from trackrecord.wire.exposure import ExposureBody
+
+TASKS = 1200
+
+
+def exposure(number, *, withheld=False, entries=("x",), project="default"):
+    body = ExposureBody(
+        task_id=f"t{number}",
+        entries=entries,
+        project=project,
+        at=NOW + number,
+        withheld=withheld,
+        holdout=0.5,
+    )
+    return ReceivedExposure(body, f"e{number}", NOW + number)
+
+
+def expose(store, batch):
+    with writing(store) as connection:
+        ids = ensure_projects(connection, {each.body.project for each in batch})
+        record_exposures(connection, ids, batch)
+
+
+def harmful_fleet():
+    """Tasks that fail more often with the pattern x than without it."""
+    chance = random.Random(4)
+    exposures, outcomes = [], []
+    for number in range(TASKS):
+        withheld = chance.random() < 0.5
+        exposures.append(exposure(number, withheld=withheld))
+        helpful = chance.random() < (0.8 if withheld else 0.4)
+        moment = NOW + number + 1
+        outcomes.append(
+            outcome(number, helpful=helpful, received=moment, timestamp=moment, patterns=["x"])
+        )
+    return exposures, outcomes
+
+
+def effect_now(store, at=None):
+    with reading(store) as connection:
+        return read_effect(connection, 1, at=at)
+
+
+def test_the_order_and_number_of_deliveries_makes_no_difference(store):
+    """Outcomes before exposures, and all of it twice, in pieces."""
+    exposures, outcomes = harmful_fleet()
+    teach(store, outcomes[:200])
+    random.Random(1).shuffle(exposures)
+    for batch in (exposures[:500], exposures, exposures[300:700]):
+        expose(store, batch)
+    teach(store, outcomes, now=NOW + TASKS)
+    with reading(store) as connection:
+        assert len(read_exposures(connection, 1, limit=9999)) == TASKS
+    report = effect_now(store)
+    assert sum(report.tasks) == TASKS
+    assert report.success.verdict == "hurts"
+    (entry,) = report.entries
+    assert (entry.entry, entry.followed) == ("x", entry.handed_out)
+
+
+def test_the_past_is_answered_from_what_had_been_received_by_then(store):
+    """Half of the tasks at half of the time."""
+    exposures, outcomes = harmful_fleet()
+    expose(store, exposures)
+    teach(store, outcomes, now=NOW + TASKS)
+    half = effect_now(store, at=NOW + TASKS / 2)
+    assert sum(half.tasks) + sum(half.open) == TASKS // 2 + 1
+    assert sum(half.open) == 1
+
+
+def test_a_task_id_in_two_projects_is_two_tasks(store):
+    """An outcome says nothing about another project's exposure."""
+    expose(store, [exposure(1), exposure(1, project="other")])
+    teach(store, [outcome(1, received=NOW + 5, timestamp=NOW + 5)], now=NOW + 5)
+    with reading(store) as connection:
+        mine = measure_effect(connection, "default", setting=0.0).report
+        others = measure_effect(connection, "other", setting=0.2)
+    assert (mine.tasks, mine.open) == ((1, 0), (0, 0))
+    assert (others.report.tasks, others.report.open, others.holdout) == ((0, 0), (1, 0), 0.2)
+
+
+def test_what_hurts_is_withdrawn_once_and_a_person_has_the_last_word(store):
+    """With its numbers; it leaves the rankings, and comes back by hand for good."""
+    exposures, outcomes = harmful_fleet()
+    expose(store, exposures)
+    teach(store, outcomes, now=NOW + TASKS)
+    with reading(store) as connection:
+        before = revision_of(connection, "default")
+        found = harmful_entries(connection, 1)
+    assert [each.entry for each in found] == ["x"]
+    with writing(store) as connection:
+        withdraw(connection, 1, found, now=NOW + 1300)
+    with reading(store) as connection:
+        assert revision_of(connection, "default") > before
+        assert harmful_entries(connection, 1) == []
+        decisions = effect_decisions_in_force(connection, 1)
+        document = build_document(connection, "default", Rules(), most=10, now=NOW + 1300)
+    assert decisions.withdrawn == document.withdrawn == ("x",)
+    assert decisions.entries["x"].actor == MEASURED
+    assert "tasks succeeded" in decisions.entries["x"].reason
+    with writing(store) as connection:
+        by_hand = EffectDecision("restore", "x", None, "ada", "", NOW + 1400)
+        decide_effect(connection, 1, by_hand)
+    with reading(store) as connection:
+        assert effect_decisions_in_force(connection, 1).withdrawn == ()
+        assert effect_decisions_in_force(connection, 1, at=NOW + 1350).withdrawn == ("x",)
+        assert harmful_entries(connection, 1) == []
+        assert decided_entry(connection, "default", "x") == "x"
+        with pytest.raises(UnknownId, match="lists those that were"):
+            decided_entry(connection, "default", "y")
+
+
+def test_the_last_decision_about_the_holdout_counts(store):
+    """That there shall be none is a decision, too."""
+    expose(store, [exposure(1)])
+    with reading(store) as connection:
+        assert effect_decisions_in_force(connection, 1).holdout is None
+    for moment, share in ((1.0, 0.2), (2.0, 0.0)):
+        with writing(store) as connection:
+            decision = EffectDecision("holdout", "", share, "ada", "", NOW + moment)
+            decide_effect(connection, 1, decision)
+    with reading(store) as connection:
+        assert effect_decisions_in_force(connection, 1).holdout == 0.0
+        assert effect_decisions_in_force(connection, 1, at=NOW + 1).holdout == 0.2

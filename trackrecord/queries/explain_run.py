@@ -1,0 +1,73 @@
+"""Explaining a verdict: how probably a run succeeded, from what others like it did."""
+
+import time
+
+from sqlalchemy import Connection, select
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import UnknownId
+from trackrecord.learning.advice.verdict.model import Term, fit
+from trackrecord.store.advice.runs import read_runs
+from trackrecord.store.outcomes.tables import outcomes
+
+from .explain import Explained
+from .project_rows import project_row
+from .short_ids import ids_beginning_with, whole_id
+
+
+def explain_run(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    outcome_id: str,
+    *,
+    at: float | None = None,
+) -> Explained:
+    """Return how probably the run of an outcome succeeded, judged by the project's other runs.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose outcome.
+        outcome_id: the outcome's id, or the beginning of it.
+        at: a past moment to answer for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such outcome, or its run is too old to count.
+        AmbiguousId: several outcomes' ids begin so.
+    """
+    project_id = project_row(connection, project)
+    message = f"project {project!r} has no outcome {outcome_id!r}"
+    matches = ids_beginning_with(
+        connection, outcomes.c.outcome_id, outcomes.c.project_id == project_id, outcome_id
+    )
+    whole = whole_id(outcome_id, matches, message)
+    row = connection.execute(
+        select(outcomes.c.id).where(
+            outcomes.c.project_id == project_id, outcomes.c.outcome_id == whole
+        )
+    ).scalar_one()
+    runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
+    asked = next((run for run in runs if run.outcome == row), None)
+    if asked is None:
+        message = f"outcome {whole!r} is not among the newest {len(runs)} runs, which are compared"
+        raise UnknownId(message)
+    now = time.time() if at is None else at
+    judged = fit(runs, now=now, half_life_days=settings.decay.half_life_days).probability(asked)
+    return Explained(
+        id=whole,
+        numbers={"probability": judged.probability, "success": asked.success},
+        because=(
+            *map(_line, judged.terms),
+            f"together: it succeeded with a probability of {judged.probability:.0%}",
+            f"reported: it {'succeeded' if asked.success else 'failed'}, which was not looked at",
+        ),
+        to_change=(),
+        rebuild_due=(),
+    )
+
+
+def _line(term: Term) -> str:
+    # Plus zero: a small negative number is not shown as -0.00.
+    return f"{term.name}: {round(term.log_odds, 2) + 0.0:+.2f} in log odds; {term.said}"
