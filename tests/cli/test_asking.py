@@ -61,10 +61,8 @@ def test_rankings_of_some_sections_and_why(learnt, trackrecord, project):
     shown = trackrecord("rankings", *mine, "--exclude", "patterns", "--why").out
     assert "holds for the project as a whole" in shown
     assert "excluded" in shown
-    assert (
-        trackrecord("rankings", *mine, "--at", time.time(), "--why").out
-        == trackrecord("rankings", *mine, "--why").out
-    )
+    then = trackrecord("rankings", *mine, "--at", time.time(), "--why").out
+    assert "holds for the project as a whole" in then
 
 
 def test_repeated_successes_become_a_record(learnt, trackrecord, project):

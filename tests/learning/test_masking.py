@@ -19,7 +19,7 @@ PERSONAL = [
     ("upgrade it for Noah Muller and go", "upgrade it for {name} and go"),
     ("call +49 170 1234567 on May 20", "call {n} on May {n}"),
     ("see https://shop.example/orders?id=7 and /home/anya/notes", "see {url} and {path}"),
-    ("cancel reservation HXDUBJ, then IFOYYZ and 7H3KQ2", "cancel reservation {id}, then {id} and {id}"),
+    ("cancel booking HXDUBJ, then IFOYYZ and 7H3KQ2", "cancel booking {id}, then {id} and {id}"),
     ("pay $1,250.50 with card 4421", "pay ${n} with card {n}"),
     ("我叫王小明,修复登录", "我叫{name},修复登录"),
 ]  # fmt: skip
@@ -35,7 +35,8 @@ def test_what_is_personal_is_masked(text, wanted):
     "text",
     [
         "Fly from New York to San Francisco on Monday", "Fix the login test", "You are reactive",
-        "Repair src/cart.py: undefined: total", "The Login Page rejects sessions", "", "修复登录页面",
+        "Repair src/cart.py: undefined: total", "The Login Page rejects sessions",
+        "", "修复登录页面",
     ],
 )  # fmt: skip
 def test_what_a_task_is_about_stays(text):

@@ -180,7 +180,7 @@ def test_what_never_succeeded(failures, language):
     counted = advice({}, expected=expected(4, 6))
     prompt = asked(document, counted, None, language).prompt
     numbers = [int(each) for each in re.findall(r"\d+", prompt)]
-    is_chance = (1 - counted.expected.mean) ** failures > 0.05
+    is_chance = (1 - counted.expected.mean) ** failures > 0.01
     assert numbers == ([] if is_chance else [0, failures] if language == "en" else [failures, 0])
 
 

@@ -74,6 +74,11 @@ class Known:
         )
 
     @cached_property
+    def usual_tools(self) -> Mapping[str, float]:
+        """The share of the project's runs that use each tool."""
+        return self.once("usual tools", _usual_tools)
+
+    @cached_property
     def lessons_by_tool(self) -> Mapping[str, list[LessonEntry]]:
         """The lessons about each tool, strongest first; the faded ones are history."""
         return self.once("lessons by tool", _lessons_by_tool)
@@ -89,6 +94,15 @@ class Known:
             derived[name] = make(self.advice)
         made: dict[str, _Made] = derived[name]
         return made
+
+
+def _usual_tools(advice: AdviceDocument) -> dict[str, float]:
+    runs: dict[str, int] = {}
+    for entry in advice.procedures:
+        for tool in entry.order:
+            runs[tool] = runs.get(tool, 0) + entry.expected.runs
+    total = sum(entry.expected.runs for entry in advice.procedures) or 1
+    return {tool: count / total for tool, count in runs.items()}
 
 
 def _lessons_by_tool(advice: AdviceDocument) -> dict[str, list[LessonEntry]]:

@@ -18,8 +18,8 @@ _LEAST_WORTH: Final = 0.02
 _LESSONS: Final = "lessons"
 # A lesson about a whole procedure, and not about its first tool alone.
 _ABOUT_PROCEDURES: Final = "never-succeeds"
-# That rarely is chance: a procedure that failed always would have succeeded at least once.
-_CHANCE: Final = 0.05
+# Many procedures are looked at: failing always must be rarer than this by chance.
+_CHANCE: Final = 0.01
 
 
 def lessons_for(known: Known) -> Offered:

@@ -30,6 +30,8 @@ _LONGEST: Final = 160
 _masked_text = lru_cache(maxsize=2048)(masked)
 # What a single run did differently may be chance.
 _LEAST_RUNS: Final = 2
+# Nor does a tool make the difference that most of the project's runs use.
+_USUAL: Final = 0.5
 
 
 def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
@@ -48,7 +50,7 @@ def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
     for each in _telling(known, known.advice):
         text = _text_of(known.advice, each.position)[:_LONGEST]
         groups.setdefault(_masked_text(text) if known.masks else text, []).append(each)
-    tasks = (_task_of(known.advice, text, similar, told) for text, similar in groups.items())
+    tasks = (_task_of(known, known.advice, text, similar, told) for text, similar in groups.items())
     return [each for each in tasks if each is not None]
 
 
@@ -70,9 +72,9 @@ def _text_of(advice: AdviceDocument, position: int) -> str:
 
 
 def _task_of(
-    advice: AdviceDocument, text: str, similar: Sequence[Similar], told: Sequence[str]
+    known: Known, advice: AdviceDocument, text: str, similar: Sequence[Similar], told: Sequence[str]
 ) -> RankedTask | None:
-    difference, ended_at = _difference(advice, [each.position for each in similar])
+    difference, ended_at = _difference(known, advice, [each.position for each in similar])
     if any(difference.ending in line for line in told):
         difference = difference._replace(ending="")
     if not (difference.with_success or difference.with_failure or difference.ending):
@@ -89,7 +91,9 @@ def _task_of(
     )
 
 
-def _difference(advice: AdviceDocument, positions: Iterable[int]) -> tuple[Difference, float]:
+def _difference(
+    known: Known, advice: AdviceDocument, positions: Iterable[int]
+) -> tuple[Difference, float]:
     """Return what told the successes of texts from their failures, and when the last run ended."""
     won: Counter[int] = Counter()
     lost: Counter[int] = Counter()
@@ -103,7 +107,10 @@ def _difference(advice: AdviceDocument, positions: Iterable[int]) -> tuple[Diffe
             endings[ending] += failures
             last = max(last, ended_at)
     successes, failures = won.total(), lost.total()
-    with_success, with_failure = _apart(advice, +won, +lost)
+    with_success, with_failure = (
+        tuple(tool for tool in tools if known.usual_tools.get(tool, 0.0) < _USUAL)
+        for tools in _apart(advice, +won, +lost)
+    )
     del endings[""]
     ending = min(endings, key=lambda said: (-endings[said], said), default="") if failures else ""
     said = error_text(ending) if ending else ""
