@@ -203,6 +203,8 @@ def _fleet(
                 *more,
             ],
             env=environment,
+            # Ctrl-C reaches the terminal's whole foreground; the demo ends its agents itself.
+            start_new_session=True,
         )
         for agent in range(agents)
     ]  # fmt: skip
