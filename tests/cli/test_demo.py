@@ -10,6 +10,13 @@ import psutil
 import pytest
 
 
+def test_the_prompt_is_written_with_all_that_was_learnt(trackrecord):
+    """Lessons stand in it, and a procedure that succeeds in a fifth of its tasks does not."""
+    prompt = trackrecord("demo", "--outcomes", 4000, "--agents", 2, "--json").json["prompt"]
+    assert "- `issue_refund` succeeded in" in prompt
+    assert 'when "refund request": issue_refund [' not in prompt
+
+
 def test_the_measured_effect_covers_the_planted_one(trackrecord):
     """A fleet that follows what it is handed, beside tasks that are handed nothing."""
     ran = trackrecord("demo", "--outcomes", 4000, "--agents", 2, "--json")

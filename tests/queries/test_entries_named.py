@@ -4,7 +4,15 @@ import pytest
 
 from trackrecord.queries.effect import entries_named
 
-KNOWN = ("one", "one-more", "lesson:497ad761", "lesson:497bcdef", "memory:abcd1234", "skill-feed")
+KNOWN = (
+    "one",
+    "one-more",
+    "lesson:497ad761",
+    "lesson:497bcdef",
+    "memory:abcd1234",
+    "skill-feed",
+    "failing:give+up",
+)
 
 
 @pytest.mark.parametrize(
@@ -17,6 +25,7 @@ KNOWN = ("one", "one-more", "lesson:497ad761", "lesson:497bcdef", "memory:abcd12
         ("497a", ["lesson:497ad761"]),
         ("abcd", ["memory:abcd1234"]),
         ("feed", ["skill-feed"]),
+        ("give+up", ["failing:give+up"]),
         ("lesson:497", ["lesson:497ad761", "lesson:497bcdef"]),
         ("497", []),
         ("on", []),

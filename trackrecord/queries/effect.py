@@ -22,7 +22,7 @@ from .project_rows import project_row
 from .short_ids import matching, whole_id
 
 # What the ids of entries of some kinds begin with in a prompt, unlike in the lists of their kind.
-_KINDS: Final = ("lesson:", "memory:", "task:", "skill-")
+_KINDS: Final = ("lesson:", "memory:", "failing:", "procedure:", "task:", "skill-")
 
 
 @dataclass(frozen=True)
