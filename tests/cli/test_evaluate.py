@@ -80,8 +80,12 @@ def test_tables_name_each_figure_beside_its_baselines(trackrecord, history):
     """For people; a pipe has no progress bar."""
     ran = trackrecord("evaluate", "jsonl", history(outcomes(12)), "--splits", "2")
     assert (ran.status, ran.err) == (0, "")
-    for said in ("24 runs of 12 tasks", "AUC", "log loss of the base rate", "always the commonest"):
+    for said in (
+        "24 runs of 12 tasks", "AUC by competence records", "log loss of the base rate",
+        "always the commonest", "competence records (--by seed)",
+    ):  # fmt: skip
         assert said in ran.out
+    assert "seeds" not in ran.out
 
 
 def test_torn_lines_are_named_in_one_line(trackrecord, history):

@@ -175,9 +175,7 @@ def test_recommended_is_what_does_better_than_such_tasks_do_otherwise():
 
 def test_a_procedure_that_nobody_tried_is_not_set_against_others():
     """The rate of a kind of task is drawn towards the project's; no effect is talked of."""
-    found = estimates(
-        [*many(0, "a", 7, 10, trigger="easy"), *many(20, "b", 2, 10, trigger="hard")]
-    )
+    found = estimates([*many(0, "a", 7, 10, trigger="easy"), *many(20, "b", 2, 10, trigger="hard")])
     first, counts, expected = why(found.procedure("new", found.kinds.position_for(trigger="hard")))
     assert "no run of it is on record; such tasks succeed in" in first
     assert "level of the kind: 2 of 10 runs succeeded" in counts
