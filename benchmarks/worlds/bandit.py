@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from benchmarks.worlds.handed import first_handed
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.exploring import Prospect, order
 from trackrecord.learning.advice.rules import Explore
@@ -139,9 +140,11 @@ def _by_score(arms: Sequence[_Arm], seed: int, revision: int) -> Callable[[int],
 
 POLICIES: Final[dict[str, Choose]] = {
     "by score": _by_score,
-    "off": _by_order("off"),
-    "some": _by_order("some"),
-    "full": _by_order("full"),
+    "off": first_handed("off"),
+    "some": first_handed("some"),
+    "full": first_handed("full"),
+    "order off": _by_order("off"),
+    "order some": _by_order("some"),
 }
 
 

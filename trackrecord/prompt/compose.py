@@ -78,7 +78,18 @@ def compose(
     """
     learnt = LearntEntries()
     if document is not None:
-        known = Known(document, advice, task or "", language, memory_rules, rules.mask_past_tasks)
+        known = Known(
+            document,
+            advice,
+            task or "",
+            language,
+            memory_rules,
+            rules.mask_past_tasks,
+            drawn=handing.rates.get("patterns", {}),
+            on_trial=handing.tried.get("patterns", frozenset())
+            if wanted.has("patterns")
+            else frozenset(),
+        )
         learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]

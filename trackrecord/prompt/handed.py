@@ -148,8 +148,13 @@ def _made(document: RankingsDocument, advice: AdviceDocument | None) -> _Prospec
     if advice is not None:
         patterns = {each.slug: each.expected for each in advice.patterns}
         procedures = {each.signature: each.expected for each in advice.procedures}
+    withdrawn = frozenset(document.withdrawn)
     all_of = {
-        "patterns": [_of_pattern(each, patterns) for each in document.patterns],
+        "patterns": [
+            _of_pattern(each, patterns)
+            for each in (*document.patterns, *document.others)
+            if each.id not in withdrawn
+        ],
         "competences": [_of_competence(each, procedures) for each in document.competences],
     }
     return {
