@@ -18,6 +18,7 @@ TRIED: Final[dict[Language, str]] = {
     "en": " (little known, worth trying)",
     "zh": "(所知甚少,值得一试)",
 }
+TRIED_ANYWAY: Final[dict[Language, str]] = {"en": " (worth trying)", "zh": "(值得一试)"}
 _LONGEST_ID: Final = 256
 _LEAST_MASS: Final = 1e-3
 
@@ -57,8 +58,9 @@ class Handing:
         return _drawn_score(entry, self.rates.get(name, {}))
 
     def line(self, name: str, entry_id: str, line: str, language: Language) -> str:
-        """Return an entry's line, which says whether it is tried."""
-        return line + TRIED[language] if entry_id in self.tried.get(name, ()) else line
+        """Return the line of an entry that is tried, which says so."""
+        is_little_known = entry_id in self.tried.get(name, ())
+        return line + (TRIED if is_little_known else TRIED_ANYWAY)[language]
 
 
 def handing_of(

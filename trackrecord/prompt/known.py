@@ -32,7 +32,7 @@ class Known:
         memory_rules: how memories are ranked for a task.
         masks: whether past tasks' texts are masked.
         drawn: the rates that were drawn for patterns, by id; empty where nothing is tried.
-        on_trial: the ids of the patterns that the draw puts forward.
+        on_trial: the ids of the little known patterns that the draw puts forward.
         memo: what one section has found out and another needs.
     """
 

@@ -108,7 +108,11 @@ def learnt_of(
         found = _drawn(_handed_out(offers[feed.field], feed, known), feed, handing)
         limit = _most(feed, most, known)
         competing = _competing(found[:limit], offered[feed.field].pool, feed, known, rules)
-        by_field[feed.field] = _marked(competing, feed, known, handing, rules)
+        tried = offered[feed.field].tried | handing.tried.get(feed.field, frozenset())
+        by_field[feed.field] = [
+            _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
+            for each in competing
+        ]
         beyond += len(found) - len(by_field[feed.field])
         if not known.task:
             beyond += known.document.beyond.get(feed.field, 0)
@@ -169,20 +173,10 @@ def _drawn(offers: Sequence[Offer], feed: Feed, handing: Handing) -> Sequence[Of
     return sorted(drawn, key=lambda each: (-each.value, each.entry.id))
 
 
-def _marked(
-    competing: list[Competing], feed: Feed, known: Known, handing: Handing, rules: ContextRules
-) -> list[Competing]:
-    """Return a feed's entries; the lines of those that are tried say so."""
-    tried = handing.tried.get(feed.field, frozenset())
-    return [
-        _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
-        for each in competing
-    ]
-
-
 def _tried(
     each: Competing, feed: Feed, known: Known, handing: Handing, rules: ContextRules
 ) -> Competing:
+    """Return an entry whose line says that it is tried."""
     candidate = each.scored.candidate
     line = handing.line(feed.field, each.offer.entry.id, candidate.text, known.language)
     (marked,) = score_all([msgspec.structs.replace(candidate, text=line)], rules)

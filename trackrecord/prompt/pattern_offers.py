@@ -78,21 +78,22 @@ def warnings_for(known: Known) -> Offered:
 def patterns_for(known: Known) -> Offered:
     """Offer patterns by the kinds of task that they were seen in."""
     made, trials = _made_once(known, "patterns"), _trials(known)
-    refuted = made.refuted - {each.entry.id for each in trials}
+    tried = frozenset(each.entry.id for each in trials)
+    refuted = made.refuted - tried
     everything = made.recommended.everything
     if not known.task or known.advice is None:
-        return Offered([*everything, *trials], pool=made.entries, refuted=refuted)
+        return Offered([*everything, *trials], (), made.entries, refuted, tried)
     related = _related(known, made.recommended)
     if known.can_tell:
         related = [*related, *trials]
     elif known.drawn:
         everything = _as_drawn(known, [*everything, *trials])
-    return Offered(related, everything[:FEW], made.entries, refuted)
+    return Offered(related, everything[:FEW], made.entries, refuted, tried)
 
 
 def _trials(known: Known) -> Sequence[Offer]:
     """Return the few patterns that are tried on the task although nobody is recommended them."""
-    if not known.on_trial:
+    if not known.drawn:
         return ()
     if _TRIALS not in known.memo:
         known.memo[_TRIALS] = _found_trials(known)
@@ -101,24 +102,33 @@ def _trials(known: Known) -> Sequence[Offer]:
 
 
 def _found_trials(known: Known) -> list[Offer]:
-    held_back = _made_once(known, "patterns").held_back
-    offers = _related(known, held_back) if known.can_tell else held_back.everything
+    """Return what the draw puts first on this task, and what it puts forward and nobody warns of.
+
+    Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
+    """
+    made = _made_once(known, "patterns")
+    drawn, recommended = (
+        _as_drawn(known, _related(known, each) if known.can_tell else each.everything)
+        for each in (made.held_back, made.recommended)
+    )
+    first = (
+        drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
+    )
     warned = {each.entry.id for each in _made_once(known, "anti_patterns").recommended.everything}
     standing = warned - known.withdrawn
-    return _as_drawn(
-        known,
-        (
-            offer
-            for offer in offers
-            if offer.entry.id in known.on_trial and f"anti-{offer.entry.id}" not in standing
-        ),
-    )[:_MOST_TRIED]
+    return [
+        offer
+        for offer in drawn
+        if offer is first
+        or (offer.entry.id in known.on_trial and f"anti-{offer.entry.id}" not in standing)
+    ][:_MOST_TRIED]
 
 
 def _as_drawn(known: Known, offers: Iterable[Offer]) -> list[Offer]:
     return best_first(
         offer._replace(value=offer.relevance * known.drawn.get(offer.entry.id, offer.value))
         for offer in offers
+        if offer.entry.id not in known.withdrawn
     )
 
 
