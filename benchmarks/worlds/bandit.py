@@ -87,6 +87,8 @@ Choose = Callable[[Sequence[_Arm], int, int], Callable[[int], int]]
 
 
 def _by_order(explore: Explore) -> Choose:
+    """The same draws alone: all strategies compete in each of them, whatever is said of them."""
+
     def choose(arms: Sequence[_Arm], seed: int, revision: int) -> Callable[[int], int]:
         prospects = [
             Prospect(str(place), 1.0 + arm.helpful, 1.0 + arm.harmful)
@@ -143,8 +145,7 @@ POLICIES: Final[dict[str, Choose]] = {
     "off": first_handed("off"),
     "some": first_handed("some"),
     "full": first_handed("full"),
-    "order off": _by_order("off"),
-    "order some": _by_order("some"),
+    "by order": _by_order("some"),
 }
 
 
