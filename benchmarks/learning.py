@@ -44,7 +44,7 @@ WORLDS: Final = (
         "attribution",
         "attribution_table",
     ),
-    Worlds("A fleet that follows what is ranked first", "bandit", "rows"),
+    Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
 )
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from benchmarks.worlds.handed import first_handed
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.exploring import Prospect, order
 from trackrecord.learning.advice.rules import Explore
@@ -86,6 +87,8 @@ Choose = Callable[[Sequence[_Arm], int, int], Callable[[int], int]]
 
 
 def _by_order(explore: Explore) -> Choose:
+    """The same draws alone: all strategies compete in each of them, whatever is said of them."""
+
     def choose(arms: Sequence[_Arm], seed: int, revision: int) -> Callable[[int], int]:
         prospects = [
             Prospect(str(place), 1.0 + arm.helpful, 1.0 + arm.harmful)
@@ -139,9 +142,10 @@ def _by_score(arms: Sequence[_Arm], seed: int, revision: int) -> Callable[[int],
 
 POLICIES: Final[dict[str, Choose]] = {
     "by score": _by_score,
-    "off": _by_order("off"),
-    "some": _by_order("some"),
-    "full": _by_order("full"),
+    "off": first_handed("off"),
+    "some": first_handed("some"),
+    "full": first_handed("full"),
+    "by order": _by_order("some"),
 }
 
 

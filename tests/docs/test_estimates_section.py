@@ -6,9 +6,21 @@ from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.estimates.wording import sentence
 from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.texts import compared_line
 from trackrecord.learning.numbers.percent import percent
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.texts import PatternWording, counted_line
 
 NOW = 1_790_000_000.0
+
+
+def test_the_line_of_what_such_tasks_go_better_with_is_computed():
+    """As it stands in a prompt."""
+    evidence = Evidence(54, 0, 46, 54.0, 46.0, succeeded=54)
+    line = counted_line(PatternWording("plan first", Maturity.DEPRECATED, evidence))
+    assert compared_line(line, 0.12) in text_of("docs/how-it-learns.md")
+    assert compared_line(line, 0.12).removeprefix("- ") in text_of("docs/prompts.md")
 
 
 def test_the_worked_example_is_computed():

@@ -3,7 +3,7 @@
 import re
 from array import array
 
-from advised import NOW, advice, expected, past_tasks, texts
+from advised import NOW, advice, expected, past_tasks, pattern_entry, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +17,9 @@ from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.masking import masked
 from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
 from trackrecord.prompt.presentation import present_failing, present_pattern
+from trackrecord.queries.prompt_document import ranked_patterns
 
 EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
 USED = {
@@ -36,6 +38,16 @@ GAINED = {
         r"(-?\d+) points above what such tasks do otherwise\]"
     ),
     "zh": re.compile(r"- (.+) \[(\d+)个任务中(\d+)个成功,比同类任务通常高(-?\d+)个百分点\]"),
+}
+COMPARED = {
+    "en": re.compile(
+        r"- .+ \[.*?, (?P<points>-?\d+) points above what such tasks do otherwise\]( \(.*\))?"
+    ),
+    "zh": re.compile(r"- .+ \[.*?,比同类任务通常高(?P<points>-?\d+)个百分点\](\(.*\))?"),
+}
+COUNTED = {
+    "en": re.compile(r"(?P<won>\d+) of (?P<tasks>\d+) tasks? succeeded"),
+    "zh": re.compile(r"(?P<tasks>\d+)个任务中(?P<won>\d+)个成功"),
 }
 ENDED = {
     "en": re.compile(r"- (.*) \[(\d+) of (\d+) succeeded((?:; [^;\]]+)+)\]"),
@@ -169,6 +181,65 @@ def test_patterns_and_warnings_count_tasks(helpful, neutral, harmful, language):
         assert found[:2] == [harmful, total]
     elif prompt:
         assert (found == [succeeded, total]) if language == "en" else (found == [total, succeeded])
+
+
+_effects = st.none() | st.tuples(st.floats(-0.9, 0.9), st.floats(0.0, 0.9))
+_records = st.lists(
+    st.tuples(
+        st.integers(0, 30), st.integers(0, 9), st.integers(0, 30), _effects, st.booleans()
+    ).filter(lambda record: sum(record[:3]) > 0),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(_records, st.sampled_from(["en", "zh"]), st.sampled_from(["off", "full"]), st.integers(0, 9))
+def test_what_such_tasks_go_better_with_says_by_how_much(records, language, explore, task_number):
+    """Counts and points are those of the record, and nothing is both tried and warned of."""
+    standings, entries = {}, []
+    for number, (helpful, neutral, harmful, effect, is_worth) in enumerate(records):
+        evidence = Evidence(
+            helpful, neutral, harmful, float(helpful), float(harmful), succeeded=helpful + neutral
+        )
+        slug = f"p{number}"
+        facts = PatternFacts(slug, "named", f"Do {slug}", None)
+        standings[slug] = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
+        known = {"is_worth_recommending": is_worth}
+        if effect is not None:
+            known |= {"effect": effect[0], "effect_low": effect[0] - effect[1]}
+        entries.append(pattern_entry(slug, successes=helpful, failures=harmful, **known))
+    patterns, warnings, others = ranked_patterns(list(standings.values()), Recogniser().name_of)
+    document = RankingsDocument(
+        project="p", revision=1, computed_at=NOW, patterns=tuple(patterns),
+        anti_patterns=tuple(warnings), others=tuple(others),
+    )  # fmt: skip
+    counted = advice({}, patterns=tuple(entries))
+    handing = handing_of(
+        document, project="p", task_id=f"t{task_number}", task=None, holdout=0.0, explore=explore,
+        advice=counted,
+    )  # fmt: skip
+    answer = asked(document, counted, None, language, handing=handing)
+    lines = answer.prompt.split("\n")
+    warned = {each.id.removeprefix("anti-") for each in answer.anti_patterns}
+    assert not warned & {each.id for each in answer.patterns}
+    for pattern in answer.patterns:
+        (line,) = (each for each in lines if each.startswith(f"- Do {pattern.id} ["))
+        helpful, neutral, harmful, effect, is_worth = records[int(pattern.id[1:])]
+        counts = COUNTED[language].search(line)
+        total = helpful + neutral + harmful
+        assert (int(counts["won"]), int(counts["tasks"])) == (helpful + neutral, total)
+        assert "DEPRECATED" not in line
+        compared = COMPARED[language].fullmatch(line)
+        is_other = pattern.id in {each.id for each in others}
+        is_tried = line.endswith((TRIED[language], TRIED_ANYWAY[language]))
+        if compared is not None:
+            assert is_worth
+            assert int(compared["points"]) == round(100 * effect[0]) >= 1
+            assert is_other or effect[0] > effect[1]
+        else:
+            is_sure = effect is not None and round(100 * effect[0]) >= 1 and effect[0] > effect[1]
+            assert not (is_sure and is_worth)
+        assert is_tried or (compared is not None if is_other else is_worth)
 
 
 @given(st.integers(1, 40), st.sampled_from(["en", "zh"]))

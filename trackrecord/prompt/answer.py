@@ -37,7 +37,8 @@ class Rankings:
 
     Attributes:
         project: whose experience this is.
-        patterns: recommended patterns that fitted, best first.
+        patterns: recommended patterns that fitted, best first. One in the state "deprecated" is
+            recommended because such tasks go better with it all the same, or is tried.
         anti_patterns: warnings that fitted, surest first.
         lessons: lessons from tool calls that fitted, best first.
         failing: tool procedures that no task succeeded with, as far as they fitted, surest first.

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
@@ -78,7 +78,15 @@ def compose(
     """
     learnt = LearntEntries()
     if document is not None:
-        known = Known(document, advice, task or "", language, memory_rules, rules.mask_past_tasks)
+        known = Known(
+            document,
+            advice,
+            task or "",
+            language,
+            memory_rules,
+            rules.mask_past_tasks,
+            **_drawn(handing, wanted),
+        )
         learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]
@@ -95,6 +103,13 @@ def compose(
         tuple(replaced),
         frozenset(id(each.candidate) for each in shared.over),
     )
+
+
+def _drawn(handing: Handing, wanted: Wanted) -> dict[str, Any]:
+    """Return what is drawn for patterns; nothing for a text without them, which tries none."""
+    if not wanted.has("patterns") or "patterns" not in handing.rates:
+        return {}
+    return {"drawn": handing.rates["patterns"], "on_trial": handing.tried["patterns"]}
 
 
 def _shared(

@@ -61,8 +61,10 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
 
     @property
     def label(self) -> str:
-        """What people are shown it as."""
-        return "avoid" if self.is_negative else self.state
+        """What people are shown it as; what is recommended all the same is plainly a pattern."""
+        if self.is_negative:
+            return "avoid"
+        return "pattern" if self.state == "deprecated" else self.state
 
     @property
     def gist(self) -> str:
@@ -262,6 +264,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         beyond: how many of each kind there are beyond those in the document.
         holdout: the share of tasks that is withheld advice; None where nobody decided.
         withdrawn: the ids of entries that are handed out no more, because they hurt.
+        others: the patterns that are deprecated by their counts or turned into warnings, worded as
+            recommendations: such tasks may go better with them all the same.
     """
 
     project: str
@@ -276,6 +280,7 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     beyond: dict[str, int] = {}
     holdout: float | None = None
     withdrawn: tuple[str, ...] = ()
+    others: tuple[RankedPattern, ...] = ()
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

@@ -18,6 +18,7 @@ TRIED: Final[dict[Language, str]] = {
     "en": " (little known, worth trying)",
     "zh": "(所知甚少,值得一试)",
 }
+TRIED_ANYWAY: Final[dict[Language, str]] = {"en": " (worth trying)", "zh": "(值得一试)"}
 _LONGEST_ID: Final = 256
 _LEAST_MASS: Final = 1e-3
 
@@ -57,8 +58,9 @@ class Handing:
         return _drawn_score(entry, self.rates.get(name, {}))
 
     def line(self, name: str, entry_id: str, line: str, language: Language) -> str:
-        """Return an entry's line, which says whether it is tried."""
-        return line + TRIED[language] if entry_id in self.tried.get(name, ()) else line
+        """Return the line of an entry that is tried, which says so."""
+        is_little_known = entry_id in self.tried.get(name, ())
+        return line + (TRIED if is_little_known else TRIED_ANYWAY)[language]
 
 
 def handing_of(
@@ -148,8 +150,13 @@ def _made(document: RankingsDocument, advice: AdviceDocument | None) -> _Prospec
     if advice is not None:
         patterns = {each.slug: each.expected for each in advice.patterns}
         procedures = {each.signature: each.expected for each in advice.procedures}
+    withdrawn = frozenset(document.withdrawn)
     all_of = {
-        "patterns": [_of_pattern(each, patterns) for each in document.patterns],
+        "patterns": [
+            _of_pattern(each, patterns)
+            for each in (*document.patterns, *document.others)
+            if each.id not in withdrawn
+        ],
         "competences": [_of_competence(each, procedures) for each in document.competences],
     }
     return {

@@ -31,6 +31,8 @@ class Known:
         language: of the lines.
         memory_rules: how memories are ranked for a task.
         masks: whether past tasks' texts are masked.
+        drawn: the rates that were drawn for patterns, by id; empty where nothing is tried.
+        on_trial: the ids of the little known patterns that the draw puts forward.
         memo: what one section has found out and another needs.
     """
 
@@ -40,6 +42,8 @@ class Known:
     language: Language
     memory_rules: MemoryRules
     masks: bool = True
+    drawn: Mapping[str, float] = field(default_factory=dict)
+    on_trial: frozenset[str] = frozenset()
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property

@@ -107,8 +107,12 @@ def learnt_of(
             continue
         found = _drawn(_handed_out(offers[feed.field], feed, known), feed, handing)
         limit = _most(feed, most, known)
-        competing = _competing(found[:limit], feed, known, rules)
-        by_field[feed.field] = _marked(competing, feed, known, handing, rules)
+        competing = _competing(found[:limit], offered[feed.field].pool, feed, known, rules)
+        tried = offered[feed.field].tried | handing.tried.get(feed.field, frozenset())
+        by_field[feed.field] = [
+            _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
+            for each in competing
+        ]
         beyond += len(found) - len(by_field[feed.field])
         if not known.task:
             beyond += known.document.beyond.get(feed.field, 0)
@@ -169,20 +173,10 @@ def _drawn(offers: Sequence[Offer], feed: Feed, handing: Handing) -> Sequence[Of
     return sorted(drawn, key=lambda each: (-each.value, each.entry.id))
 
 
-def _marked(
-    competing: list[Competing], feed: Feed, known: Known, handing: Handing, rules: ContextRules
-) -> list[Competing]:
-    """Return a feed's entries; the lines of those that are tried say so."""
-    tried = handing.tried.get(feed.field, frozenset())
-    return [
-        _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
-        for each in competing
-    ]
-
-
 def _tried(
     each: Competing, feed: Feed, known: Known, handing: Handing, rules: ContextRules
 ) -> Competing:
+    """Return an entry whose line says that it is tried."""
     candidate = each.scored.candidate
     line = handing.line(feed.field, each.offer.entry.id, candidate.text, known.language)
     (marked,) = score_all([msgspec.structs.replace(candidate, text=line)], rules)
@@ -196,12 +190,12 @@ def _most(feed: Feed, most: int | None, known: Known) -> int | None:
 
 
 def _competing(
-    offers: Sequence[Offer], feed: Feed, known: Known, rules: ContextRules
+    offers: Sequence[Offer], pool: Sequence[Any], feed: Feed, known: Known, rules: ContextRules
 ) -> list[Competing]:
     if feed.field in MADE_FOR_TASKS:
         made = _scored((offer.entry for offer in offers), feed, known.language, rules)
     else:
-        made = _scored_once(feed, known, rules)
+        made = _scored_once(pool, feed, known, rules)
     weight: float = getattr(rules, feed.weight)
     return [
         Competing(offer, scored.at(offer.value * weight), feed)
@@ -210,17 +204,19 @@ def _competing(
     ]
 
 
-def _scored_once(feed: Feed, known: Known, rules: ContextRules) -> dict[str, Scored]:
+def _scored_once(
+    pool: Sequence[Any], feed: Feed, known: Known, rules: ContextRules
+) -> dict[str, Scored]:
     """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
     document = known.advice if feed.is_of_advice else known.document
     if document is None:
         return {}
     key = feed.field, known.language
     made: dict[str, Scored]
-    made_by, made = document.derived.get(key, (None, {}))
-    if made_by is not rules and made_by != rules:
-        made = _scored(getattr(document, feed.field), feed, known.language, rules)
-        document.derived[key] = rules, made
+    made_by, made_of, made = document.derived.get(key, (None, None, {}))
+    if made_of is not pool or (made_by is not rules and made_by != rules):
+        made = _scored(pool, feed, known.language, rules)
+        document.derived[key] = rules, pool, made
     return made
 
 

@@ -35,12 +35,14 @@ class Offered:
         general: what holds for the project as a whole and may stand in where nothing is related.
         pool: all entries, best first.
         refuted: the ids of what is left out because the counts speak against it.
+        tried: the ids of what is offered although the counts speak against it.
     """
 
     offers: Sequence[Offer] = ()
     general: Sequence[Offer] = ()
     pool: Sequence[Any] = ()
     refuted: frozenset[str] = frozenset()
+    tried: frozenset[str] = frozenset()
 
 
 def offers_of(entries: Iterable[Any]) -> list[Offer]:

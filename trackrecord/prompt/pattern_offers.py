@@ -1,11 +1,21 @@
-"""What the sections of patterns and warnings offer, by the kinds of task they were seen in."""
+"""What the sections of patterns and warnings offer, by the kinds of task they were seen in.
+
+A pattern is recommended against what such tasks do otherwise, whatever its own rate. A draw may
+also put forward what is not recommended, while little is known of it.
+"""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from .advice_document import AdviceDocument, PatternEntry
+import msgspec
+
+from trackrecord.learning.advice.texts import compared_line, points
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.text.language import Language
+
+from .advice_document import AdviceDocument, Expected, PatternEntry
 from .document import RankedPattern
 from .known import LEAST_RELEVANCE, Known
 from .offered import FEW, Offer, Offered, best_first
@@ -14,48 +24,128 @@ from .offered import FEW, Offer, Offered, best_first
 _HALF_KNOWN: Final = 2
 # A kind that a task is less probably of tells nothing.
 _LEAST_KIND: Final = 0.05
+# Of the patterns that are not recommended, no more are tried on one task.
+_MOST_TRIED: Final = 2
+_TRIALS: Final = "trials"
+_LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
+
+
+@dataclass(frozen=True)
+class _Offers:
+    """Patterns as they are offered.
+
+    Attributes:
+        everything: all of them, best first.
+        by_kind: for each kind of task, the places of its patterns in `everything`, and how sure it
+            is that they belong to such tasks.
+    """
+
+    everything: Sequence[Offer] = ()
+    by_kind: Mapping[int, Sequence[tuple[int, float]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _Patterns:
-    """A field's patterns as they are offered, made once for both documents.
+    """A field's patterns, made once for both documents.
 
     Attributes:
         advice: what they were made with.
-        everything: all that are not refuted, best first.
-        by_kind: for each kind of task, the places of its patterns in `everything`, and how sure it
-            is that they belong to such tasks.
-        refuted: the ids of those that are not offered.
+        entries: all of them, as they are worded.
+        recommended: those that are offered to any task.
+        held_back: those that only a draw puts forward.
+        refuted: the ids of the latter.
     """
 
     advice: AdviceDocument | None
-    everything: Sequence[Offer]
-    by_kind: Mapping[int, Sequence[tuple[int, float]]] = field(default_factory=dict)
-    refuted: frozenset[str] = frozenset()
+    entries: tuple[RankedPattern, ...]
+    recommended: _Offers
+    held_back: _Offers
+    refuted: frozenset[str]
 
 
 def warnings_for(known: Known) -> Offered:
     """Offer warnings by the kinds of task that their patterns were seen in."""
-    return _patterns_for(known, "anti_patterns", known.document.anti_patterns)
+    made = _made_once(known, "anti_patterns")
+    tried = {f"anti-{each.entry.id}" for each in _trials(known)}
+    refuted = made.refuted | tried
+    everything = _without(made.recommended.everything, tried)
+    if not known.task or known.advice is None:
+        return Offered(everything, pool=made.entries, refuted=refuted)
+    related = _without(_related(known, made.recommended), tried)
+    return Offered(related, everything[:FEW], made.entries, refuted)
 
 
 def patterns_for(known: Known) -> Offered:
     """Offer patterns by the kinds of task that they were seen in."""
-    return _patterns_for(known, "patterns", known.document.patterns)
+    made, trials = _made_once(known, "patterns"), _trials(known)
+    tried = frozenset(each.entry.id for each in trials)
+    refuted = made.refuted - tried
+    everything = made.recommended.everything
+    if not known.task or known.advice is None:
+        return Offered([*everything, *trials], (), made.entries, refuted, tried)
+    related = _related(known, made.recommended)
+    if known.can_tell:
+        related = [*related, *trials]
+    elif known.drawn:
+        everything = _as_drawn(known, [*everything, *trials])
+    return Offered(related, everything[:FEW], made.entries, refuted, tried)
 
 
-def _patterns_for(known: Known, name: str, entries: Sequence[RankedPattern]) -> Offered:
+def _trials(known: Known) -> Sequence[Offer]:
+    """Return the few patterns that are tried on the task although nobody is recommended them."""
+    if not known.drawn:
+        return ()
+    if _TRIALS not in known.memo:
+        known.memo[_TRIALS] = _found_trials(known)
+    found: Sequence[Offer] = known.memo[_TRIALS]
+    return found
+
+
+def _found_trials(known: Known) -> list[Offer]:
+    """Return what the draw puts first on this task, and what it puts forward and nobody warns of.
+
+    Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
+    """
+    made = _made_once(known, "patterns")
+    drawn, recommended = (
+        _as_drawn(known, _related(known, each) if known.can_tell else each.everything)
+        for each in (made.held_back, made.recommended)
+    )
+    first = (
+        drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
+    )
+    warned = {each.entry.id for each in _made_once(known, "anti_patterns").recommended.everything}
+    standing = warned - known.withdrawn
+    return [
+        offer
+        for offer in drawn
+        if offer is first
+        or (offer.entry.id in known.on_trial and f"anti-{offer.entry.id}" not in standing)
+    ][:_MOST_TRIED]
+
+
+def _as_drawn(known: Known, offers: Iterable[Offer]) -> list[Offer]:
+    return best_first(
+        offer._replace(value=offer.relevance * known.drawn.get(offer.entry.id, offer.value))
+        for offer in offers
+        if offer.entry.id not in known.withdrawn
+    )
+
+
+def _without(offers: Sequence[Offer], ids: set[str]) -> Sequence[Offer]:
+    return [each for each in offers if each.entry.id not in ids] if ids else offers
+
+
+def _made_once(known: Known, name: str) -> _Patterns:
     made: _Patterns | None = known.document.derived.get(("offers", name))
     if made is None or made.advice is not known.advice:
-        made = _made(known, entries)
+        is_warning = name == "anti_patterns"
+        made = _made_of_warnings(known) if is_warning else _made_of_patterns(known)
         known.document.derived["offers", name] = made
-    if not known.task or known.advice is None:
-        return Offered(made.everything, pool=entries, refuted=made.refuted)
-    related = _related(known, made)
-    return Offered(related, made.everything[:FEW], entries, made.refuted)
+    return made
 
 
-def _related(known: Known, made: _Patterns) -> list[Offer]:
+def _related(known: Known, made: _Offers) -> list[Offer]:
     relevance: defaultdict[int, float] = defaultdict(float)
     for kind, probable in sorted(known.expectation.kinds.items()):
         if probable >= _LEAST_KIND:
@@ -69,37 +159,99 @@ def _related(known: Known, made: _Patterns) -> list[Offer]:
     )
 
 
-def _made(known: Known, entries: Sequence[RankedPattern]) -> _Patterns:
+def _made_of_warnings(known: Known) -> _Patterns:
+    entries = known.document.anti_patterns
+    refuted = frozenset(
+        each.id for each in entries if _is_worth_it(_expected(known.patterns, each))
+    )
+    return _made(known, entries, refuted)
+
+
+def _made_of_patterns(known: Known) -> _Patterns:
+    # Another version may have written deprecated ones among those that are recommended.
+    given = [each for each in known.document.patterns if each.state != Maturity.DEPRECATED]
+    others = known.document.others
     estimates = known.patterns
-    refuted = frozenset(each.id for each in entries if _is_refuted(estimates, each))
+    refuted = {
+        each.id
+        for each in given
+        for expected in (_expected(estimates, each),)
+        if expected is not None and not expected.is_worth_recommending
+    }
+    kept_back = {each.id for each in others if not _is_above(_expected(estimates, each))}
+    entries = (
+        *(_worded(each, _expected(estimates, each), is_sure=True) for each in given),
+        *(_worded(each, _expected(estimates, each), is_sure=False) for each in others),
+    )
+    return _made(known, entries, frozenset(refuted | kept_back))
+
+
+def _made(known: Known, entries: tuple[RankedPattern, ...], refuted: frozenset[str]) -> _Patterns:
+    return _Patterns(
+        known.advice,
+        entries,
+        _offers(known, (each for each in entries if each.id not in refuted)),
+        _offers(known, (each for each in entries if each.id in refuted)),
+        refuted,
+    )
+
+
+def _offers(known: Known, entries: Iterable[RankedPattern]) -> _Offers:
+    estimates = known.patterns
     everything = best_first(
-        Offer(each, 1.0, _strength(estimates, each), "project")
-        for each in entries
-        if each.id not in refuted
+        Offer(each, 1.0, _strength(estimates, each), "project") for each in entries
     )
     by_kind: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
     for place, offer in enumerate(everything):
         entry = estimates.get(_slug(offer.entry))
         for kind, runs in entry.kinds.items() if entry is not None else ():
             by_kind[kind].append((place, runs / (runs + _HALF_KNOWN)))
-    return _Patterns(known.advice, everything, by_kind, refuted)
+    return _Offers(everything, by_kind)
 
 
 def _slug(pattern: RankedPattern) -> str:
     return pattern.id.removeprefix("anti-") if pattern.is_negative else pattern.id
 
 
+def _expected(estimates: Mapping[str, PatternEntry], pattern: RankedPattern) -> Expected | None:
+    entry = estimates.get(_slug(pattern))
+    return None if entry is None else entry.expected
+
+
 def _strength(estimates: Mapping[str, PatternEntry], pattern: RankedPattern) -> float:
-    entry = estimates.get(_slug(pattern))
-    return pattern.score if entry is None or pattern.is_negative else entry.expected.order_key
+    expected = _expected(estimates, pattern)
+    if expected is None or pattern.is_negative:
+        return pattern.score
+    return expected.order_key
 
 
-def _is_refuted(estimates: Mapping[str, PatternEntry], pattern: RankedPattern) -> bool:
-    """Return whether such tasks go better without a pattern, or with what a warning names."""
-    entry = estimates.get(_slug(pattern))
-    if entry is None:
-        return False
-    expected = entry.expected
-    if pattern.is_negative:
-        return expected.effect is not None and expected.is_worth_recommending
-    return not expected.is_worth_recommending
+def _is_worth_it(expected: Expected | None) -> bool:
+    """Return whether such tasks are known to go better with a pattern."""
+    return expected is not None and expected.effect is not None and expected.is_worth_recommending
+
+
+def _is_above(expected: Expected | None) -> bool:
+    """Return whether they go better by as much as can be said."""
+    return _is_worth_it(expected) and expected is not None and points(expected.effect or 0.0) >= 1
+
+
+def _worded(pattern: RankedPattern, expected: Expected | None, *, is_sure: bool) -> RankedPattern:
+    """Return a pattern whose line also says how much better such tasks go with it.
+
+    Args:
+        pattern: the pattern.
+        expected: its estimate.
+        is_sure: whether the line says so only where even the lower end of the interval is above 0.
+    """
+    if not _is_above(expected):
+        return pattern
+    assert expected is not None  # noqa: S101 - for type checkers
+    if is_sure and (expected.effect_low or 0.0) <= 0.0:
+        return pattern
+    effect = expected.effect or 0.0
+    lines = {
+        language: compared_line(pattern.lines[language], effect, language)
+        for language in _LANGUAGES
+        if language in pattern.lines
+    }
+    return msgspec.structs.replace(pattern, lines=lines)

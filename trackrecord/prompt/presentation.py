@@ -1,6 +1,7 @@
 """How what is learnt is presented, to agents and people alike: facts in, entries with lines out."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import msgspec
 
@@ -24,6 +25,7 @@ from trackrecord.learning.patterns.texts import (
     PatternWording,
     TextRules,
     anti_pattern_line,
+    counted_line,
     pattern_line,
     warning,
 )
@@ -69,6 +71,29 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         tags=(facts.kind,),
         lines=_lines(standing, name_of, texts),
     )
+
+
+def present_other(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN) -> RankedPattern:
+    """Return a pattern that is deprecated or turned into a warning, as it is recommended.
+
+    Its line gives its counts alone: whether such tasks go better with it, the advice tells.
+
+    Args:
+        standing: where the pattern stands.
+        name_of: gives (slug, content, language) its content in that language.
+        texts: how it is worded.
+    """
+    facts, evidence = standing.facts, standing.evidence
+    shown = present_pattern(replace(standing, is_inverted=False), name_of, texts)
+    lines = {
+        language: counted_line(
+            PatternWording(name_of(facts.slug, facts.content, language), standing.state, evidence),
+            language,
+            rules=texts,
+        )
+        for language in LANGUAGES
+    }
+    return msgspec.structs.replace(shown, lines=lines)
 
 
 def _lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict[str, str]:
@@ -213,6 +238,11 @@ def present_past_task(
 def is_recommended(standing: Standing) -> bool:
     """Whether a pattern may be recommended: neither deprecated nor turned into a warning."""
     return not standing.is_inverted and standing.state is not Maturity.DEPRECATED
+
+
+def is_held_back(standing: Standing) -> bool:
+    """Whether only a comparison with such tasks can recommend a pattern; never against a person."""
+    return standing.decision is None and not is_recommended(standing)
 
 
 def _content(standing: Standing, name: str, texts: TextRules) -> str:

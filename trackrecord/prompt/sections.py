@@ -131,12 +131,19 @@ _ROWS: Final = (
         feed=Feed("failing", "anti_pattern_weight", 0.15, failing_for, at_most=3),
         prefix="failing:",
     ),
-    # Nobody is recommended these; `patterns list` writes them when it is asked to.
+    # No prompt has this section; `patterns list` writes it when it is asked to.
     _of_patterns(Maturity.DEPRECATED, None),
     _of_patterns(Maturity.PROVEN, _PATTERNS),
     _of_patterns(Maturity.ESTABLISHED, _PATTERNS),
     _of_patterns(Maturity.CANDIDATE, _PATTERNS),
-    Section("pattern", "pattern", {"en": "## Patterns", "zh": "## 模式"}),
+    # Deprecated by its own counts, and recommended or tried all the same: as such tasks go.
+    Section(
+        "pattern",
+        "pattern",
+        {"en": "## Patterns", "zh": "## 模式"},
+        feed=_PATTERNS,
+        state=Maturity.DEPRECATED.value,
+    ),
     Section(
         "procedure",
         "competence",

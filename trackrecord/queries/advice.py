@@ -61,7 +61,7 @@ def build_advice(
         expected=_expected(found_estimates.project),
         lessons=_lessons(connection, project_id, runs, rules, moment, at),
         procedures=procedures,
-        patterns=_patterns(found_estimates),
+        patterns=pattern_entries(found_estimates),
         kinds=_kinds(found_estimates),
         past_tasks=_past_tasks(past_tasks_of(runs), positions, found_estimates.kind_of_runs),
     )
@@ -112,7 +112,8 @@ def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEnt
     )
 
 
-def _patterns(estimates: Estimates) -> tuple[PatternEntry, ...]:
+def pattern_entries(estimates: Estimates) -> tuple[PatternEntry, ...]:
+    """Return the estimates of all patterns that runs touched."""
     return tuple(
         PatternEntry(
             slug=slug,

@@ -6,12 +6,18 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from trackrecord.factories import recogniser_of
+from trackrecord.learning.advice.exploring import Prospect
 from trackrecord.learning.competences.selection import FAILING_FROM
+from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.patterns.texts import PLAIN, TextRules
 from trackrecord.prompt.document import RankedCompetence, RankedPattern, RankingsDocument
 from trackrecord.prompt.presentation import (
+    NameOf,
+    is_held_back,
     is_recommended,
     present_competence,
     present_failing,
+    present_other,
     present_pattern,
 )
 from trackrecord.rules import Rules
@@ -56,12 +62,7 @@ def build_document(
         if record.status.is_selectable
     ]
     name_of, texts = recogniser_of(rules).name_of, rules.texts
-    patterns = _ranked(
-        [present_pattern(each, name_of, texts) for each in standings if is_recommended(each)]
-    )
-    anti_patterns = _ranked(
-        [present_pattern(each, name_of, texts) for each in standings if each.is_warning]
-    )
+    patterns, anti_patterns, others = ranked_patterns(standings, name_of, texts)
     moment = now if at is None else at
     base_rate = count_outcomes(connection, project_id, at).base_rate
     competences = _ranked(
@@ -92,7 +93,33 @@ def build_document(
         },
         holdout=decisions.holdout,
         withdrawn=decisions.withdrawn,
+        others=tuple(others[:most]),
     )
+
+
+def ranked_patterns(
+    standings: Sequence[Standing], name_of: NameOf, texts: TextRules = PLAIN
+) -> tuple[list[RankedPattern], list[RankedPattern], list[RankedPattern]]:
+    """Return what is recommended, what is warned of, and the other patterns, the best first.
+
+    Args:
+        standings: where the patterns stand.
+        name_of: gives (slug, content, language) a pattern's content in that language.
+        texts: how patterns are worded.
+    """
+    others = (present_other(each, name_of, texts) for each in standings if is_held_back(each))
+    return (
+        _ranked(
+            [present_pattern(each, name_of, texts) for each in standings if is_recommended(each)]
+        ),
+        _ranked([present_pattern(each, name_of, texts) for each in standings if each.is_warning]),
+        sorted(others, key=lambda each: (-_optimistic(each), each.id)),
+    )
+
+
+def _optimistic(pattern: RankedPattern) -> float:
+    helpful, harmful = pattern.decayed_helpful, pattern.decayed_harmful
+    return Prospect(pattern.id, 1.0 + helpful, 1.0 + harmful).optimistic
 
 
 def _ranked(entries: Sequence[_Entry]) -> list[_Entry]:

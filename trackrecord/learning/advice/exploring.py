@@ -70,11 +70,13 @@ def drawn_rates(prospects: Sequence[Prospect], seed: int) -> dict[str, float]:
 
 
 def tried(prospects: Sequence[Prospect], rates: dict[str, float]) -> frozenset[str]:
-    """Return the little known prospects that a draw put higher than their mean does."""
+    """Return the little known prospects that a draw put first, or higher than their mean does."""
     known = _places({each.id: each.mean for each in prospects})
     drawn = _places({each.id: rates[each.id] for each in prospects})
     return frozenset(
-        each.id for each in prospects if each.is_little_known and drawn[each.id] < known[each.id]
+        each.id
+        for each in prospects
+        if each.is_little_known and (not drawn[each.id] or drawn[each.id] < known[each.id])
     )
 
 

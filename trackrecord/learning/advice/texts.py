@@ -94,15 +94,31 @@ def gain_line(tools: Sequence[str], gain: Gain, language: Language = "en") -> st
         gain: how often it succeeded, and how much more often that is.
         language: of the text.
     """
-    points = round(100 * gain.effect)
     if language == "zh":
-        said = f"{gain.tasks}个任务中{gain.won}个成功,比同类任务通常高{points}个百分点"
+        said = f"{gain.tasks}个任务中{gain.won}个成功"
     else:
-        said = (
-            f"{gain.won} of {gain.tasks} tasks succeeded, "
-            f"{points} points above what such tasks do otherwise"
-        )
-    return f"- {_steps(tools)} [{said}]"
+        said = f"{gain.won} of {gain.tasks} tasks succeeded"
+    return compared_line(f"- {_steps(tools)} [{said}]", gain.effect, language)
+
+
+def points(effect: float) -> int:
+    """Return a difference of rates in percentage points, as texts give it."""
+    return round(100 * effect)
+
+
+def compared_line(line: str, effect: float, language: Language = "en") -> str:
+    """Return a line whose label also says how much better such tasks go.
+
+    Args:
+        line: ends in a label in square brackets; another one stays as it is.
+        effect: the difference to what such tasks do otherwise, as a share.
+        language: of the line.
+    """
+    if not line.endswith("]"):
+        return line
+    if language == "zh":
+        return f"{line[:-1]},比同类任务通常高{points(effect)}个百分点]"
+    return f"{line[:-1]}, {points(effect)} points above what such tasks do otherwise]"
 
 
 def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:

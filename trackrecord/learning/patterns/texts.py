@@ -124,11 +124,28 @@ def pattern_line(
     return f"- {content} [{suffix}]"
 
 
+def counted_line(
+    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
+    """Return the line of a pattern by its counts alone, whatever its state."""
+    content = unlabelled(one_line(wording.content, rules.max_chars))
+    succeeded = (_succeeded_zh if language == "zh" else _succeeded_en)(wording.evidence)
+    return f"- {content} [{succeeded}]"
+
+
+def _succeeded_en(evidence: Evidence) -> str:
+    total = evidence.observations
+    return f"{evidence.succeeded} of {total} {'task' if total == 1 else 'tasks'} succeeded"
+
+
+def _succeeded_zh(evidence: Evidence) -> str:
+    return f"{evidence.observations}个任务中{evidence.succeeded}个成功"
+
+
 def _suffix_en(wording: PatternWording, limited_below: int) -> str:
     evidence = wording.evidence
     total = evidence.observations
-    tasks = f"{total} task" if total == 1 else f"{total} tasks"
-    succeeded = f"{evidence.succeeded} of {tasks} succeeded"
+    succeeded = _succeeded_en(evidence)
     if total < limited_below:
         return f"LIMITED DATA - {succeeded}"
     match wording.state:
@@ -139,14 +156,15 @@ def _suffix_en(wording: PatternWording, limited_below: int) -> str:
         case Maturity.CANDIDATE:
             return f"CANDIDATE - {succeeded}, needs more data"
         case Maturity.DEPRECATED:
-            failed = f"{evidence.failed} of {tasks} failed" if evidence.failed else succeeded
-            return f"DEPRECATED - {failed}, avoid using"
+            tasks = "task" if total == 1 else "tasks"
+            failed = f"{evidence.failed} of {total} {tasks} failed" if evidence.failed else ""
+            return f"DEPRECATED - {failed or succeeded}, avoid using"
 
 
 def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
     evidence = wording.evidence
     total = evidence.observations
-    succeeded = f"{total}个任务中{evidence.succeeded}个成功"
+    succeeded = _succeeded_zh(evidence)
     if total < limited_below:
         return f"数据有限 - {succeeded}"
     match wording.state:

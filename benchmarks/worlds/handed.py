@@ -1,0 +1,155 @@
+"""What the product hands a fleet in one of the worlds: by its own documents, draws and texts."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from trackrecord.learning.advice.estimates.counting import Counts
+from trackrecord.learning.advice.estimates.effects import Trial, effects_of
+from trackrecord.learning.advice.estimates.estimates import Estimates
+from trackrecord.learning.advice.estimates.posterior import Tally
+from trackrecord.learning.advice.kinds import Kinds
+from trackrecord.learning.advice.rules import Explore
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
+from trackrecord.prompt.advice_document import AdviceDocument
+from trackrecord.prompt.answer import Rankings, answer_from
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.handed import handing_of
+from trackrecord.queries.advice import pattern_entries
+from trackrecord.queries.prompt_document import ranked_patterns
+
+_MATURITY, _ANTIPATTERNS = MaturityRules(), AntiPatternRules()
+_BUDGET: Final = 400
+
+
+class Arm(Protocol):
+    """What is known of one strategy."""
+
+    helpful: float
+    harmful: float
+    successes: int
+    failures: int
+
+
+def first_handed(explore: Explore) -> Callable[[Sequence[Arm], int, int], Callable[[int], int]]:
+    """Return a policy: follow the pattern that the product's text names first.
+
+    Where it names none, what is warned of is avoided. The product knows a strategy from its first
+    outcome on, so the fleet tries each of them once by itself.
+    """
+
+    def choose(arms: Sequence[Arm], seed: int, revision: int) -> Callable[[int], int]:
+        untried = [place for place, arm in enumerate(arms) if not arm.successes + arm.failures]
+        project = f"world-{seed}"
+        rankings, advice = _documents(project, revision, arms)
+
+        def of(task: int) -> int:
+            if untried:
+                return untried[task % len(untried)]
+            answer = handed(rankings, advice, str(task), explore)
+            if answer.patterns:
+                return int(answer.patterns[0].id)
+            warned = {int(each.id.removeprefix("anti-")) for each in answer.anti_patterns}
+            left = [place for place in range(len(arms)) if place not in warned]
+            return random.Random(f"{seed}/{task}").choice(left or range(len(arms)))
+
+        return of
+
+    return choose
+
+
+def handed(
+    rankings: RankingsDocument, advice: AdviceDocument, task_id: str, explore: Explore
+) -> Rankings:
+    """Return what one task is handed."""
+    project = rankings.project
+    handing = handing_of(
+        rankings,
+        project=project,
+        task_id=task_id,
+        task=None,
+        holdout=0.0,
+        explore=explore,
+        advice=advice,
+    )
+    return answer_from(
+        rankings,
+        project=project,
+        problem=None,
+        task=None,
+        budget=_BUDGET,
+        limit=None,
+        language="en",
+        now=0.0,
+        memory_rules=MemoryRules(),
+        advice=advice,
+        handing=handing,
+    )
+
+
+def _documents(
+    project: str, revision: int, arms: Sequence[Arm]
+) -> tuple[RankingsDocument, AdviceDocument]:
+    standings = [
+        _standing(place, arm) for place, arm in enumerate(arms) if arm.successes + arm.failures
+    ]
+    patterns, warnings, others = ranked_patterns(standings, lambda _slug, said, _language: said)
+    rankings = RankingsDocument(
+        project=project,
+        revision=revision,
+        computed_at=0.0,
+        patterns=tuple(patterns),
+        anti_patterns=tuple(warnings),
+        others=tuple(others),
+    )
+    advice = AdviceDocument(
+        project=project,
+        revision=revision,
+        computed_at=0.0,
+        patterns=pattern_entries(_estimates(arms)),
+    )
+    return rankings, advice
+
+
+def _standing(place: int, arm: Arm) -> Standing:
+    evidence = Evidence(
+        arm.successes, 0, arm.failures, arm.helpful, arm.harmful, succeeded=arm.successes
+    )
+    facts = PatternFacts(str(place), "named", f"Strategy {place}", None)
+    return standing_of(_MATURITY, _ANTIPATTERNS, facts, evidence)
+
+
+def _estimates(arms: Sequence[Arm]) -> Estimates:
+    """Return the estimates of runs of one kind of task, each with one of the strategies."""
+    tallies = {
+        str(place): Tally(
+            arm.successes + arm.failures,
+            arm.successes,
+            arm.helpful + arm.harmful,
+            arm.helpful,
+            arm.successes + arm.failures,
+        )
+        for place, arm in enumerate(arms)
+        if arm.successes + arm.failures
+    }
+    trials = [
+        Trial("kind 0", (str(place),), weight, success)
+        for place, arm in enumerate(arms)
+        for weight, success in ((arm.helpful, True), (arm.harmful, False))
+        if weight > 0.0
+    ]
+    whole = Tally(
+        sum(each.runs for each in tallies.values()),
+        sum(each.successes for each in tallies.values()),
+        sum(each.decayed_runs for each in tallies.values()),
+        sum(each.decayed_successes for each in tallies.values()),
+        sum(each.tasks for each in tallies.values()),
+    )
+    counts = Counts(
+        Kinds(), whole, {0: whole}, {}, {}, tallies, {slug: {0: t} for slug, t in tallies.items()}
+    )
+    return Estimates(counts, {}, effects_of(trials), {})

@@ -1,0 +1,162 @@
+"""Where success is rare, every pattern is deprecated by its own rate, and one is still the best."""
+
+import re
+
+import msgspec
+import pytest
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.factories import scorer_of
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.patterns.decisions import DecisionAction
+from trackrecord.prompt.answer import answer_from
+from trackrecord.prompt.document import decode_document, encode_document
+from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
+from trackrecord.prompt.wanted import Wanted
+from trackrecord.queries.advice import build_advice
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.decide import decide
+from trackrecord.wire.outcome import decode_outcome, encode_body
+
+RULES = DaemonSettings().rules
+NOW = 1_780_000_000.0
+TASK = "resolve the issue"
+# Of so many tasks so many succeeded.
+HARD = {"plan first": (14, 40), "retry": (8, 40), "guess": (6, 40), "ask": (0, 1), "skip": (1, 4)}
+LINE = re.compile(
+    r"- (.+) \[(\d+) of (\d+) tasks succeeded, (\d+) points above what such tasks do otherwise\]"
+)
+
+
+@pytest.fixture
+def hard(store):
+    """A store whose tasks mostly fail, with each strategy at the same kind of task."""
+    scorer = scorer_of(RULES)
+    batch = []
+    for said, (successes, tasks) in HARD.items():
+        for number in range(tasks):
+            body = encode_body(
+                {
+                    "outcome_id": f"{said} {number}",
+                    "task_id": f"{said} {number}",
+                    "project": "default",
+                    "success": number < successes,
+                    "instruction": TASK,
+                    "patterns": [said],
+                    "timestamp": NOW - number,
+                }
+            )
+            batch.append(
+                scorer.score(decode_outcome(body), body, received_at=NOW, outcome_id="none")
+            )
+    with writing(store) as connection:
+        learn(connection, batch, RULES, now=NOW)
+    return store
+
+
+def documents(store):
+    with reading(store) as connection:
+        rankings = build_document(connection, "default", RULES, most=100, now=NOW)
+        advice = build_advice(connection, "default", RULES, now=NOW)
+    # Draws depend on the revision, which follows the clock.
+    rankings = msgspec.structs.replace(rankings, revision=1)
+    return decode_document(encode_document(rankings)), advice
+
+
+def asked(rankings, advice, *, task=TASK, task_id="t", explore="off", **more):
+    handing = handing_of(
+        rankings, project="default", task_id=task_id, task=task, holdout=0.0, explore=explore,
+        advice=advice,
+    )  # fmt: skip
+    wanted = {"budget": 400, "limit": None, "language": "en", **more}
+    return answer_from(
+        rankings, project="default", problem=None, task=task, now=NOW,
+        memory_rules=MemoryRules(), advice=advice, handing=handing, **wanted,
+    )  # fmt: skip
+
+
+def test_the_best_is_recommended_with_its_numbers(hard):
+    """And not warned of; what really does worse is still warned of."""
+    rankings, advice = documents(hard)
+    assert [each.id for each in rankings.patterns] == ["ask"]
+    for task in (TASK, None):
+        answer = asked(rankings, advice, task=task)
+        said, won, tasks, points = next(
+            found for found in map(LINE.fullmatch, answer.prompt.split("\n")) if found
+        ).groups()
+        assert (said, won, tasks) == ("plan first", "14", "40")
+        (effect,) = (each.expected.effect for each in advice.patterns if each.slug == "plan-first")
+        assert int(points) == round(100 * effect) >= 1
+        assert "AVOID: plan first" not in answer.prompt
+        assert "AVOID: guess" in answer.prompt
+        assert {each.id for each in answer.patterns} >= {"plan-first"}
+        (entry,) = (each for each in answer.patterns if each.id == "plan-first")
+        assert (entry.state, entry.label, entry.is_negative) == ("deprecated", "pattern", False)
+        assert (entry.success_count + entry.failure_count) == 40
+
+
+def test_what_a_person_has_decided_is_never_recommended_against_them(hard):
+    """Deprecated by hand is deprecated, however such tasks go with it."""
+    with writing(hard) as connection:
+        decide(
+            connection, project_id_of(connection, "default"), "plan-first",
+            DecisionAction.DEPRECATE, actor="ada", reason="", rules=RULES, now=NOW,
+        )  # fmt: skip
+    rankings, advice = documents(hard)
+    for number in range(40):
+        answer = asked(rankings, advice, task_id=f"t{number}", explore="full")
+        assert "plan-first" not in {each.id for each in answer.patterns}
+
+
+def test_exploring_reaches_every_pattern(hard):
+    """Marked, the same on a retry; nobody is told to do and to avoid the same."""
+    rankings, advice = documents(hard)
+    usual = {each.id for each in asked(rankings, advice).patterns}
+    reached = set()
+    for number in range(99):
+        answer = asked(rankings, advice, task_id=f"t{number}", explore="full")
+        again = asked(rankings, advice, task_id=f"t{number}", explore="full")
+        assert (again.prompt, again.patterns) == (answer.prompt, answer.patterns)
+        assert not {f"anti-{each.id}" for each in answer.patterns} & {
+            each.id for each in answer.anti_patterns
+        }
+        for entry in answer.patterns:
+            (line,) = (each for each in answer.prompt.split("\n") if f"- {entry.content} [" in each)
+            assert entry.id in usual or line.endswith((TRIED["en"], TRIED_ANYWAY["en"]))
+        assert len({each.id for each in answer.patterns} - usual) <= 2
+        reached |= {each.id for each in answer.patterns}
+    assert usual == {"plan-first"}
+    assert reached >= {"plan-first", "ask", "skip", "retry"}
+
+
+def test_what_is_tried_has_to_do_with_the_task(hard):
+    """Of patterns seen in such tasks those are tried; nothing is tried in a text without them."""
+    rankings, advice = documents(hard)
+    elsewhere = msgspec.structs.replace(
+        advice,
+        patterns=tuple(
+            msgspec.structs.replace(each, kinds={}) if each.slug in {"ask", "skip"} else each
+            for each in advice.patterns
+        ),
+    )
+    for number in range(99):
+        answer = asked(rankings, elsewhere, task_id=f"t{number}", explore="full")
+        assert not {"ask", "skip"} & {each.id for each in answer.patterns}
+        warnings = asked(
+            rankings, advice, task_id=f"t{number}", explore="full",
+            wanted=Wanted(frozenset({"anti_patterns"})),
+        )  # fmt: skip
+        assert "anti-skip" in {each.id for each in warnings.anti_patterns}
+
+
+def test_what_is_withdrawn_is_not_tried(hard):
+    """Neither drawn nor recommended, though such tasks seem to go better with it."""
+    rankings, advice = documents(hard)
+    withdrawn = msgspec.structs.replace(rankings, withdrawn=("plan-first", "ask"))
+    for number in range(60):
+        for explore in ("off", "full"):
+            answer = asked(withdrawn, advice, task_id=f"t{number}", explore=explore)
+            assert not {"plan-first", "ask"} & {each.id for each in answer.patterns}
