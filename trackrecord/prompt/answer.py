@@ -1,7 +1,6 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from trackrecord.learning.advice.assignment import Arm
@@ -11,7 +10,6 @@ from trackrecord.wire.exposure import ExposureBody
 
 from .advice_document import AdviceDocument, LessonEntry
 from .candidates.partial_rules import DEFAULT_RULES
-from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .compose import compose
 from .document import (
@@ -24,11 +22,11 @@ from .document import (
     RankingsDocument,
 )
 from .handed import Handing, exposure_of
-from .sections import SECTIONS
 from .wanted import Wanted, usually_wanted
-from .why import Why, why_of
+from .why import Explanation, Why
 
 _AS_THEY_ARE: Final = Handing()
+_UNEXPLAINED: Final = Explanation()
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,6 @@ class Rankings:
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.
         over_budget: which of them did not fit the budget: their ids, best first.
-        why: why each line stands in the text, and why the best ten others do not.
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether Redis is away and this is what it said last.
         problem: why the answer is empty or stale, None when all is well.
@@ -75,7 +72,6 @@ class Rankings:
     tokens: int = 0
     left_out: int = 0
     over_budget: tuple[str, ...] = ()
-    why: tuple[Why, ...] = ()
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
@@ -83,6 +79,12 @@ class Rankings:
     is_explored: bool = False
     propensity: float = 1.0
     exposure: ExposureBody | None = None
+    _explanation: Explanation = field(default=_UNEXPLAINED, repr=False, compare=False)
+
+    @property
+    def why(self) -> tuple[Why, ...]:
+        """Why each line stands in the text, and why the best ten others do not."""
+        return self._explanation.reasons
 
     @classmethod
     def empty(cls, project: str, *, problem: str | None) -> Self:
@@ -148,19 +150,21 @@ def answer_from(
         arm=assignment.arm,
         is_explored=assignment.is_explored,
         propensity=assignment.propensity,
-        exposure=exposure_of(handing, document, names_of(selection.taken)),
+        exposure=exposure_of(
+            handing, document, composed.taken_names if handing.task_id is not None else ()
+        ),
     )
     if assignment.is_withheld:
         return answer
-    taken: dict[str, Any] = learnt.taken(each.candidate for each in selection.taken)
+    taken: dict[str, Any] = composed.taken_entries
     return replace(
         answer,
         **taken,
         prompt=selection.text,
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
-        over_budget=names_of(selection.left_out),
-        why=why_of(composed, budget),
+        over_budget=composed.left_out_names,
+        _explanation=Explanation(composed, budget),
     )
 
 
@@ -170,12 +174,3 @@ def _most(limit: int | None, budget: int | None, rules: ContextRules) -> int | N
     # No budget has room for more.
     return None if budget is None else rules.max_learnt
 
-
-def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
-    """Return the ids of candidates among those of all kinds."""
-    candidates = [entry.candidate for entry in entries]
-    # The id of one that stands in another section than its kind's bears the prefix already. A
-    # thousand of them are named for each prompt, so this is one expression.
-    return tuple(
-        [each.id if each.section else SECTIONS[each.kind].prefix + each.id for each in candidates]
-    )

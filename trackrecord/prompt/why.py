@@ -1,6 +1,7 @@
 """Why a line stands in a prompt, and why another does not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
@@ -46,6 +47,34 @@ class Why(msgspec.Struct, frozen=True, gc=False):
     score: float | None = None
     tokens: int | None = None
     text: str = ""
+
+
+class Explanation:
+    """Why lines stand in a text: found out when somebody asks, which few agents do.
+
+    Args:
+        composed: a prompt's text, without candidates of an agent's own; None for no text.
+        budget: the budget that it was composed for.
+    """
+
+    def __init__(self, composed: Composition | None = None, budget: int | None = None) -> None:
+        self._composed = composed
+        self._budget = budget
+
+    @cached_property
+    def reasons(self) -> tuple[Why, ...]:
+        """The reasons, see `why_of`."""
+        return () if self._composed is None else why_of(self._composed, self._budget)
+
+    def __reduce__(self) -> tuple[Callable[[tuple[Why, ...]], "Explanation"], tuple[Any, ...]]:
+        # A copy has the reasons, and not all that competed.
+        return _explained, (self.reasons,)
+
+
+def _explained(reasons: tuple[Why, ...]) -> Explanation:
+    explanation = Explanation()
+    explanation.__dict__["reasons"] = reasons
+    return explanation
 
 
 def named(candidate: Candidate) -> str:
@@ -131,10 +160,11 @@ def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[
         return
     for feed in FEEDS:
         offered = composed.learnt.offered.get(feed.field)
+        related = {each.entry.id for each in offered.offers} if offered and known.task else set()
         pool: Any = offered.pool if offered is not None else _pool_of(known, feed)
         left = (each for each in pool if (feed.field, each.id) not in competing)
         for entry in islice(left, _MOST_OTHERS):
-            why = _other(composed, feed, offered, entry)
+            why = _other(composed, feed, offered, entry, is_related=entry.id in related)
             if why is not None:
                 yield why
 
@@ -148,7 +178,14 @@ def _pool_of(known: Known, feed: Feed) -> Sequence[Any]:
     return entries
 
 
-def _other(composed: Composition, feed: Feed, offered: Offered | None, entry: Any) -> Why | None:  # noqa: ANN401 - of any feed
+def _other(
+    composed: Composition,
+    feed: Feed,
+    offered: Offered | None,
+    entry: Any,  # noqa: ANN401 - of any feed
+    *,
+    is_related: bool,
+) -> Why | None:
     known = composed.learnt.known
     section = section_for(feed, entry)
     line = entry.lines.get(known.language) if known is not None else None
@@ -160,7 +197,7 @@ def _other(composed: Composition, feed: Feed, offered: Offered | None, entry: An
         reason = "withdrawn: tasks that it was handed to went worse"
     elif entry.id in offered.refuted:
         reason = "such tasks otherwise do as well or better, or it may be chance"
-    elif known.task and entry.id not in {each.entry.id for each in offered.offers}:
+    elif known.task and not is_related:
         reason = "not about this task"
     else:
         reason = "beyond the limit of its section"
