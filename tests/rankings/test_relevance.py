@@ -157,10 +157,10 @@ def test_where_nothing_tells_what_is_related_the_few_strongest_stand_in():
 
 
 def test_nobody_is_told_what_did_harm():
-    """Whichever document says so; `why` does."""
-    counted = advice(TASKS, lessons=LESSONS, withdrawn=("lesson:a", "memory:m1"))
+    """But `why` does."""
+    counted = advice(TASKS, lessons=LESSONS)
     known = {"memories": (memory("m1", "Sessions expire", 0.9), memory("m2", "Use uv", 0.5))}
-    answer = asked(counted, withdrawn=("memory:m2",), **known)
+    answer = asked(counted, withdrawn=("lesson:a", "memory:m1", "memory:m2"), **known)
     assert (ids(answer.lessons), answer.memories) == (["b"], ())
     assert {why.id for why in answer.why if why.reason.startswith("withdrawn")} == {
         "lesson:a", "memory:m1", "memory:m2",

@@ -167,8 +167,6 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         patterns: the estimates of patterns.
         kinds: kinds of task.
         past_tasks: past tasks by their texts.
-        withdrawn: ids of entries that are handed out no more because they did harm.
-        holdout: the share of tasks that gets nothing; None where the agent's setting decides.
     """
 
     project: str
@@ -181,8 +179,6 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     patterns: tuple[PatternEntry, ...] = ()
     kinds: tuple[KindEntry, ...] = ()
     past_tasks: PastTasks = PastTasks()
-    withdrawn: tuple[str, ...] = ()
-    holdout: float | None = None
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

@@ -57,8 +57,7 @@ class Known:
     @cached_property
     def withdrawn(self) -> frozenset[str]:
         """The ids of what is handed out no more."""
-        counted = () if self.advice is None else self.advice.withdrawn
-        return frozenset((*self.document.withdrawn, *counted))
+        return frozenset(self.document.withdrawn)
 
     @cached_property
     def patterns(self) -> Mapping[str, PatternEntry]:
