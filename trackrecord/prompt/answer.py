@@ -11,7 +11,7 @@ from trackrecord.wire.exposure import ExposureBody
 from .advice_document import AdviceDocument, LessonEntry
 from .candidates.partial_rules import DEFAULT_RULES
 from .candidates.rules import ContextRules
-from .compose import compose
+from .compose import Composition, compose
 from .document import (
     RankedCompetence,
     RankedFailure,
@@ -27,6 +27,11 @@ from .why import Explanation, Why
 
 _AS_THEY_ARE: Final = Handing()
 _UNEXPLAINED: Final = Explanation()
+# An agent asks the same few questions again and again.
+_MOST_REMEMBERED: Final = 8
+
+# What was composed of the same documents without a task, by the question.
+Compositions = dict[tuple[Any, ...], Composition]
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,7 @@ def answer_from(
     advice: AdviceDocument | None = None,
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
+    made: Compositions | None = None,
 ) -> Rankings:
     """Choose from a document what fits.
 
@@ -124,22 +130,32 @@ def answer_from(
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
+        made: what was composed of these documents before.
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
-    composed = compose(
-        document,
-        (),
-        rules,
-        task=task,
-        most=_most(limit, budget, rules),
-        budget=budget,
-        language=language,
-        memory_rules=memory_rules,
-        advice=advice,
-        wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
-        handing=handing,
-    )
+    most = _most(limit, budget, rules)
+    wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
+    question = rules, most, budget, language, wanted
+    # Without a task all follows from the documents, which seldom change between two prompts.
+    seen = made if not (task or handing.rates) else None
+    composed = None if seen is None else seen.get(question)
+    if composed is None:
+        composed = compose(
+            document,
+            (),
+            rules,
+            task=task,
+            most=most,
+            budget=budget,
+            language=language,
+            memory_rules=memory_rules,
+            advice=advice,
+            wanted=wanted,
+            handing=handing,
+        )
+        if seen is not None and len(seen) < _MOST_REMEMBERED:
+            seen[question] = composed
     selection, learnt = composed.selection, composed.learnt
     assignment = handing.assignment
     answer = Rankings(
@@ -173,4 +189,3 @@ def _most(limit: int | None, budget: int | None, rules: ContextRules) -> int | N
         return max(0, limit)
     # No budget has room for more.
     return None if budget is None else rules.max_learnt
-

@@ -94,6 +94,14 @@ class Known:
         made: dict[str, _Made] = derived[name]
         return made
 
+    def once_for_both(self, name: str, make: Callable[["Known"], Any]) -> Any:  # noqa: ANN401 - whatever is made
+        """Return what is made of both documents once, and not for each prompt."""
+        made_with, made = self.document.derived.get(name, (None, None))
+        if made is None or made_with is not self.advice:
+            made = make(self)
+            self.document.derived[name] = self.advice, made
+        return made
+
 
 def _usual_tools(advice: AdviceDocument) -> dict[str, float]:
     runs: dict[str, int] = {}
