@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from trackrecord.learning.competences.episodes import tools_of
+from trackrecord.learning.competences.signatures import tools_of
 
 from .advice_document import AdviceDocument, LessonEntry
 from .document import RankedCompetence, RankedFailure
