@@ -3,14 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, Expected, LessonEntry, PatternEntry
 from .document import RankingsDocument
-from .expectation import Expectation, expectation_of
+
+if TYPE_CHECKING:
+    from .expectation import Expectation
 
 _Made = TypeVar("_Made")
 
@@ -43,8 +45,11 @@ class Known:
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
-    def expectation(self) -> Expectation:
+    def expectation(self) -> "Expectation":
         """What similar past tasks say about the task."""
+        # Imported only where runs are counted: it takes an agent's memory.
+        from .expectation import Expectation, expectation_of
+
         if self.advice is None or not self.task:
             return Expectation()
         return expectation_of(self.advice, self.task)
@@ -52,7 +57,7 @@ class Known:
     @property
     def can_tell(self) -> bool:
         """Whether similar past tasks say what has to do with the task."""
-        return bool(self.expectation.similar)
+        return self.advice is not None and bool(self.expectation.similar)
 
     @cached_property
     def withdrawn(self) -> frozenset[str]:

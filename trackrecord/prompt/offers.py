@@ -10,14 +10,12 @@ from .advice_document import AdviceDocument, LessonEntry
 from .document import RankedCompetence, RankedFailure
 from .known import LEAST_PROBABLE, LEAST_RELEVANCE, Known
 from .offered import FEW, Offer, Offered, best_first, offers_of
-from .recommended import recommended_procedures
 from .relevance import (
     fitting_competences,
     fitting_memories,
     sharing_words,
     words_of_competence,
 )
-from .similar_tasks import past_tasks_for
 
 _Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
 
@@ -129,6 +127,11 @@ def _told_by_lessons(known: Known) -> frozenset[frozenset[str]]:
 
 def procedures_for(known: Known) -> Offered:
     """Offer the procedures that similar successes used."""
+    if known.advice is None:
+        return Offered()
+    # What is said only of runs is imported only where there are any: it takes an agent's memory.
+    from .recommended import recommended_procedures
+
     return Offered(
         [
             Offer(each, relevance, each.score, basis)
@@ -179,8 +182,10 @@ def memories_for(known: Known) -> Offered:
 
 def similar_tasks_for(known: Known) -> Offered:
     """Offer similar past tasks of which it is known what made the difference."""
-    if not known.task:
+    if not known.task or (known.advice is None and not known.document.past_tasks):
         return Offered()
+    from .similar_tasks import past_tasks_for
+
     told = [offer.entry.lines.get("en", "") for offer in lessons_for(known).offers]
     found = past_tasks_for(known, told)
     return Offered([Offer(each, each.score, each.score, "text") for each in found])
