@@ -1,7 +1,7 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from trackrecord.learning.advice.assignment import Arm
 from trackrecord.learning.memories.rules import MemoryRules
@@ -21,9 +21,13 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
+from .explanation import Explanation
 from .handed import Handing, exposure_of
 from .wanted import Wanted, usually_wanted
-from .why import Explanation, Why
+
+if TYPE_CHECKING:
+    # Agents that do not ask for it do without.
+    from .why import Why
 
 _AS_THEY_ARE: Final = Handing()
 _UNEXPLAINED: Final = Explanation()
@@ -87,7 +91,7 @@ class Rankings:
     _explanation: Explanation = field(default=_UNEXPLAINED, repr=False, compare=False)
 
     @property
-    def why(self) -> tuple[Why, ...]:
+    def why(self) -> "tuple[Why, ...]":
         """Why each line stands in the text, and why the best ten others do not."""
         return self._explanation.reasons
 

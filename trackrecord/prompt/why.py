@@ -1,7 +1,6 @@
 """Why a line stands in a prompt, and why another does not."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -47,34 +46,6 @@ class Why(msgspec.Struct, frozen=True, gc=False):
     score: float | None = None
     tokens: int | None = None
     text: str = ""
-
-
-class Explanation:
-    """Why lines stand in a text: found out when somebody asks, which few agents do.
-
-    Args:
-        composed: a prompt's text, without candidates of an agent's own; None for no text.
-        budget: the budget that it was composed for.
-    """
-
-    def __init__(self, composed: Composition | None = None, budget: int | None = None) -> None:
-        self._composed = composed
-        self._budget = budget
-
-    @cached_property
-    def reasons(self) -> tuple[Why, ...]:
-        """The reasons, see `why_of`."""
-        return () if self._composed is None else why_of(self._composed, self._budget)
-
-    def __reduce__(self) -> tuple[Callable[[tuple[Why, ...]], "Explanation"], tuple[Any, ...]]:
-        # A copy has the reasons, and not all that competed.
-        return _explained, (self.reasons,)
-
-
-def _explained(reasons: tuple[Why, ...]) -> Explanation:
-    explanation = Explanation()
-    explanation.__dict__["reasons"] = reasons
-    return explanation
 
 
 def named(candidate: Candidate) -> str:
