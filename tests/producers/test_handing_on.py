@@ -88,7 +88,9 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
             "trackrecord.learning.text.inert", "trackrecord.learning.patterns.texts",
             "trackrecord.learning.competences.texts", "trackrecord.learning.competences.rules",
             "trackrecord.learning.memories.texts", "trackrecord.learning.patterns.evidence",
-            "email.parser", "encodings.idna", "tomllib",
+            "trackrecord.learning.advice.runs", "trackrecord.prompt.similar_tasks",
+            "trackrecord.prompt.why", "trackrecord.prompt.context", "email.parser",
+            "encodings.idna", "tomllib",
         )
         trackrecord.publish(task_id="t", success=True)
         assert trackrecord.flush(30)

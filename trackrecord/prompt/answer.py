@@ -142,7 +142,7 @@ def answer_from(
     wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
     question = rules, most, budget, language, wanted
     # Without a task all follows from the documents, which seldom change between two prompts.
-    seen = made if not (task or handing.rates) else None
+    seen = made if not (task or handing.rates or handing.tried) else None
     composed = None if seen is None else seen.get(question)
     if composed is None:
         composed = compose(
