@@ -1,11 +1,13 @@
 """Keep the cached advice up to date with the runs on record.
 
 Advice is counted from up to twenty thousand runs at a time, so it is not counted after each batch:
-a project's advice is due again when its last count is twenty times as long ago as it took.
+a project's advice is due again when its last count is twenty times as long ago as it took. While
+many outcomes wait in the stream they are learnt first, for a minute at most.
 """
 
 import time
 from collections.abc import Sequence
+from math import inf
 
 import redis
 import structlog
@@ -14,7 +16,7 @@ from sqlalchemy import Engine
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
-from trackrecord.prompt.cache import cached_advice, write_advice
+from trackrecord.prompt.cache import CachedAdvice, cached_advice, write_advice
 from trackrecord.queries.advice import build_advice
 from trackrecord.store.advice.effect import harmful_entries, withdraw
 from trackrecord.store.database.engine import reading, writing
@@ -22,6 +24,9 @@ from trackrecord.store.outcomes.projects import project_id_of, project_revisions
 
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05
+# One task counts for so long, and leaves the other projects to the next one.
+_SLICE_S = 2.0
+_LONGEST_DELAY_S = 60.0
 
 _log = structlog.get_logger(__name__)
 
@@ -39,23 +44,42 @@ class Adviser:
         self._engine = engine
         self._client = client
         self._settings = settings
+        self._delayed_since: float | None = None
 
     def advise_due(self) -> int:
-        """Renew the advice of every project for which it is due; return how many there were."""
+        """Renew the advice of projects for which it is due; return how many there were.
+
+        The projects whose advice is missing or oldest come first.
+        """
+        if self._learning_comes_first():
+            return 0
+        started = time.monotonic()
         with reading(self._engine) as connection:
             revisions = project_revisions(connection)
         cached = cached_advice(self._client, self._settings, list(revisions), now=time.time())
         advised = 0
-        for project, revision in revisions.items():
+        for project in sorted(revisions, key=lambda name: -_age(cached.get(name))):
+            if time.monotonic() - started > _SLICE_S:
+                break
             known = cached.get(project)
             is_old = known is not None and known.age_s > self._settings.rankings_max_age_s
-            is_behind = known is None or (
-                known.revision < revision and known.age_s > known.cost_s / _SHARE
-            )
-            if is_behind or is_old:
+            if is_old or _is_behind(known, revisions[project]):
                 self.advise(project, force=is_old)
                 advised += 1
         return advised
+
+    def _learning_comes_first(self) -> bool:
+        """Return whether more outcomes wait than one batch takes, and have not for too long."""
+        if self._client.xlen(self._settings.keys.outcomes) <= self._settings.batch_size:
+            self._delayed_since = None
+            return False
+        now = time.monotonic()
+        if self._delayed_since is None:
+            self._delayed_since = now
+        if now - self._delayed_since < _LONGEST_DELAY_S:
+            return True
+        self._delayed_since = now
+        return False
 
     def advise(self, project: str, *, force: bool = False) -> None:
         """Count one project's advice, write it to the cache, and withdraw what hurts.
@@ -87,3 +111,14 @@ class Adviser:
             withdraw(connection, project_id, harmful, now=time.time())
         for each in harmful:
             _log.warning("entry_withdrawn", entry=each.entry, reason=why_withdrawn(each))
+
+
+def _age(known: CachedAdvice | None) -> float:
+    return inf if known is None else known.age_s
+
+
+def _is_behind(known: CachedAdvice | None, revision: int) -> bool:
+    """Return whether there are new runs, and the last count is long enough ago."""
+    if known is None:
+        return True
+    return known.revision < revision and known.age_s > known.cost_s / _SHARE

@@ -25,7 +25,9 @@ def note_runs(
         (project_ids[each.project], each.ended_at, row, each.received_at, each.success, each.digest)
         for row, each in recorded
     ]
-    insert_rows(connection, runs, _COLUMNS, sorted(rows, key=lambda row: row[:3]))
+    # In the order of their key, which no two share.
+    rows.sort()
+    insert_rows(connection, runs, _COLUMNS, rows)
 
 
 def clear_runs(connection: Connection, project_id: int) -> None:

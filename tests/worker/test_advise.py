@@ -1,0 +1,76 @@
+"""The cached advice follows the runs, without taking much of a worker's time."""
+
+from collections.abc import Callable
+
+import redis
+from working import body, publish
+
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.settings import Settings, load_settings
+from trackrecord_worker.services import Services
+
+
+def runs_advised(settings: Settings, project: str = "default") -> int | None:
+    """The number of runs that an agent's advice was counted from; None without any advice."""
+    advice = RankingsReader(settings).cached(project).advice
+    return None if advice is None else advice.runs
+
+
+def learn(worker: Services, client: redis.Redis, *bodies: bytes) -> None:
+    """Have outcomes learnt."""
+    publish(client, worker.settings, *bodies)
+    worker.drain.run()
+
+
+def test_advice_is_counted_again_after_new_runs_and_not_without(
+    worker: Services, store_settings: Settings, client: redis.Redis
+) -> None:
+    """Of each project that has some."""
+    learn(worker, client, body(1), body(1, project="other"))
+    assert worker.adviser.advise_due() == 2
+    assert (runs_advised(store_settings), runs_advised(store_settings, "other")) == (1, 1)
+    assert worker.adviser.advise_due() == 0
+    learn(worker, client, body(2))
+    # As if the last count had been long ago, compared with how long it took.
+    client.hset(store_settings.keys.rankings("default"), "advice_cost_s", "0")
+    assert worker.adviser.advise_due() == 1
+    assert runs_advised(store_settings) == 2
+
+
+def test_a_count_that_took_long_is_not_repeated_soon(
+    worker: Services, store_settings: Settings, client: redis.Redis
+) -> None:
+    """A twentieth of the time at most goes into it."""
+    learn(worker, client, body(1))
+    worker.adviser.advise("default")
+    client.hset(store_settings.keys.rankings("default"), "advice_cost_s", "3600")
+    learn(worker, client, body(2))
+    assert worker.adviser.advise_due() == 0
+    assert runs_advised(store_settings) == 1
+
+
+def test_what_waits_is_learnt_first(
+    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
+) -> None:
+    """While more outcomes wait than one batch takes, nothing is counted."""
+    settings = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 2})
+    worker = worker_of(settings)
+    learn(worker, client, body(1))
+    publish(client, settings, *(body(n) for n in range(2, 5)))
+    assert worker.adviser.advise_due() == 0
+    assert runs_advised(settings) is None
+    worker.drain.run()
+    assert worker.adviser.advise_due() == 1
+    assert runs_advised(settings) == 4
+
+
+def test_lost_advice_is_counted_again(
+    worker: Services, store_settings: Settings, client: redis.Redis
+) -> None:
+    """Whatever the cache lost."""
+    learn(worker, client, body(1))
+    worker.adviser.advise_due()
+    client.delete(store_settings.keys.rankings("default"))
+    assert worker.adviser.advise_due() == 1
+    worker.refresher.refresh_stale()
+    assert runs_advised(store_settings) == 1
