@@ -138,7 +138,7 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, sett
     write_document(client, settings, document(patterns=patterns, anti_patterns=warnings))
     questions = (
         {}, {"budget": None}, {"budget": 100}, {"limit": 5}, {"lang": "zh"}, {"budget": 0},
-        {"wanted": Wanted(include=frozenset({"anti_patterns"}))}, {"task": "ship it"},
+        {"wanted": Wanted(include=frozenset({"anti_patterns"}))},
     )  # fmt: skip
     first = [reader.read(project="p", **question) for question in questions]
     assert len({answer.prompt for answer in first}) == len(questions)
