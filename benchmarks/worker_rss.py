@@ -1,11 +1,15 @@
 """A worker's memory: it does not grow from many outcomes to very many."""
 
+import time
 from collections.abc import Iterator
 
 import psutil
 import redis
 
+from trackrecord.prompt.cache import cached_advice
 from trackrecord.settings import Settings
+from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord_worker.daemon import beat_command
 
 from .figures import Baseline, Figure, Measured, at_most
@@ -50,7 +54,25 @@ def _sizes(scale: Scale, settings: Settings, client: redis.Redis, pid: int) -> I
     for number, upto in enumerate((_WARM_UP, scale.memory_first, scale.memory_last)):
         _feed(settings, client, upto - done, seed=10 + number)
         done = upto
+        wait_until(
+            lambda: _all_is_advised(settings, client),
+            what="advice that knows all runs",
+            timeout_s=_TIMEOUT_S,
+            every_s=0.2,
+        )
         yield _resident(pid)
+
+
+def _all_is_advised(settings: Settings, client: redis.Redis) -> bool:
+    engine = connect_store(settings.effective_database_url)
+    with reading(engine) as connection:
+        revisions = project_revisions(connection)
+    engine.dispose()
+    known = cached_advice(client, settings, list(revisions), now=time.time())
+    return all(
+        project in known and known[project].revision == revision
+        for project, revision in revisions.items()
+    )
 
 
 def _feed(settings: Settings, client: redis.Redis, count: int, *, seed: int) -> None:

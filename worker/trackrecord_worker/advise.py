@@ -1,6 +1,6 @@
 """Keep the cached advice up to date with the runs on record.
 
-Advice is counted from up to twenty thousand runs at a time, so it is not counted after each batch:
+Advice is counted from up to ten thousand runs at a time, so it is not counted after each batch:
 a project's advice is due again when its last count is twenty times as long ago as it took. While
 many outcomes wait in the stream they are learnt first, for a minute at most.
 """
@@ -25,7 +25,7 @@ from trackrecord.store.outcomes.projects import project_id_of, project_revisions
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05
 # One task counts for so long, and leaves the other projects to the next one.
-_SLICE_S = 2.0
+_SLICE_S = 0.5
 _LONGEST_DELAY_S = 60.0
 
 _log = structlog.get_logger(__name__)

@@ -19,7 +19,7 @@ class AdviceRules:
             last count.
     """
 
-    max_runs: int = 20_000
+    max_runs: int = 10_000
 
     def __post_init__(self) -> None:
         require(1 <= self.max_runs <= 1_000_000, "max_runs must lie in 1..1000000")
