@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ..text.inert import bounded, one_line, unlabelled
 from ..text.language import Language
 
 _TOOL_LIMIT: Final = 80
@@ -121,6 +120,9 @@ def similar_task_line(text: str, difference: Difference, language: Language = "e
 # A line is written in each language, and of the same texts and tools for one task after another.
 @lru_cache(maxsize=1024)
 def _task_text(text: str) -> str:
+    # Imported with the first text: it takes an agent's memory.
+    from ..text.inert import bounded, one_line, unlabelled
+
     return unlabelled(bounded(_WHO.sub("", one_line(text, 4 * _TASK_LIMIT)), _TASK_LIMIT))
 
 
@@ -160,4 +162,6 @@ def _names(tools: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _name(tool: str) -> str:
+    from ..text.inert import one_line, unlabelled
+
     return unlabelled(one_line(tool, _TOOL_LIMIT))
