@@ -249,7 +249,8 @@ class _Subject:
         when = "" if self._at is None else f" at {iso(self._at)}"
         return (
             f"nothing in project {self._project!r} had the id {some_id!r}{when}; `patterns list`, "
-            "`criteria list`, `competences list` and `memories list` show what there is"
+            "`criteria list`, `competences list` and `memories list` show what there is, and "
+            "`lessons show` explains a lesson"
         )
 
 

@@ -65,7 +65,7 @@ class RecommendationQuality:
     Attributes:
         tasks: the tasks that were asked about.
         distinct: how many different sets of tools were recommended.
-        seed_distinct: the same by the seeds' rules.
+        seed_distinct: the same by `competences select --by seed`.
         commonest_share: how often the most frequent of them was recommended.
         silent: how often more information is needed.
         matches: for each method, the share of the task's successful runs that used just the
