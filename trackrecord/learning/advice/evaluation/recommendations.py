@@ -9,8 +9,9 @@ from random import Random
 from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
+from ..ballots import ballots_of
 from ..runs import Run
-from ..votes import ballots_of, recommend
+from ..votes import recommend
 from .measures import Figure, over_tasks
 from .seed_choice import choose_by_seed
 from .specific_tools import specific_tools
