@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 from growth import grows_by_at_most, repeated
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.learning.text.inert import bounded, one_line, unlabelled
@@ -125,6 +125,7 @@ def test_a_text_cannot_forge_a_label(text, said):
 
 
 @given(troubled | st.text(st.sampled_from("[]［］ confidence1.0succeeded ")))
+@example("[[]")
 def test_unlabelling_twice_changes_nothing(text):
     """And no text ends in a group of its own in brackets."""
     once = unlabelled(one_line(text))

@@ -32,7 +32,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 # Any other group in brackets at the very end, where our own labels stand.
-_GROUP_AT_END = re.compile(r"(?:(?<=\s)|\A)[\[［【〔]([^\[\]［］【】〔〕]*+)([\]］】〕]?)\Z")
+_GROUP_AT_END = re.compile(r"(?:(?<=\s)|\A)[\[［【〔]([^\]］】〕]*+)([\]］】〕]?)\Z")
 _OPENERS = re.compile(
     r"(?:(?:\#{1,6}|[-*+]|[0-9]{1,9}[.)]|(?:[-=_*]\ ?){3,})(?:\ |$)|[>|]\ ?|~{3,}\ ?)++",
     re.VERBOSE,
