@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         aspool,
         asummarise,
     )
+    from trackrecord_producers.composing import context
     from trackrecord_producers.errors_in_flight import (
         dropped_errors,
         error_context,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
         record_error,
         resolve_error,
     )
-    from trackrecord_producers.handing_out import context, rankings
+    from trackrecord_producers.handing_out import rankings
     from trackrecord_producers.outcome_fields import (
         AttemptFields,
         CostFields,
@@ -140,7 +141,7 @@ _HOMES = {
     "attempt": "trackrecord_producers.attempt",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
-    "context": "trackrecord_producers.handing_out",
+    "context": "trackrecord_producers.composing",
     "current_attempt": "trackrecord_producers.attempt",
     "dropped": "trackrecord_producers.publish",
     "dropped_errors": "trackrecord_producers.errors_in_flight",

@@ -19,7 +19,7 @@ _METHODS = {
     "votes": "votes of similar tasks",
     "commonest": "always the commonest success",
     "random": "a random past success",
-    "seed": "the seeds' rules",
+    "seed": "competence records (--by seed)",
 }
 
 
@@ -44,15 +44,15 @@ def _verdict_rows(
 ) -> Iterable[tuple[str, str, str]]:
     names = {
         "auc": "AUC",
-        "seed_auc": "AUC by the seeds' rules",
+        "seed_auc": "AUC by competence records",
         "log_loss": "log loss",
         "base_log_loss": "log loss of the base rate",
-        "seed_log_loss": "log loss by the seeds' rules",
+        "seed_log_loss": "log loss by competence records",
         "gain": "log loss below that of the base rate",
         "calibration_error": "calibration error",
         "calibration_floor": "calibration error of a perfect judge",
-        "coverage": "share of runs that more is known of",
-        "seed_coverage": "the same by the seeds' rules",
+        "coverage": "share of runs judged by more than the base rate",
+        "seed_coverage": "the same by competence records",
     }
     for name, said in names.items():
         again = None if recurring is None else getattr(recurring, name)
@@ -74,7 +74,7 @@ def _advice_rows(found: Evaluation) -> Iterable[tuple[str, ...]]:
 def _summary_rows(found: RecommendationQuality) -> Iterable[tuple[str, str]]:
     yield "tasks asked about", str(found.tasks)
     yield "different recommendations", str(found.distinct)
-    yield "different recommendations by the seeds' rules", str(found.seed_distinct)
+    yield "different recommendations by competence records", str(found.seed_distinct)
     yield "share of the most frequent recommendation", _cell(found.commonest_share)
     yield "share where more information is needed", _cell(found.silent)
     if found.right is not None:

@@ -99,10 +99,14 @@ def _print_recommended(found: RecommendedProcedures) -> None:
             for each in found.candidates
         ),
     )
+    if not found.similar:
+        click.echo("no similar task is on record; more information is needed")
+        return
     more = "; more information is needed" if found.needs_more else ""
+    votes = f"; the first has {found.confidence:.0%} of the votes" if found.candidates else ""
     click.echo(
-        f"{counted(found.count, 'candidate')} from {counted(found.similar, 'similar task')}; "
-        f"the first has {found.confidence:.0%} of the votes{more}"
+        f"{counted(found.count, 'candidate')} from {counted(found.similar, 'similar task')}"
+        f"{votes}{more}"
     )
 
 

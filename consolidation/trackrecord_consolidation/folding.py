@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from trackrecord.errors import InvalidOutcome
 from trackrecord.learning.competences.arguments import argument_types
-from trackrecord.learning.competences.episodes import NoProcedure, procedure_of, signature_of
+from trackrecord.learning.competences.episodes import NoProcedure, procedure_of
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.competences.tally import Argument, Episode, Order, Tally
 from trackrecord.learning.competences.triggers import canonical_conditions
 from trackrecord.store.competences.episodes import EpisodeRow, ReadEpisode

@@ -1,4 +1,4 @@
-"""The questions that an agent asks at prompt time; what a task is handed is recorded.
+"""The question for rankings that an agent asks at prompt time; what a task is handed is recorded.
 
 An exposure goes the way of an outcome, and the answer does not wait for it: a bounded queue, a
 background thread, Redis or the spool.
@@ -13,7 +13,6 @@ from typing import ParamSpec, Protocol, TypeVar
 import msgspec
 
 from trackrecord.prompt import client
-from trackrecord.prompt import context as context_
 from trackrecord.prompt.client import given_readers
 from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
 
@@ -32,7 +31,7 @@ _P = ParamSpec("_P")
 _A = TypeVar("_A", bound=_Answer)
 
 
-def _recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
+def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
     """Return a question whose answers are recorded where they have to do with a task."""
 
     @wraps(ask)
@@ -64,5 +63,4 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
     return exposure_id if accept(Waiting(body, names_project=True, kind="exposure")) else None
 
 
-rankings = _recorded(client.rankings)
-context = _recorded(context_.context)
+rankings = recorded(client.rankings)

@@ -76,6 +76,8 @@ def test_select_asks_the_successes_of_similar_tasks(competences, ids):
     assert [each["tool"] for each in first["record"]["recipe"]] == ["edit", "go_test"]
     nothing = competences("select", "paint the wall", "--json").json
     assert (nothing["candidates"], nothing["needs_more"]) == ([], True)
+    out = competences("select", "paint the wall").out
+    assert out.splitlines()[-1] == "no similar task is on record; more information is needed"
     without = competences("select", "--json").json
     assert {each["id"]: each["share"] for each in without["candidates"]} == {
         ids[BUILD]: pytest.approx(0.5),

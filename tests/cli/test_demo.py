@@ -1,4 +1,20 @@
-"""The demo, small: what it says of the effect is what was planted."""
+"""The demo, small: what it says of the effect is what was planted, and Ctrl-C ends it cleanly."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+
+def test_the_prompt_is_written_with_all_that_was_learnt(trackrecord):
+    """Lessons stand in it, and a procedure that succeeds in a fifth of its tasks does not."""
+    prompt = trackrecord("demo", "--outcomes", 4000, "--agents", 2, "--json").json["prompt"]
+    assert "- `issue_refund` succeeded in" in prompt
+    assert 'when "refund request": issue_refund [' not in prompt
 
 
 def test_the_measured_effect_covers_the_planted_one(trackrecord):
@@ -10,3 +26,40 @@ def test_the_measured_effect_covers_the_planted_one(trackrecord):
     assert effect["measured"]["tasks"]["given"] + effect["measured"]["tasks"]["withheld"] == 400
     assert success["low"] <= effect["planted"] <= success["high"]
     assert success["verdict"] == "helps"
+
+
+@pytest.mark.faults
+def test_ctrl_c_ends_the_demo_in_one_line(tmp_path):
+    """A terminal sends it to the agents, too; none of them says anything, and none is left."""
+    command = ["demo", "--agents", "2", "--outcomes", "1000000"]
+    with (tmp_path / "err").open("wb") as err:
+        demo = subprocess.Popen(
+            [sys.executable, "-m", "trackrecord_cli", *command],
+            stdout=subprocess.DEVNULL,
+            stderr=err,
+            start_new_session=True,
+        )
+        try:
+            agents = agents_of(demo)
+            os.killpg(demo.pid, signal.SIGINT)
+            assert demo.wait(timeout=100) == 130
+        finally:
+            demo.kill()
+            demo.wait()
+    assert (tmp_path / "err").read_text().split("\n") == ["", "trackrecord: interrupted", ""]
+    assert not [each for each in agents if each.is_running()]
+
+
+def agents_of(demo: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """Return the agents of a demo, once they are at work."""
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline:
+        found = [
+            each
+            for each in psutil.Process(demo.pid).children()
+            if "trackrecord_cli.demo.agent" in each.cmdline()
+        ]
+        if len(found) == 2 and all(each.num_threads() > 1 for each in found):
+            return found
+        time.sleep(0.05)
+    raise AssertionError

@@ -108,4 +108,8 @@ def test_before_anything_was_handed_out(learnt, trackrecord, project):
     learnt({"task_id": "t", "success": True})
     out = trackrecord("effect", "--project", project).out
     assert "pass task_id=" in out
+    assert (
+        "0% of the tasks are withheld advice now. Tasks without an outcome yet: 0. "
+        "Tasks for which there was nothing to hand out: 0." in out
+    )
     assert trackrecord("effect", "--project", "nobody").status == 1

@@ -105,6 +105,8 @@ def test_the_past_knows_nothing(taught):
         ((), "give either an ID, --procedure TOOLS or --run OUTCOME"),
         (("plan", "--procedure", "a"), "give either an ID, --procedure TOOLS or --run OUTCOME"),
         (("plan", "--task", "a"), "--task needs --procedure"),
+        (("--procedure", ""), "--procedure names no tool: join the names of its tools with +"),
+        (("--procedure", " + "), "--procedure names no tool: join the names of its tools with +"),
     ],
 )
 def test_a_question_that_is_none(trackrecord, arguments, message):

@@ -80,8 +80,12 @@ def test_tables_name_each_figure_beside_its_baselines(trackrecord, history):
     """For people; a pipe has no progress bar."""
     ran = trackrecord("evaluate", "jsonl", history(outcomes(12)), "--splits", "2")
     assert (ran.status, ran.err) == (0, "")
-    for said in ("24 runs of 12 tasks", "AUC", "log loss of the base rate", "always the commonest"):
+    for said in (
+        "24 runs of 12 tasks", "AUC by competence records", "log loss of the base rate",
+        "always the commonest", "competence records (--by seed)",
+    ):  # fmt: skip
         assert said in ran.out
+    assert "seeds" not in ran.out
 
 
 def test_torn_lines_are_named_in_one_line(trackrecord, history):
@@ -99,6 +103,7 @@ def test_torn_lines_are_named_in_one_line(trackrecord, history):
         (("jsonl", "{few}"), "at least 10 runs of 2 tasks, and found 3 runs of 2 tasks"),
         (("jsonl", "{one_task}"), "and found 12 runs of 1 task"),
         (("jsonl", "{empty}"), "and found 0 runs of 0 tasks"),
+        (("jsonl", "{other}"), "0 tasks; 12 records could not be read and counted nowhere; the"),
         (("csv", "{few}"), "'csv'"),
         (("jsonl", "{few}.gone"), "does not exist"),
         (("jsonl",), "Missing argument"),
@@ -116,6 +121,7 @@ def test_mistakes_are_one_line(trackrecord, history, tmp_path, arguments, said):
         "few": history(given[:3], "few"),
         "one_task": history([each | {"task_id": "t"} for each in given[:12]], "one_task"),
         "empty": history([], "empty"),
+        "other": history([each | {"task_id": 4711} for each in given[:12]], "other"),
         "torn": tmp_path / "torn.json",
     }
     ran = trackrecord("evaluate", *(each.format(**files) for each in arguments))

@@ -14,7 +14,7 @@ from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.advice.kinds import find_kinds
 from trackrecord.learning.advice.runs import Run
-from trackrecord.learning.competences.episodes import tools_of
+from trackrecord.learning.competences.signatures import tools_of
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning

@@ -33,8 +33,8 @@ def test_rankings_is_the_function_also_when_its_types_were_imported_first(agent)
         from trackrecord.prompt.answer import Rankings
         import trackrecord
         assert isinstance(trackrecord.rankings(), Rankings)
-        from trackrecord.prompt import client
-        assert trackrecord.rankings is client.rankings
+        from trackrecord_producers import handing_out
+        assert trackrecord.rankings is handing_out.rankings
         """
     )
     assert done.returncode == 0, done.stderr
@@ -88,7 +88,9 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
             "trackrecord.learning.text.inert", "trackrecord.learning.patterns.texts",
             "trackrecord.learning.competences.texts", "trackrecord.learning.competences.rules",
             "trackrecord.learning.memories.texts", "trackrecord.learning.patterns.evidence",
-            "email.parser", "encodings.idna", "tomllib",
+            "trackrecord.learning.advice.runs", "trackrecord.prompt.similar_tasks",
+            "trackrecord.prompt.why", "trackrecord.prompt.context", "email.parser",
+            "encodings.idna", "tomllib",
         )
         trackrecord.publish(task_id="t", success=True)
         assert trackrecord.flush(30)

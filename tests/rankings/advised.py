@@ -5,7 +5,7 @@ from array import array
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.task_index import build_index
-from trackrecord.learning.competences.episodes import signature_of
+from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
     AdviceDocument,
     Expected,

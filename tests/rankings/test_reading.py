@@ -1,8 +1,10 @@
 """Reading rankings at prompt time: from the cache, stale, empty, and never in the way."""
 
 import contextlib
+import pickle
 import socket
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +20,7 @@ from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_competence, present_pattern
+from trackrecord.prompt.wanted import Wanted
 from trackrecord.settings import load_settings
 
 NAMES = Recogniser()
@@ -126,6 +129,41 @@ def test_limit_and_budget_say_what_they_left_out(client, settings, reader):
     assert small.left_out == 27 - len(small.patterns)
     nothing = reader.read(project="p", budget=0)
     assert (nothing.prompt, nothing.left_out) == ("", 27)
+
+
+def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, settings, reader):
+    """Each question has its own answer, the same again as long as the rankings are the same."""
+    patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(60))
+    warnings = (pattern("big-bang", 1, 6),)
+    write_document(client, settings, document(patterns=patterns, anti_patterns=warnings))
+    questions = (
+        {}, {"budget": None}, {"budget": 100}, {"limit": 5}, {"lang": "zh"}, {"budget": 0},
+        {"wanted": Wanted(include=frozenset({"anti_patterns"}))},
+    )  # fmt: skip
+    first = [reader.read(project="p", **question) for question in questions]
+    assert len({answer.prompt for answer in first}) == len(questions)
+    again = [reader.read(project="p", **question) for question in questions]
+    assert [replace(answer, age_s=None) for answer in again] == [
+        replace(answer, age_s=None) for answer in first
+    ]
+    fresh = RankingsReader(settings)
+    write_document(client, settings, document(revision=2, patterns=patterns[:2]))
+    for question in questions:
+        answer = reader.read(project="p", **question)
+        assert replace(answer, age_s=None) == replace(
+            fresh.read(project="p", **question), age_s=None
+        )
+        assert len(answer.patterns) <= 2
+
+
+def test_a_copy_of_an_answer_explains_itself(client, settings, reader):
+    """An agent may hand its answer to another process before it asks why."""
+    patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(20))
+    write_document(client, settings, document(patterns=patterns))
+    answer = reader.read(project="p", budget=60)
+    copied = pickle.loads(pickle.dumps(answer))  # noqa: S301 - our own
+    assert {why.is_in for why in copied.why} == {True, False}
+    assert (copied, copied.why) == (answer, answer.why)
 
 
 def test_the_last_answer_stands_in_when_redis_goes_away(redis_server, settings):

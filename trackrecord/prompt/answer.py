@@ -1,8 +1,7 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from trackrecord.learning.advice.assignment import Arm
 from trackrecord.learning.memories.rules import MemoryRules
@@ -11,9 +10,8 @@ from trackrecord.wire.exposure import ExposureBody
 
 from .advice_document import AdviceDocument, LessonEntry
 from .candidates.partial_rules import DEFAULT_RULES
-from .candidates.rank import Scored
 from .candidates.rules import ContextRules
-from .compose import compose
+from .compose import Composition, compose
 from .document import (
     RankedCompetence,
     RankedFailure,
@@ -23,12 +21,21 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
+from .explanation import Explanation
 from .handed import Handing, exposure_of
-from .sections import SECTIONS
 from .wanted import Wanted, usually_wanted
-from .why import Why, why_of
+
+if TYPE_CHECKING:
+    # Agents that do not ask for it do without.
+    from .why import Why
 
 _AS_THEY_ARE: Final = Handing()
+_UNEXPLAINED: Final = Explanation()
+# An agent asks the same few questions again and again.
+_MOST_REMEMBERED: Final = 8
+
+# What was composed of the same documents without a task, by the question.
+Compositions = dict[tuple[Any, ...], Composition]
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,6 @@ class Rankings:
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.
         over_budget: which of them did not fit the budget: their ids, best first.
-        why: why each line stands in the text, and why the best ten others do not.
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether Redis is away and this is what it said last.
         problem: why the answer is empty or stale, None when all is well.
@@ -76,7 +82,6 @@ class Rankings:
     tokens: int = 0
     left_out: int = 0
     over_budget: tuple[str, ...] = ()
-    why: tuple[Why, ...] = ()
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
@@ -84,6 +89,12 @@ class Rankings:
     is_explored: bool = False
     propensity: float = 1.0
     exposure: ExposureBody | None = None
+    _explanation: Explanation = field(default=_UNEXPLAINED, repr=False, compare=False)
+
+    @property
+    def why(self) -> "tuple[Why, ...]":
+        """Why each line stands in the text, and why the best ten others do not."""
+        return self._explanation.reasons
 
     @classmethod
     def empty(cls, project: str, *, problem: str | None) -> Self:
@@ -106,6 +117,7 @@ def answer_from(
     advice: AdviceDocument | None = None,
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
+    made: Compositions | None = None,
 ) -> Rankings:
     """Choose from a document what fits.
 
@@ -123,22 +135,32 @@ def answer_from(
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
+        made: what was composed of these documents before.
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
-    composed = compose(
-        document,
-        (),
-        rules,
-        task=task,
-        most=_most(limit, budget, rules),
-        budget=budget,
-        language=language,
-        memory_rules=memory_rules,
-        advice=advice,
-        wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
-        handing=handing,
-    )
+    most = _most(limit, budget, rules)
+    wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
+    question = rules, most, budget, language, wanted
+    # Without a task all follows from the documents, which seldom change between two prompts.
+    seen = made if not (task or handing.rates or handing.tried) else None
+    composed = None if seen is None else seen.get(question)
+    if composed is None:
+        composed = compose(
+            document,
+            (),
+            rules,
+            task=task,
+            most=most,
+            budget=budget,
+            language=language,
+            memory_rules=memory_rules,
+            advice=advice,
+            wanted=wanted,
+            handing=handing,
+        )
+        if seen is not None and len(seen) < _MOST_REMEMBERED:
+            seen[question] = composed
     selection, learnt = composed.selection, composed.learnt
     assignment = handing.assignment
     answer = Rankings(
@@ -149,19 +171,21 @@ def answer_from(
         arm=assignment.arm,
         is_explored=assignment.is_explored,
         propensity=assignment.propensity,
-        exposure=exposure_of(handing, document, names_of(selection.taken)),
+        exposure=exposure_of(
+            handing, document, composed.taken_names if handing.task_id is not None else ()
+        ),
     )
     if assignment.is_withheld:
         return answer
-    taken: dict[str, Any] = learnt.taken(each.candidate for each in selection.taken)
+    taken: dict[str, Any] = composed.taken_entries
     return replace(
         answer,
         **taken,
         prompt=selection.text,
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
-        over_budget=names_of(selection.left_out),
-        why=why_of(composed, budget),
+        over_budget=composed.left_out_names,
+        _explanation=Explanation(composed, budget),
     )
 
 
@@ -170,13 +194,3 @@ def _most(limit: int | None, budget: int | None, rules: ContextRules) -> int | N
         return max(0, limit)
     # No budget has room for more.
     return None if budget is None else rules.max_learnt
-
-
-def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
-    """Return the ids of candidates among those of all kinds."""
-    candidates = [entry.candidate for entry in entries]
-    # The id of one that stands in another section than its kind's bears the prefix already. A
-    # thousand of them are named for each prompt, so this is one expression.
-    return tuple(
-        [each.id if each.section else SECTIONS[each.kind].prefix + each.id for each in candidates]
-    )

@@ -24,7 +24,7 @@ from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 
 from .advice_document import AdviceDocument, decode_advice
-from .answer import Rankings, answer_from
+from .answer import Compositions, Rankings, answer_from
 from .cache import Stamps, read_advice, read_document, read_stamps
 from .document import RankingsDocument, decode_document
 from .handed import Handing, handing_of
@@ -40,12 +40,14 @@ class Cached:
         advice: what is counted from its runs, None when that was not done yet.
         problem: what kept us from fresh ones, None when all is well.
         stamps: the stamps in the cache.
+        made: what was composed of these documents before.
     """
 
     document: RankingsDocument | None = None
     advice: AdviceDocument | None = None
     problem: str | None = None
     stamps: Stamps = field(default=Stamps())
+    made: Compositions = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass
@@ -92,6 +94,7 @@ class RankingsReader:
             advice=found.advice,
             wanted=wanted,
             handing=self.handing(found, name, task_id=task_id, task=task, explore=explore),
+            made=found.made,
         )
 
     def handing(
@@ -139,11 +142,13 @@ class RankingsReader:
         if stamps.rankings is None or stamps.rankings != seen.stamps.rankings:
             stamp, data = read_document(client, self.settings, project)
             document = None if data is None else decode_document(data)
-            seen = replace(seen, document=document, stamps=seen.stamps._replace(rankings=stamp))
+            stamps_now = seen.stamps._replace(rankings=stamp)
+            seen = replace(seen, document=document, stamps=stamps_now, made={})
         if stamps.advice != seen.stamps.advice:
             stamp, data = read_advice(client, self.settings, project)
             advice = None if data is None else decode_advice(data)
-            seen = replace(seen, advice=advice, stamps=seen.stamps._replace(advice=stamp))
+            stamps_now = seen.stamps._replace(advice=stamp)
+            seen = replace(seen, advice=advice, stamps=stamps_now, made={})
         return seen
 
 

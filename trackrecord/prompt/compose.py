@@ -1,7 +1,8 @@
 """The prompt engine: what competes for a prompt, ranked and chosen within a budget; no I/O."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from trackrecord.learning.memories.rules import MemoryRules
@@ -17,7 +18,7 @@ from .document import RankingsDocument
 from .handed import Handing
 from .known import Known
 from .learnt import LearntEntries, learnt_of
-from .sections import Feed
+from .sections import SECTIONS, Feed
 from .shares import Shared, by_shares, capped
 from .wanted import ALL, Wanted
 
@@ -41,6 +42,31 @@ class Composition:
     learnt: LearntEntries
     replaced: tuple[Scored, ...] = ()
     over_share: frozenset[int] = frozenset()
+
+    @cached_property
+    def taken_entries(self) -> dict[str, tuple[Any, ...]]:
+        """By field, the entries of the rankings that stand in the text, best first."""
+        return self.learnt.taken(each.candidate for each in self.selection.taken)
+
+    @cached_property
+    def taken_names(self) -> tuple[str, ...]:
+        """The ids of what stands in the text, best first."""
+        return names_of(self.selection.taken)
+
+    @cached_property
+    def left_out_names(self) -> tuple[str, ...]:
+        """The ids of what did not fit, best first."""
+        return names_of(self.selection.left_out)
+
+
+def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
+    """Return the ids of candidates among those of all kinds."""
+    candidates = [entry.candidate for entry in entries]
+    # The id of one that stands in another section than its kind's bears the prefix already. A
+    # thousand of them are named for each prompt, so this is one expression.
+    return tuple(
+        [each.id if each.section else SECTIONS[each.kind].prefix + each.id for each in candidates]
+    )
 
 
 def compose(

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, Expected, LessonEntry, PatternEntry
 from .document import RankingsDocument
-from .expectation import Expectation, expectation_of
+
+if TYPE_CHECKING:
+    from .expectation import Expectation
 
 _Made = TypeVar("_Made")
 
@@ -47,8 +49,11 @@ class Known:
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
-    def expectation(self) -> Expectation:
+    def expectation(self) -> "Expectation":
         """What similar past tasks say about the task."""
+        # Imported only where runs are counted: it takes an agent's memory.
+        from .expectation import Expectation, expectation_of
+
         if self.advice is None or not self.task:
             return Expectation()
         return expectation_of(self.advice, self.task)
@@ -56,7 +61,7 @@ class Known:
     @property
     def can_tell(self) -> bool:
         """Whether similar past tasks say what has to do with the task."""
-        return bool(self.expectation.similar)
+        return self.advice is not None and bool(self.expectation.similar)
 
     @cached_property
     def withdrawn(self) -> frozenset[str]:
@@ -96,6 +101,14 @@ class Known:
         if name not in derived:
             derived[name] = make(self.advice)
         made: dict[str, _Made] = derived[name]
+        return made
+
+    def once_for_both(self, name: str, make: Callable[["Known"], Any]) -> Any:  # noqa: ANN401 - whatever is made
+        """Return what is made of both documents once, and not for each prompt."""
+        made_with, made = self.document.derived.get(name, (None, None))
+        if made is None or made_with is not self.advice:
+            made = make(self)
+            self.document.derived[name] = self.advice, made
         return made
 
 

@@ -31,8 +31,8 @@ _BULLET: Final = "- "
 MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
 
 
-@dataclass(frozen=True)
-class Competing:
+# No work for the garbage collector: a prompt makes up to thousands of them.
+class Competing(msgspec.Struct, frozen=True, gc=False):
     """An entry that competes.
 
     Attributes:
@@ -167,7 +167,9 @@ def _drawn(offers: Sequence[Offer], feed: Feed, handing: Handing) -> Sequence[Of
     if feed.field not in handing.rates:
         return offers
     drawn = [
-        offer._replace(value=offer.relevance * handing.score(feed.field, offer.entry))
+        msgspec.structs.replace(
+            offer, value=offer.relevance * handing.score(feed.field, offer.entry)
+        )
         for offer in offers
     ]
     return sorted(drawn, key=lambda each: (-each.value, each.entry.id))

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
+
+import msgspec
 
 # What says that an entry has to do with a task.
 Basis = Literal["project", "tools", "kinds", "text", "votes"]
@@ -10,7 +12,8 @@ Basis = Literal["project", "tools", "kinds", "text", "votes"]
 FEW: Final = 3
 
 
-class Offer(NamedTuple):
+# No work for the garbage collector: a prompt makes hundreds of them.
+class Offer(msgspec.Struct, frozen=True, gc=False):
     """An entry that competes.
 
     Attributes:

@@ -1,17 +1,23 @@
 """What each section offers for a task: entries, with how much they have to do with it."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
 
-from trackrecord.learning.competences.episodes import tools_of
+from trackrecord.learning.competences.signatures import tools_of
 
 from .advice_document import AdviceDocument, LessonEntry
 from .document import RankedCompetence, RankedFailure
 from .known import LEAST_PROBABLE, LEAST_RELEVANCE, Known
 from .offered import FEW, Offer, Offered, best_first, offers_of
-from .recommended import recommended_procedures
-from .relevance import fitting_competences, fitting_memories
-from .similar_tasks import past_tasks_for
+from .relevance import (
+    fitting_competences,
+    fitting_memories,
+    sharing_words,
+    words_of_competence,
+)
+
+_Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
 
 # A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
 _LEAST_WORTH: Final = 0.02
@@ -20,6 +26,21 @@ _LESSONS: Final = "lessons"
 _ABOUT_PROCEDURES: Final = "never-succeeds"
 # Many procedures are looked at: failing always must be rarer than this by chance.
 _CHANCE: Final = 0.01
+
+
+@dataclass(frozen=True)
+class _Held(Generic[_Entry]):
+    """The entries of a field that the counts do not speak against; made once for both documents.
+
+    Attributes:
+        kept: the entries, best first.
+        refuted: the ids of the others.
+        words: each entry with what says which tasks it is about: its words, or its tools.
+    """
+
+    kept: list[_Entry]
+    refuted: frozenset[str]
+    words: list[tuple[_Entry, frozenset[str]]]
 
 
 def lessons_for(known: Known) -> Offered:
@@ -64,20 +85,26 @@ def failing_for(known: Known) -> Offered:
     pool = known.document.failing
     if known.advice is None:
         return Offered(offers_of(pool), pool=pool)
-    refuted = frozenset(each.id for each in pool if _may_be_chance(known, each))
-    told = _told_by_lessons(known)
-    kept = [
-        each for each in pool if each.id not in refuted and frozenset(tools_of(each.id)) not in told
-    ]
+    held: _Held[RankedFailure] = known.once_for_both("failing", _held_failures)
+    refuted, kept = held.refuted, held.kept
     if not known.task:
         return Offered(offers_of(kept), pool=pool, refuted=refuted)
     found = []
-    for each in kept:
-        tools = known.expectation.tools
-        relevance = min((tools.get(tool, 0.0) for tool in tools_of(each.id)), default=0.0)
+    tools = known.expectation.tools
+    for each, its_tools in held.words:
+        relevance = min((tools.get(tool, 0.0) for tool in its_tools), default=0.0)
         if relevance >= LEAST_PROBABLE:
             found.append(Offer(each, relevance, relevance * each.score, "tools"))
     return Offered(best_first(found), _general(known, kept), pool, refuted)
+
+
+def _held_failures(known: Known) -> "_Held[RankedFailure]":
+    pool = known.document.failing
+    refuted = frozenset(each.id for each in pool if _may_be_chance(known, each))
+    told = _told_by_lessons(known)
+    tools = [(each, frozenset(tools_of(each.id))) for each in pool if each.id not in refuted]
+    kept = [(each, its_tools) for each, its_tools in tools if its_tools not in told]
+    return _Held([each for each, _ in kept], refuted, kept)
 
 
 def _may_be_chance(known: Known, failure: RankedFailure) -> bool:
@@ -100,6 +127,11 @@ def _told_by_lessons(known: Known) -> frozenset[frozenset[str]]:
 
 def procedures_for(known: Known) -> Offered:
     """Offer the procedures that similar successes used."""
+    if known.advice is None:
+        return Offered()
+    # What is said only of runs is imported only where there are any: it takes an agent's memory.
+    from .recommended import recommended_procedures
+
     return Offered(
         [
             Offer(each, relevance, each.score, basis)
@@ -111,18 +143,23 @@ def procedures_for(known: Known) -> Offered:
 def competences_for(known: Known) -> Offered:
     """Offer records by how well their triggers fit the task."""
     pool = known.document.competences
-    if known.advice is not None:
-        refuted = frozenset(each.id for each in pool if not _holds(known, each))
-        kept = [each for each in pool if each.id not in refuted]
-    else:
-        refuted, kept = frozenset(), list(pool)
+    held: _Held[RankedCompetence] = known.once_for_both("competences", _held_competences)
+    refuted, kept = held.refuted, held.kept
     if not known.task:
         return Offered(offers_of(kept), pool=pool, refuted=refuted)
-    fitting = fitting_competences(kept, known.task)
+    fitting = fitting_competences(sharing_words(held.words, known.task), known.task)
     offers = [
         Offer(each, fit, each.score, "text") for each, fit in fitting if fit >= LEAST_RELEVANCE
     ]
     return Offered(offers, pool=pool, refuted=refuted)
+
+
+def _held_competences(known: Known) -> "_Held[RankedCompetence]":
+    pool = known.document.competences
+    kept = [each for each in pool if known.advice is None or _holds(known, each)]
+    ids = {each.id for each in kept}
+    refuted = frozenset(each.id for each in pool if each.id not in ids)
+    return _Held(kept, refuted, [(each, words_of_competence(each)) for each in kept])
 
 
 def _holds(known: Known, record: RankedCompetence) -> bool:
@@ -145,8 +182,10 @@ def memories_for(known: Known) -> Offered:
 
 def similar_tasks_for(known: Known) -> Offered:
     """Offer similar past tasks of which it is known what made the difference."""
-    if not known.task:
+    if not known.task or (known.advice is None and not known.document.past_tasks):
         return Offered()
+    from .similar_tasks import past_tasks_for
+
     told = [offer.entry.lines.get("en", "") for offer in lessons_for(known).offers]
     found = past_tasks_for(known, told)
     return Offered([Offer(each, each.score, each.score, "text") for each in found])

@@ -128,7 +128,9 @@ def _found_trials(known: Known) -> list[Offer]:
 
 def _as_drawn(known: Known, offers: Iterable[Offer]) -> list[Offer]:
     return best_first(
-        offer._replace(value=offer.relevance * known.drawn.get(offer.entry.id, offer.value))
+        msgspec.structs.replace(
+            offer, value=offer.relevance * known.drawn.get(offer.entry.id, offer.value)
+        )
         for offer in offers
         if offer.entry.id not in known.withdrawn
     )

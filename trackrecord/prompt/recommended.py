@@ -5,7 +5,7 @@ from typing import Final, Literal, TypeVar
 
 from trackrecord.learning.advice.texts import Gain, Usage, gain_line, procedure_line
 from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Voted
-from trackrecord.learning.competences.episodes import signature_of
+from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, ProcedureEntry

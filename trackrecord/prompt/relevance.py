@@ -38,6 +38,19 @@ def fitting_competences(
     return _ranked(found)
 
 
+def sharing_words(
+    competences: Iterable[tuple[RankedCompetence, frozenset[str]]], task: str
+) -> list[RankedCompetence]:
+    """Return the competences that have a word of a task; each stands beside all its words."""
+    asked = _words_remembered(task)
+    return [each for each, words in competences if not asked.isdisjoint(words)]
+
+
+def words_of_competence(competence: RankedCompetence) -> frozenset[str]:
+    """Return the words that a task is compared with."""
+    return frozenset().union(*map(words_of, (*competence.triggers, competence.instructions)))
+
+
 def _score_of(competence: RankedCompetence, similar: float | None) -> float:
     return selection_score(
         applicability=competence.confidence if similar is None else similar,

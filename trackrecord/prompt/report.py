@@ -12,12 +12,11 @@ from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import ExposureBody
 
 from .advice_document import AdviceDocument
-from .answer import names_of
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .candidates.tokenizer import Tokenizer
-from .compose import Composition, compose
+from .compose import Composition, compose, names_of
 from .document import RankingsDocument
 from .handed import Handing, exposure_of
 from .wanted import Wanted, usually_wanted

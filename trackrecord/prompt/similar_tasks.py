@@ -45,7 +45,7 @@ def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
     """
     if known.advice is None:
         found = similar_past_tasks(known.document.past_tasks, known.task)
-        return _merged(_masked(each) for each in found) if known.masks else _merged(found)
+        return _merged(found, masks=known.masks)
     groups: dict[str, list[Similar]] = {}
     for each in _telling(known, known.advice):
         text = _text_of(known.advice, each.position)[:_LONGEST]
@@ -139,18 +139,20 @@ def _masked(task: RankedTask) -> RankedTask:
     return msgspec.structs.replace(task, text=_masked_text(task.text), lines=lines)
 
 
+@lru_cache(maxsize=2048)
 def _masked_line(line: str) -> str:
     """Return a past task's line with its text masked; the label at its end stays."""
     text, bracket, label = line.rpartition(" [")
     return _masked_text(text) + bracket + label if bracket else _masked_text(line)
 
 
-def _merged(entries: Iterable[RankedTask]) -> list[RankedTask]:
+def _merged(entries: Iterable[RankedTask], *, masks: bool) -> list[RankedTask]:
     """Return the first of each group of entries with equal lines, with the count in its lines."""
     alike: dict[tuple[str, ...], list[RankedTask]] = {}
     for entry in entries:
-        alike.setdefault(tuple(entry.lines.values()), []).append(entry)
-    return [_counted(same[0], len(same)) for same in alike.values()]
+        lines: Iterable[str] = entry.lines.values()
+        alike.setdefault(tuple(map(_masked_line, lines) if masks else lines), []).append(entry)
+    return [_counted(_masked(same[0]) if masks else same[0], len(same)) for same in alike.values()]
 
 
 def _counted(entry: RankedTask, count: int) -> RankedTask:

@@ -131,10 +131,11 @@ def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[
         return
     for feed in FEEDS:
         offered = composed.learnt.offered.get(feed.field)
+        related = {each.entry.id for each in offered.offers} if offered and known.task else set()
         pool: Any = offered.pool if offered is not None else _pool_of(known, feed)
         left = (each for each in pool if (feed.field, each.id) not in competing)
         for entry in islice(left, _MOST_OTHERS):
-            why = _other(composed, feed, offered, entry)
+            why = _other(composed, feed, offered, entry, is_related=entry.id in related)
             if why is not None:
                 yield why
 
@@ -148,7 +149,14 @@ def _pool_of(known: Known, feed: Feed) -> Sequence[Any]:
     return entries
 
 
-def _other(composed: Composition, feed: Feed, offered: Offered | None, entry: Any) -> Why | None:  # noqa: ANN401 - of any feed
+def _other(
+    composed: Composition,
+    feed: Feed,
+    offered: Offered | None,
+    entry: Any,  # noqa: ANN401 - of any feed
+    *,
+    is_related: bool,
+) -> Why | None:
     known = composed.learnt.known
     section = section_for(feed, entry)
     line = entry.lines.get(known.language) if known is not None else None
@@ -160,7 +168,7 @@ def _other(composed: Composition, feed: Feed, offered: Offered | None, entry: An
         reason = "withdrawn: tasks that it was handed to went worse"
     elif entry.id in offered.refuted:
         reason = "such tasks otherwise do as well or better, or it may be chance"
-    elif known.task and entry.id not in {each.entry.id for each in offered.offers}:
+    elif known.task and not is_related:
         reason = "not about this task"
     else:
         reason = "beyond the limit of its section"

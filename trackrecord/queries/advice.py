@@ -13,7 +13,7 @@ from trackrecord.learning.advice.lessons.lesson import LessonState
 from trackrecord.learning.advice.past_tasks import PastTask, past_tasks_of
 from trackrecord.learning.advice.runs import Run
 from trackrecord.learning.advice.task_index import build_index
-from trackrecord.learning.competences.episodes import signature_of
+from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
     AdviceDocument,
     Expected,

@@ -9,10 +9,10 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
 from trackrecord.learning.competences.document import Reading, document_of
-from trackrecord.learning.competences.episodes import signature_of
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import salience_now
+from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.presentation import present_competence
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import (

@@ -1,9 +1,9 @@
 """Whether advice helps, as the command line and explanations show it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -19,7 +19,10 @@ from trackrecord.store.advice.effect_decisions import (
 from trackrecord.times import iso
 
 from .project_rows import project_row
-from .short_ids import whole_id
+from .short_ids import matching, whole_id
+
+# What the ids of entries of some kinds begin with in a prompt, unlike in the lists of their kind.
+_KINDS: Final = ("lesson:", "memory:", "failing:", "procedure:", "task:", "skill-")
 
 
 @dataclass(frozen=True)
@@ -133,4 +136,24 @@ def decided_entry(connection: Connection, project: str, given: str) -> str:
         f"no entry {given!r} was handed to a task of project {project!r} that ended; "
         "`trackrecord effect --by entry` lists those that were"
     )
-    return whole_id(given, [each for each in sorted(known) if each.startswith(given)], unknown)
+    return whole_id(given, entries_named(given, known), unknown)
+
+
+def entries_named(given: str, known: Iterable[str]) -> list[str]:
+    """Return the entry that has the given id, else those whose id begins with it.
+
+    What stands before the id that other commands show, such as `lesson:`, may be left out. Fewer
+    than four characters stand for themselves alone.
+    """
+    known = sorted(known)
+    if given in known:
+        return [given]
+    bare = {each: _without_kind(each) for each in known}
+    if same := [each for each in known if bare[each] == given]:
+        return same
+    return [each for each in known if matching(given, (each, bare[each]))]
+
+
+def _without_kind(entry: str) -> str:
+    kind = next((each for each in _KINDS if entry.startswith(each)), "")
+    return entry[len(kind) :]

@@ -11,8 +11,8 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.estimates.estimates import Estimate
 from trackrecord.learning.advice.estimates.wording import why
-from trackrecord.learning.competences.episodes import signature_of, tools_of
 from trackrecord.learning.competences.explanation import explain_competence
+from trackrecord.learning.competences.signatures import signature_of, tools_of
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.memories.explanation import explain_memory
 from trackrecord.learning.patterns.explanation import explain_pattern
@@ -249,7 +249,8 @@ class _Subject:
         when = "" if self._at is None else f" at {iso(self._at)}"
         return (
             f"nothing in project {self._project!r} had the id {some_id!r}{when}; `patterns list`, "
-            "`criteria list`, `competences list` and `memories list` show what there is"
+            "`criteria list`, `competences list` and `memories list` show what there is, and "
+            "`lessons show` explains a lesson"
         )
 
 

@@ -9,6 +9,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.verdict.model import Term, fit
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.times import iso
 
 from .explain import Explained
 from .project_rows import project_row
@@ -51,8 +52,7 @@ def explain_run(
     runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
     asked = next((run for run in runs if run.outcome == row), None)
     if asked is None:
-        message = f"outcome {whole!r} is not among the newest {len(runs)} runs, which are compared"
-        raise UnknownId(message)
+        raise UnknownId(_not_compared(whole, len(runs), settings.rules.advice.max_runs, at))
     now = time.time() if at is None else at
     judged = fit(runs, now=now, half_life_days=settings.decay.half_life_days).probability(asked)
     return Explained(
@@ -66,6 +66,12 @@ def explain_run(
         to_change=(),
         rebuild_due=(),
     )
+
+
+def _not_compared(outcome_id: str, count: int, limit: int, at: float | None) -> str:
+    if at is not None and count < limit:
+        return f"outcome {outcome_id!r} was not on record at {iso(at)}"
+    return f"outcome {outcome_id!r} is not among the newest {count} runs, which are compared"
 
 
 def _line(term: Term) -> str:

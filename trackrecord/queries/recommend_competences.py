@@ -8,20 +8,20 @@ from typing import Any
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.advice.ballots import ballots_of
 from trackrecord.learning.advice.votes import (
     NEEDS_MORE_BELOW,
     Ballots,
     Recommendation,
     Voted,
-    ballots_of,
     recommend,
 )
 from trackrecord.learning.competences.document import Reading
-from trackrecord.learning.competences.episodes import signature_of
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import DERIVED_FROM, Competence, competence_id
 from trackrecord.learning.competences.revision import SUPERSEDES
 from trackrecord.learning.competences.rules import Status
+from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
 

@@ -165,10 +165,9 @@ def _print_overall(found: MeasuredEffect) -> None:
     for line in conclusion(report):
         out.print(line, markup=False)
     holdout = f"{100 * found.holdout:g}% of the tasks are withheld advice now"
-    waiting = sum(report.open)
     out.print(
-        f"{holdout}; {waiting} handed-out tasks have no outcome yet, and {report.empty} had "
-        "nothing to be handed out.",
+        f"{holdout}. Tasks without an outcome yet: {sum(report.open)}. Tasks for which there was "
+        f"nothing to hand out: {report.empty}.",
         markup=False,
     )
     for name in found.decisions.withdrawn:

@@ -63,7 +63,7 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
     settings, _ = settings_for(None)
     bad: list[BadLine] = []
     runs = _learn(form, paths, settings, bad)
-    _require_enough(runs)
+    _require_enough(runs, bad)
     with progress_bar() as progress:
         progress.disable = progress.disable or as_json
         shown = progress.add_task("evaluating", total=2 * splits, visible=not as_json)
@@ -77,7 +77,7 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
         )
     _print(found, as_json=as_json)
     if bad:
-        _say_left_out(bad)
+        click.echo(f"trackrecord: {_left_out(bad)}", err=True)
     return BAD_INPUT if bad else 0
 
 
@@ -115,7 +115,7 @@ def _given(
                 yield given.outcome_id, given.body
 
 
-def _require_enough(runs: Sequence[Run]) -> None:
+def _require_enough(runs: Sequence[Run], bad: Sequence[BadLine]) -> None:
     from trackrecord.learning.advice.evaluation.evaluate import LEAST_RUNS, LEAST_TASKS
     from trackrecord.queries.status import counted
 
@@ -125,6 +125,8 @@ def _require_enough(runs: Sequence[Run]) -> None:
             f"an evaluation needs at least {LEAST_RUNS} runs of {LEAST_TASKS} tasks, "
             f"and found {counted(len(runs), 'run')} of {counted(tasks, 'task')}"
         )
+        if bad:
+            message = f"{message}; {_left_out(bad)}"
         raise click.UsageError(message)
 
 
@@ -153,12 +155,11 @@ def _print(found: Evaluation, *, as_json: bool) -> None:
         print_evaluation(found)
 
 
-def _say_left_out(bad: Sequence[BadLine]) -> None:
+def _left_out(bad: Sequence[BadLine]) -> str:
     from trackrecord.queries.status import counted
 
     first = bad[0]
-    click.echo(
-        f"trackrecord: {counted(len(bad), 'record')} could not be read and counted nowhere; "
-        f"the first is {first.place}: {first.reason}",
-        err=True,
+    return (
+        f"{counted(len(bad), 'record')} could not be read and counted nowhere; "
+        f"the first is {first.place}: {first.reason}"
     )

@@ -55,6 +55,9 @@ def command(
     if task is not None and procedure is None:
         message = "--task needs --procedure"
         raise click.UsageError(message)
+    if procedure is not None and not procedure.strip(" +"):
+        message = "--procedure names no tool: join the names of its tools with +"
+        raise click.UsageError(message)
     with read_store(project) as (connection, settings, name):
         if procedure is not None:
             explained = explain_procedure(connection, settings, name, procedure, task=task, at=at)

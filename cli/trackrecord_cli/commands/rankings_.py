@@ -116,7 +116,8 @@ def _document(answer: Rankings, at: float | None) -> dict[str, Any]:
     from trackrecord.prompt.sections import FEEDS
     from trackrecord.times import iso
 
-    document = dict(vars(answer)) | {"as_of": iso(at)}
+    document = {name: value for name, value in vars(answer).items() if name[0] != "_"}
+    document |= {"why": answer.why, "as_of": iso(at)}
     for feed in FEEDS:
         document[feed.field] = [_without_lines(entry) for entry in document[feed.field]]
     return document

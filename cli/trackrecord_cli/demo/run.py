@@ -6,7 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -19,8 +19,10 @@ from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.prompt.answer import Rankings
+from trackrecord.prompt.cache import cached_advice
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
+from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
@@ -29,7 +31,7 @@ from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.status import read_store_status
-from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
+from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, revision_of
 from trackrecord.store.patterns.read import read_standings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
@@ -125,6 +127,7 @@ def _simulate(
         _until(lambda: consolidations() > 0)
         reader = RankingsReader(settings)
         _until(lambda: bool(reader.read(project=PROJECT).competences))
+        _until_advised(settings, engine)
         with reading(engine) as connection:
             project_id = project_id_of(connection, PROJECT)
             assert project_id is not None  # noqa: S101 - its outcomes have been learnt
@@ -144,6 +147,19 @@ def _simulate(
         )
     finally:
         engine.dispose()
+
+
+def _until_advised(settings: Settings, engine: Engine) -> None:
+    """Wait until the cached advice is counted from all that was learnt."""
+
+    def advised() -> bool:
+        with reading(engine) as connection:
+            found = revision_of(connection, PROJECT)
+        known = cached_advice(client, settings, [PROJECT], now=time.time()).get(PROJECT)
+        return found is not None and known is not None and known.revision >= found[1]
+
+    with closing(worker_client(settings)) as client:
+        _until(advised)
 
 
 def _follow(
@@ -203,6 +219,8 @@ def _fleet(
                 *more,
             ],
             env=environment,
+            # Ctrl-C reaches the terminal's whole foreground; the demo ends its agents itself.
+            start_new_session=True,
         )
         for agent in range(agents)
     ]  # fmt: skip

@@ -167,7 +167,19 @@ def test_recommended_is_what_does_better_than_such_tasks_do_otherwise():
     assert found.procedure("r").is_worth_recommending
     alone = estimates(many(0, "a", 7, 10)).procedure("a")
     assert not alone.effect.is_known
-    assert "nothing else was tried at such tasks" in why(alone)
+    said = why(alone)
+    assert "nothing else was tried at comparable tasks, so its effect is not known" in said
+    # Nobody knows how such tasks go otherwise: the project's rate is expected, not seen.
+    assert any(line.startswith("without it, such tasks are expected to") for line in said)
+
+
+def test_a_procedure_that_nobody_tried_is_not_set_against_others():
+    """The rate of a kind of task is drawn towards the project's; no effect is talked of."""
+    found = estimates([*many(0, "a", 7, 10, trigger="easy"), *many(20, "b", 2, 10, trigger="hard")])
+    first, counts, expected = why(found.procedure("new", found.kinds.position_for(trigger="hard")))
+    assert "no run of it is on record; such tasks succeed in" in first
+    assert "level of the kind: 2 of 10 runs succeeded" in counts
+    assert expected.startswith("tasks of the project succeed in 45%; the expected rate of 45%")
 
 
 def test_runs_of_one_task_are_compared_with_each_other():

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.learning.advice.ballots import ballots_of
 from trackrecord.learning.advice.runs import Run, Step
 from trackrecord.learning.advice.task_index import build_index
-from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Ballots, ballots_of, recommend
+from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Ballots, recommend
 from trackrecord.learning.numbers.decay import DAY
 
 NOW = 1_780_000_000.0

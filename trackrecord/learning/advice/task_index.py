@@ -80,11 +80,8 @@ class TaskIndex(msgspec.Struct, frozen=True, array_like=True, gc=False):
         # Numbers first: pairs are made only of what may be among the best.
         scores = [dot / norms[position] for position, dot in dots.items()]
         least = min(nlargest(most, scores), default=0.0)
-        best = sorted(
-            (-score, position)
-            for position, score in zip(dots, scores, strict=True)
-            if score >= least
-        )
+        found = zip(dots, scores, strict=True)
+        best = sorted([(-score, position) for position, score in found if score >= least])
         return [(position, min(1.0, -score / length)) for score, position in best[:most]]
 
 

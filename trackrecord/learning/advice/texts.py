@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ..text.inert import bounded, one_line, unlabelled
 from ..text.language import Language
 
 _TOOL_LIMIT: Final = 80
@@ -129,9 +129,17 @@ def similar_task_line(text: str, difference: Difference, language: Language = "e
         difference: what told its successes from its failures.
         language: of the text.
     """
-    said = unlabelled(bounded(_WHO.sub("", one_line(text, 4 * _TASK_LIMIT)), _TASK_LIMIT))
     told = (_told_zh if language == "zh" else _told_en)(difference)
-    return f"- {said} [{told}]"
+    return f"- {_task_text(text)} [{told}]"
+
+
+# A line is written in each language, and of the same texts and tools for one task after another.
+@lru_cache(maxsize=1024)
+def _task_text(text: str) -> str:
+    # Imported with the first text: it takes an agent's memory.
+    from ..text.inert import bounded, one_line, unlabelled
+
+    return unlabelled(bounded(_WHO.sub("", one_line(text, 4 * _TASK_LIMIT)), _TASK_LIMIT))
 
 
 def _told_en(told: Difference) -> str:
@@ -165,4 +173,11 @@ def _listed(tools: Sequence[str]) -> str:
 
 
 def _names(tools: Sequence[str]) -> list[str]:
-    return [unlabelled(one_line(tool, _TOOL_LIMIT)) for tool in tools]
+    return [_name(tool) for tool in tools]
+
+
+@lru_cache(maxsize=1024)
+def _name(tool: str) -> str:
+    from ..text.inert import one_line, unlabelled
+
+    return unlabelled(one_line(tool, _TOOL_LIMIT))

@@ -6,7 +6,7 @@ the successes vote on each tool by itself.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
@@ -14,9 +14,7 @@ from math import fsum
 from typing import Final
 
 from ..numbers.decay import DecayRules, decayed
-from .past_tasks import PastTask, past_tasks_of
-from .runs import Run
-from .task_index import TaskIndex, build_index
+from .task_index import TaskIndex
 
 # A weaker top share of the votes is no recommendation.
 NEEDS_MORE_BELOW: Final = 0.3
@@ -115,28 +113,6 @@ class Recommendation:
     def needs_more(self) -> bool:
         """Whether the votes are too scattered to act on, or there are none."""
         return self.confidence < NEEDS_MORE_BELOW
-
-
-def ballots_of(runs: Iterable[Run]) -> Ballots:
-    """Return the votes of runs; neither their order nor their number of deliveries matters."""
-    tasks = past_tasks_of({run.outcome: run for run in runs}.values())
-    procedures = sorted({tuple(sorted(order)) for task in tasks for order in task.tallies})
-    positions = {tools: position for position, tools in enumerate(procedures)}
-    return Ballots(
-        build_index([task.text for task in tasks]),
-        [_tallies(task, positions) for task in tasks],
-        procedures,
-    )
-
-
-def _tallies(task: PastTask, positions: Mapping[tuple[str, ...], int]) -> list[Tally]:
-    """Return the runs of a text by procedure, whatever the order of its tools."""
-    merged: dict[int, tuple[int, int, float]] = {}
-    for order, (successes, failures, last) in task.tallies.items():
-        position = positions[tuple(sorted(order))]
-        known = merged.get(position, (0, 0, last))
-        merged[position] = (known[0] + successes, known[1] + failures, max(known[2], last))
-    return sorted((position, *tally) for position, tally in merged.items())
 
 
 def recommend(

@@ -1,22 +1,16 @@
 """Episodes: derive the procedure from a run of tool calls."""
 
-import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from .rules import CompetenceRules
 
-JOINT = "+"
 # The actor of calls that the other side of a conversation makes, in its own systems.
 USER = "user"
-ESCAPE = "\\"
-_NAME: Final = re.compile(r"(?:\\[+\\]|[^+])+")
-_ESCAPED: Final = re.compile(r"\\([+\\])")
 
 
 class Call(Protocol):
@@ -73,30 +67,6 @@ def procedure_of(rules: CompetenceRules, calls: Sequence[Call]) -> tuple[str, ..
     if max(map(len, order)) > rules.max_tool_chars:
         return NoProcedure.LONG_NAME
     return order
-
-
-@lru_cache(maxsize=4096)
-def signature_of(order: tuple[str, ...]) -> str:
-    """Return the tool names of a procedure, sorted and joined with `+`.
-
-    A `+` inside a name is escaped with a backslash, and so is a backslash: different procedures
-    never share a signature.
-    """
-    return JOINT.join(_escaped(name) for name in sorted(order))
-
-
-def tools_of(signature: str) -> tuple[str, ...]:
-    """Return the tool names that a signature joins, stripped, sorted, each once.
-
-    Whoever types one need not sort it. A backslash in front of a `+` or of a backslash is an
-    escape, as in `signature_of`.
-    """
-    names = (_ESCAPED.sub(r"\1", name).strip() for name in _NAME.findall(signature))
-    return tuple(sorted({name for name in names if name}))
-
-
-def _escaped(name: str) -> str:
-    return name.replace(ESCAPE, ESCAPE * 2).replace(JOINT, ESCAPE + JOINT)
 
 
 def in_order(calls: Sequence[AnyCall]) -> Iterable[AnyCall]:

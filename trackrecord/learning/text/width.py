@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import cache
-from unicodedata import normalize
 
 
 def one_width(text: str) -> str:
@@ -14,8 +13,11 @@ def one_width(text: str) -> str:
 def _forms() -> Mapping[int, str]:
     """Return the usual forms of the characters that have one.
 
-    They are looked up for the first text that is not ASCII: it takes a quarter of a megabyte.
+    They are looked up for the first text that is not ASCII: it takes a quarter of a megabyte, and
+    the import of the tables as much again.
     """
+    from unicodedata import normalize
+
     # Character by character: normalising a whole text takes time that grows with the square of a
     # run of combining marks, and whoever writes a text chooses how long that is.
     return {

@@ -39,6 +39,8 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
 
     def at(self, score: float) -> "Scored":
         """Return the same candidate with another score."""
+        if score == self.score:
+            return self
         is_last, _, priority, name, kind = self.order
         order = (is_last, -score, priority, name, kind)
         return Scored(self.candidate, score, self.tokens, order)

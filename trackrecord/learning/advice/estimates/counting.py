@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TypeVar
 
-from ...competences.episodes import signature_of
+from ...competences.signatures import signature_of
 from ...numbers.decay import decayed
 from ..kinds import Kinds
 from ..runs import Run

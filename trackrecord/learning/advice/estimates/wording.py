@@ -42,7 +42,7 @@ def rate_in_words(posterior: Posterior, tally: Tally, where: str = "") -> str:
 def effect_in_words(effect: Effect) -> str:
     """Return the difference to what such tasks do otherwise."""
     if not effect.is_known:
-        return "nothing else was tried at such tasks"
+        return "nothing else was tried at comparable tasks, so its effect is not known"
     points = _points(effect.difference)
     between = f"({_points(effect.low):+d} to {_points(effect.high):+d})"
     if points == 0:
@@ -53,7 +53,7 @@ def effect_in_words(effect: Effect) -> str:
 
 def why(estimate: Estimate) -> tuple[str, ...]:
     """Return the lines that explain an estimate, from its level to its effect."""
-    tally, posterior, effect = estimate.tally, estimate.posterior, estimate.effect
+    tally, effect = estimate.tally, estimate.effect
     lines = [f"estimate: {sentence(estimate)}"]
     if estimate.level is Level.PROJECT:
         return tuple(lines)
@@ -62,11 +62,10 @@ def why(estimate: Estimate) -> tuple[str, ...]:
         f"{counted(tally.runs, 'run')} succeeded; weighed by age, {tally.decayed_successes:.2f} of "
         f"{tally.decayed_runs:.2f}"
     )
-    lines.append(
-        f"such tasks succeed in {percent(estimate.usual, 1)}% otherwise; the expected rate of "
-        f"{percent(estimate.prior, 1)}% weighs as much as {PRIOR_STRENGTH:.0f} runs, which gives "
-        f"{percent(posterior.mean, 1)}%"
-    )
+    if estimate.level is Level.KIND:
+        lines.append(f"tasks of the project {_expected(estimate, 'succeed in')}")
+        return tuple(lines)
+    lines.append(f"without it, such tasks {_expected(estimate, 'are expected to succeed in')}")
     if effect.is_known:
         lines.append(
             "compared within the same task where it was tried several times, else within the kind "
@@ -76,6 +75,14 @@ def why(estimate: Estimate) -> tuple[str, ...]:
     else:
         lines.append(effect_in_words(effect))
     return tuple(lines)
+
+
+def _expected(estimate: Estimate, verb: str) -> str:
+    return (
+        f"{verb} {percent(estimate.usual, 1)}%; the expected rate of "
+        f"{percent(estimate.prior, 1)}% weighs as much as {PRIOR_STRENGTH:.0f} runs, which gives "
+        f"{percent(estimate.posterior.mean, 1)}%"
+    )
 
 
 def counted(count: int, noun: str) -> str:

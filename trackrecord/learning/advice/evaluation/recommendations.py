@@ -9,8 +9,9 @@ from random import Random
 from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
+from ..ballots import ballots_of
 from ..runs import Run
-from ..votes import ballots_of, recommend
+from ..votes import recommend
 from .measures import Figure, over_tasks
 from .seed_choice import choose_by_seed
 from .specific_tools import specific_tools
@@ -64,7 +65,7 @@ class RecommendationQuality:
     Attributes:
         tasks: the tasks that were asked about.
         distinct: how many different sets of tools were recommended.
-        seed_distinct: the same by the seeds' rules.
+        seed_distinct: the same by `competences select --by seed`.
         commonest_share: how often the most frequent of them was recommended.
         silent: how often more information is needed.
         matches: for each method, the share of the task's successful runs that used just the

@@ -1,4 +1,4 @@
-"""The choice of the seeds' rules, the baseline of recommendations: a mean of three signals."""
+"""The choice of `competences select --by seed`, the baseline of recommendations."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from ..runs import Run
 
 
 def choose_by_seed(runs: Iterable[Run], rules: CompetenceRules, task: str) -> frozenset[str] | None:
-    """Return the tools of the record that the seeds' rules select; None if there is no record.
+    """Return the tools of the record that `--by seed` selects; None if there is no record.
 
     Only how well the words fit and the raw success rate tell records apart: recorded runs are
     equally recent.

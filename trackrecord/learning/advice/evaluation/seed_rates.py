@@ -1,4 +1,4 @@
-"""The rates of competence records, which are made by the seeds' rules: the baseline of verdicts."""
+"""The rates of competence records: the baseline of verdicts."""
 
 from collections import Counter
 from collections.abc import Iterable

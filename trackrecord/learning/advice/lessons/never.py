@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from ...competences.episodes import signature_of
+from ...competences.signatures import signature_of
 from .chance import discoveries, share_interval
 from .finding import Finding
 from .history import Caller, History

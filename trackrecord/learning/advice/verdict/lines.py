@@ -32,7 +32,7 @@ def steps_line(effects: Sequence[FeatureEffect]) -> str:
 def neighbours_line(around: Neighbourhood) -> str:
     """Return how the neighbours went."""
     if not around.runs:
-        return "no similar task used a tool that it used"
+        return "no similar task that shares a tool with it is known"
     return (
         f"{around.successes} of {_counted(around.runs, 'run')} of "
         f"{_counted(around.tasks, 'similar task')} with tools in common succeeded"
