@@ -107,7 +107,7 @@ def learnt_of(
             continue
         found = _drawn(_handed_out(offers[feed.field], feed, known), feed, handing)
         limit = _most(feed, most, known)
-        competing = _competing(found[:limit], offered[feed.field].pool, feed, known, rules)
+        competing = _competing(found[:limit], offered[feed.field], feed, known, rules)
         tried = offered[feed.field].tried | handing.tried.get(feed.field, frozenset())
         by_field[feed.field] = [
             _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
@@ -192,12 +192,12 @@ def _most(feed: Feed, most: int | None, known: Known) -> int | None:
 
 
 def _competing(
-    offers: Sequence[Offer], pool: Sequence[Any], feed: Feed, known: Known, rules: ContextRules
+    offers: Sequence[Offer], offered: Offered, feed: Feed, known: Known, rules: ContextRules
 ) -> list[Competing]:
     if feed.field in MADE_FOR_TASKS:
         made = _scored((offer.entry for offer in offers), feed, known.language, rules)
     else:
-        made = _scored_once(pool, feed, known, rules)
+        made = _scored_once(offered, feed, known, rules)
     weight: float = getattr(rules, feed.weight)
     return [
         Competing(offer, scored.at(offer.value * weight), feed)
@@ -207,7 +207,7 @@ def _competing(
 
 
 def _scored_once(
-    pool: Sequence[Any], feed: Feed, known: Known, rules: ContextRules
+    offered: Offered, feed: Feed, known: Known, rules: ContextRules
 ) -> dict[str, Scored]:
     """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
     document = known.advice if feed.is_of_advice else known.document
@@ -216,9 +216,9 @@ def _scored_once(
     key = feed.field, known.language
     made: dict[str, Scored]
     made_by, made_of, made = document.derived.get(key, (None, None, {}))
-    if made_of is not pool or (made_by is not rules and made_by != rules):
-        made = _scored(pool, feed, known.language, rules)
-        document.derived[key] = rules, pool, made
+    if made_of is not offered.pool or (made_by is not rules and made_by != rules):
+        made = _scored((*offered.pool, *offered.beside), feed, known.language, rules)
+        document.derived[key] = rules, offered.pool, made
     return made
 
 

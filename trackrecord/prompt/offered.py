@@ -39,6 +39,7 @@ class Offered:
         pool: all entries, best first.
         refuted: the ids of what is left out because the counts speak against it.
         tried: the ids of what is offered although the counts speak against it.
+        beside: entries that nobody misses, and that may be offered all the same.
     """
 
     offers: Sequence[Offer] = ()
@@ -46,6 +47,7 @@ class Offered:
     pool: Sequence[Any] = ()
     refuted: frozenset[str] = frozenset()
     tried: frozenset[str] = frozenset()
+    beside: tuple[Any, ...] = ()
 
 
 def offers_of(entries: Iterable[Any]) -> list[Offer]:

@@ -50,7 +50,8 @@ class _Patterns:
 
     Attributes:
         advice: what they were made with.
-        entries: all of them, as they are worded.
+        entries: all of them, as they are worded, but for those beside.
+        beside: those that are deprecated or warned of, and not recommended all the same.
         recommended: those that are offered to any task.
         held_back: those that only a draw puts forward.
         refuted: the ids of the latter.
@@ -61,6 +62,7 @@ class _Patterns:
     recommended: _Offers
     held_back: _Offers
     refuted: frozenset[str]
+    beside: tuple[RankedPattern, ...] = ()
 
 
 def warnings_for(known: Known) -> Offered:
@@ -82,13 +84,13 @@ def patterns_for(known: Known) -> Offered:
     refuted = made.refuted - tried
     everything = made.recommended.everything
     if not known.task or known.advice is None:
-        return Offered([*everything, *trials], (), made.entries, refuted, tried)
+        return Offered([*everything, *trials], (), made.entries, refuted, tried, made.beside)
     related = _related(known, made.recommended)
     if known.can_tell:
         related = [*related, *trials]
     elif known.drawn:
         everything = _as_drawn(known, [*everything, *trials])
-    return Offered(related, everything[:FEW], made.entries, refuted, tried)
+    return Offered(related, everything[:FEW], made.entries, refuted, tried, made.beside)
 
 
 def _trials(known: Known) -> Sequence[Offer]:
@@ -180,21 +182,31 @@ def _made_of_patterns(known: Known) -> _Patterns:
         for expected in (_expected(estimates, each),)
         if expected is not None and not expected.is_worth_recommending
     }
-    kept_back = {each.id for each in others if not _is_above(_expected(estimates, each))}
+    recommended = [each for each in others if _is_above(_expected(estimates, each))]
+    ids = {each.id for each in recommended}
+    beside = tuple(each for each in others if each.id not in ids)
     entries = (
         *(_worded(each, _expected(estimates, each), is_sure=True) for each in given),
-        *(_worded(each, _expected(estimates, each), is_sure=False) for each in others),
+        *(_worded(each, _expected(estimates, each), is_sure=False) for each in recommended),
     )
-    return _made(known, entries, frozenset(refuted | kept_back))
+    return _made(known, entries, frozenset(refuted), beside)
 
 
-def _made(known: Known, entries: tuple[RankedPattern, ...], refuted: frozenset[str]) -> _Patterns:
+def _made(
+    known: Known,
+    entries: tuple[RankedPattern, ...],
+    refuted: frozenset[str],
+    beside: tuple[RankedPattern, ...] = (),
+) -> _Patterns:
+    recommended = (each for each in entries if each.id not in refuted)
+    held_back = (*(each for each in entries if each.id in refuted), *beside)
     return _Patterns(
         known.advice,
         entries,
-        _offers(known, (each for each in entries if each.id not in refuted)),
-        _offers(known, (each for each in entries if each.id in refuted)),
+        _offers(known, recommended),
+        _offers(known, held_back),
         refuted,
+        beside,
     )
 
 
