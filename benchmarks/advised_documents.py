@@ -5,6 +5,7 @@ from array import array
 from typing import Final
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
+from trackrecord.learning.advice.past_tasks import alike
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.prompt.advice_document import (
     AdviceDocument,
@@ -117,6 +118,7 @@ def _past_tasks(chance: random.Random, texts: list[str]) -> PastTasks:
         texts="".join(texts).encode(),
         ends=ends.tobytes(),
         kinds=array("I", [chance.randrange(_KINDS) for _ in texts]).tobytes(),
+        alike=array("I", alike(texts)).tobytes(),
         runs=tuple(
             tuple(
                 (

@@ -4,6 +4,7 @@ from array import array
 
 from hypothesis import strategies as st
 
+from trackrecord.learning.advice.past_tasks import alike
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
@@ -70,6 +71,7 @@ def advice(tasks, *, estimates=None, **more):
             texts="".join(texts).encode(),
             ends=ends.tobytes(),
             kinds=array("I", [kinds.get(text, 0) for text in texts]).tobytes(),
+            alike=array("I", alike(texts)).tobytes(),
             runs=tuple(_tallies(runs_of[text], signatures) for text in texts),
             endings=endings,
         ),

@@ -141,6 +141,8 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
         kinds: the position of each text's kind of task: unsigned 32-bit integers.
         runs: for each text, its runs by procedure: (position of the procedure, successes,
             failures, when the last one ended).
+        alike: for each text, the position of the first one that is equal when masked: unsigned
+            32-bit integers.
         endings: for each text, how its failed runs mostly ended: the template of the last error,
             or the failure mode; "" where that is not known.
     """
@@ -149,6 +151,7 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
     texts: bytes = b""
     ends: bytes = b""
     kinds: bytes = b""
+    alike: bytes = b""
     runs: tuple[tuple[tuple[int, int, int, float], ...], ...] = ()
     endings: tuple[str, ...] = ()
 

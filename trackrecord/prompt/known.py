@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .expectation import Expectation
 
 _Made = TypeVar("_Made")
+_Key = TypeVar("_Key", str, int)
 
 # The least relevance of what has to do with a task.
 LEAST_RELEVANCE: Final = 0.1
@@ -92,15 +93,15 @@ class Known:
         return self.once("lessons by tool", _lessons_by_tool)
 
     def once(
-        self, name: str, make: Callable[[AdviceDocument], dict[str, _Made]]
-    ) -> dict[str, _Made]:
+        self, name: str, make: Callable[[AdviceDocument], dict[_Key, _Made]]
+    ) -> dict[_Key, _Made]:
         """Return what is made of the advice once, and not for each prompt."""
         if self.advice is None:
             return {}
         derived = self.advice.derived
         if name not in derived:
             derived[name] = make(self.advice)
-        made: dict[str, _Made] = derived[name]
+        made: dict[_Key, _Made] = derived[name]
         return made
 
     def once_for_both(self, name: str, make: Callable[["Known"], Any]) -> Any:  # noqa: ANN401 - whatever is made

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.learning.advice.lessons.wording import error_text
+from trackrecord.learning.advice.past_tasks import LONGEST_TOLD
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.text.masking import masked
 
@@ -22,9 +23,8 @@ from .relevance import similar_past_tasks
 
 _LANGUAGES: Final = ("en", "zh")
 _ID_BYTES: Final = 8
-# So many of the closest texts are compared with each other, and so much of each is told.
+# So many of the closest texts are told apart.
 _MOST_COMPARED: Final = 4
-_LONGEST: Final = 160
 
 # The same past tasks are similar to one task after another.
 _masked_text = lru_cache(maxsize=2048)(masked)
@@ -46,11 +46,11 @@ def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
     if known.advice is None:
         found = similar_past_tasks(known.document.past_tasks, known.task)
         return _merged(found, masks=known.masks)
-    groups: dict[str, list[Similar]] = {}
+    first_alike = array("I", known.advice.past_tasks.alike)
+    best: dict[int, Similar] = {}
     for each in _telling(known, known.advice):
-        text = _text_of(known.advice, each.position)[:_LONGEST]
-        groups.setdefault(_masked_text(text) if known.masks else text, []).append(each)
-    tasks = (_task_of(known, known.advice, text, similar, told) for text, similar in groups.items())
+        best.setdefault(first_alike[each.position], each)
+    tasks = (_task_of(known, known.advice, each, alike, told) for alike, each in best.items())
     return [each for each in tasks if each is not None]
 
 
@@ -72,13 +72,16 @@ def _text_of(advice: AdviceDocument, position: int) -> str:
 
 
 def _task_of(
-    known: Known, advice: AdviceDocument, text: str, similar: Sequence[Similar], told: Sequence[str]
+    known: Known, advice: AdviceDocument, similar: Similar, alike: int, told: Sequence[str]
 ) -> RankedTask | None:
-    difference, ended_at = _difference(known, advice, [each.position for each in similar])
+    difference, ended_at = _difference_of(known, advice, alike)
     if any(difference.ending in line for line in told):
         difference = difference._replace(ending="")
     if not (difference.with_success or difference.with_failure or difference.ending):
         return None
+    text = _text_of(advice, similar.position)[:LONGEST_TOLD]
+    if known.masks:
+        text = _masked_text(text)
     return RankedTask(
         id=blake2b(text.encode(), digest_size=_ID_BYTES).hexdigest(),
         task_id="",
@@ -86,9 +89,26 @@ def _task_of(
         success=difference.successes > difference.failures,
         verdict="",
         ended_at=ended_at,
-        score=max(each.cosine for each in similar),
+        score=similar.cosine,
         lines={language: similar_task_line(text, difference, language) for language in _LANGUAGES},
     )
+
+
+def _difference_of(known: Known, advice: AdviceDocument, alike: int) -> tuple[Difference, float]:
+    """Return what made the difference among all texts that are alike: found once for each."""
+    found: dict[int, tuple[Difference, float]] = known.once("differences", lambda _: {})
+    if alike not in found:
+        members = known.once("alike", _members)[alike]
+        found[alike] = _difference(known, advice, members)
+    return found[alike]
+
+
+def _members(advice: AdviceDocument) -> dict[int, list[int]]:
+    """Return the positions of the texts that are alike, by that of the first one."""
+    members: dict[int, list[int]] = {}
+    for position, first in enumerate(array("I", advice.past_tasks.alike)):
+        members.setdefault(first, []).append(position)
+    return members
 
 
 def _difference(

@@ -10,11 +10,12 @@ from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import LessonState
-from trackrecord.learning.advice.past_tasks import PastTask, past_tasks_of
+from trackrecord.learning.advice.past_tasks import PastTask, alike, past_tasks_of
 from trackrecord.learning.advice.runs import Run
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
+    NO_PROCEDURE,
     AdviceDocument,
     Expected,
     KindEntry,
@@ -156,16 +157,18 @@ def _expected(estimate: Estimate) -> Expected:
 def _past_tasks(
     tasks: Sequence[PastTask], positions: Mapping[str, int], kind_of_runs: Mapping[int, int]
 ) -> PastTasks:
-    texts = [task.text.encode() for task in tasks]
+    texts = [task.text for task in tasks]
+    encoded = [text.encode() for text in texts]
     ends, end = array("I"), 0
-    for text in texts:
+    for text in encoded:
         end += len(text)
         ends.append(end)
     return PastTasks(
-        index=build_index([task.text for task in tasks]),
-        texts=b"".join(texts),
+        index=build_index(texts),
+        texts=b"".join(encoded),
         ends=ends.tobytes(),
         kinds=array("I", (kind_of_runs[task.newest.outcome] for task in tasks)).tobytes(),
+        alike=array("I", alike(texts)).tobytes(),
         runs=tuple(_tallies(task, positions) for task in tasks),
         endings=tuple(
             min(task.endings, key=lambda said: (-task.endings[said], said), default="")
@@ -180,9 +183,8 @@ def _tallies(
     """Return the runs of a text by the position of their procedure; its orders count as one."""
     merged: dict[int, tuple[int, int, float]] = {}
     for order, (successes, failures, last) in sorted(task.tallies.items()):
-        position = positions.get(signature_of(order))
-        if position is None:  # used so rarely that it is not in the document
-            continue
+        # A procedure that is used rarely is not in the document; its runs count all the same.
+        position = positions.get(signature_of(order), NO_PROCEDURE)
         known = merged.get(position, (0, 0, 0.0))
         merged[position] = (known[0] + successes, known[1] + failures, max(known[2], last))
     return tuple((position, *tally) for position, tally in sorted(merged.items()))

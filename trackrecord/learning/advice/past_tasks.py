@@ -1,14 +1,18 @@
 """Past tasks: each text once, with how often which procedure succeeded."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
+from ..text.masking import masked
 from .runs import Run
 
 # Only this much of an instruction tells one text from another.
 LONGEST_TEXT: Final = 300
+# And only this much of it is told.
+LONGEST_TOLD: Final = 160
 MOST_TEXTS: Final = 10_000
 
 
@@ -41,6 +45,19 @@ def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
             _add(found.setdefault(text, PastTask(text, run)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
     return sorted(newest, key=lambda task: task.text)
+
+
+def alike(texts: Sequence[str]) -> list[int]:
+    """Return, for each text, the position of the first one that is equal when masked."""
+    first: dict[str, int] = {}
+    return [
+        first.setdefault(_masked(text[:LONGEST_TOLD]), position)
+        for position, text in enumerate(texts)
+    ]
+
+
+# Most texts are there again when advice is next counted; of the longest ones this holds 8 MB.
+_masked = lru_cache(maxsize=MOST_TEXTS)(masked)
 
 
 def _add(task: PastTask, run: Run) -> None:
