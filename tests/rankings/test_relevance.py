@@ -247,10 +247,8 @@ def test_the_texts_of_past_tasks_are_masked():
 
 def test_what_is_told_of_a_past_task_counts_all_that_are_alike_when_masked():
     """Also those that had no failure, and those that are less similar than others."""
-    texts = {
-        f"Fix the failing test of cart{number}": [((("edit", "test")), 1, 0)]
-        for number in range(13)
-    }
+    named = "Fix the failing test of cart{}".format
+    texts = {named(number): [(("edit", "test"), 1, 0)] for number in range(13)}
     for number in (13, 14):
         texts[named(number)] = ([(("edit",), 0, 1)], "no such fixture")
     answer = asked(advice(texts), "fix the failing test of cart99")
