@@ -254,3 +254,13 @@ def test_what_is_told_of_a_past_task_counts_all_that_are_alike_when_masked():
     answer = asked(advice(texts), "fix the failing test of cart99")
     (told,) = answer.past_tasks
     assert "[13 of 15 succeeded; " in told.lines["en"]
+
+
+def test_a_disputed_procedure_is_not_recommended_by_votes():
+    """Somebody contested or retracted its record."""
+    texts = {
+        f"Fix the red build of cart{number}": [(("edit", "test"), 1, 0)] for number in range(5)
+    }
+    counted = advice(texts)
+    assert ids(asked(counted, "fix the red build").procedures) == ["edit+test"]
+    assert asked(counted, "fix the red build", disputed=("edit+test",)).procedures == ()

@@ -110,6 +110,11 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     expected_success: float = 0.5
 
     @property
+    def signature(self) -> str:
+        """The signature of its procedure."""
+        return self.skill_name.removeprefix("skill:")
+
+    @property
     def label(self) -> str:
         """What people are shown it as."""
         return "competence"
@@ -266,6 +271,7 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         withdrawn: the ids of entries that are handed out no more, because they hurt.
         others: the patterns that are deprecated by their counts or turned into warnings, worded as
             recommendations: such tasks may go better with them all the same.
+        disputed: the signatures of records that somebody has contested or retracted.
     """
 
     project: str
@@ -281,6 +287,7 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     holdout: float | None = None
     withdrawn: tuple[str, ...] = ()
     others: tuple[RankedPattern, ...] = ()
+    disputed: tuple[str, ...] = ()
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

@@ -173,7 +173,7 @@ def _of_pattern(pattern: RankedPattern, known: Mapping[str, Expected]) -> Prospe
 
 
 def _of_competence(record: RankedCompetence, known: Mapping[str, Expected]) -> Prospect:
-    expected = known.get(record.skill_name.removeprefix("skill:"))
+    expected = known.get(record.signature)
     if expected is not None:
         return _estimated(record.id, expected)
     return Prospect(record.id, 1.0 + record.success_count, 1.0 + record.failure_count)

@@ -24,6 +24,7 @@ _LEAST_WORTH: Final = 0.02
 _LESSONS: Final = "lessons"
 # A lesson about a whole procedure, and not about its first tool alone.
 _ABOUT_PROCEDURES: Final = "never-succeeds"
+_CONTESTED: Final = "contested"
 # Many procedures are looked at: failing always must be rarer than this by chance.
 _CHANCE: Final = 0.01
 
@@ -164,10 +165,11 @@ def _held_competences(known: Known) -> "_Held[RankedCompetence]":
 
 def _holds(known: Known, record: RankedCompetence) -> bool:
     """Whether a record says when it applies, and not only that its tasks were easy."""
-    signature = record.skill_name.removeprefix("skill:")
-    if all(signal == signature for signal in record.triggers):
+    if record.status == _CONTESTED:  # that somebody says so is worth knowing, whatever the counts
+        return True
+    if all(signal == record.signature for signal in record.triggers):
         return False
-    expected = known.procedures.get(signature)
+    expected = known.procedures.get(record.signature)
     return expected is None or expected.is_worth_recommending
 
 

@@ -53,6 +53,8 @@ def _voted(known: Known, advice: AdviceDocument) -> Iterator[RankedProcedure]:
     for voted in votes.ranked[:_MOST]:
         usage = _usage_of(known, voted.tools, is_part=votes.by_tools)
         is_voted = voted.tools and voted.share >= NEEDS_MORE_BELOW
+        if signature_of(voted.tools) in known.document.disputed:
+            continue
         if is_voted and _tells(usage) and not _is_refuted(advice, voted):
             yield _procedure(voted.tools, voted.share, procedure_line, usage)
 
@@ -63,7 +65,7 @@ def _better(known: Known) -> list[_Recommended]:
     found: list[_Recommended] = []
     for entry in known.once("better procedures", _surely_better)["all"] if tools else ():
         relevance = min(tools.get(tool, 0.0) for tool in entry.order)
-        if relevance >= LEAST_PROBABLE:
+        if relevance >= LEAST_PROBABLE and entry.signature not in known.document.disputed:
             expected = entry.expected
             gain = Gain(expected.successes, expected.runs, expected.effect or 0.0)
             score = relevance * expected.order_key

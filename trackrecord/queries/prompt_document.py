@@ -7,6 +7,8 @@ from sqlalchemy import Connection
 
 from trackrecord.factories import recogniser_of
 from trackrecord.learning.advice.exploring import Prospect
+from trackrecord.learning.competences.record import signature_of_skill
+from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.selection import FAILING_FROM
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
@@ -56,11 +58,8 @@ def build_document(
         return RankingsDocument(project=project, revision=0, computed_at=now)
     project_id, revision = found
     standings = read_standings(connection, project_id, rules, now=now, at=at)
-    records = [
-        record
-        for record in read_competences(connection, project_id, at=at)
-        if record.status.is_selectable
-    ]
+    known = read_competences(connection, project_id, at=at)
+    records = [record for record in known if record.status.is_selectable]
     name_of, texts = recogniser_of(rules).name_of, rules.texts
     patterns, anti_patterns, others = ranked_patterns(standings, name_of, texts)
     moment = now if at is None else at
@@ -94,6 +93,13 @@ def build_document(
         holdout=decisions.holdout,
         withdrawn=decisions.withdrawn,
         others=tuple(others[:most]),
+        disputed=tuple(
+            sorted(
+                signature_of_skill(record.skill_name)
+                for record in known
+                if record.status in (Status.CONTESTED, Status.RETRACTED)
+            )
+        ),
     )
 
 

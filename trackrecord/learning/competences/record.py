@@ -9,6 +9,7 @@ from .rules import Lifecycle, Status
 from .selection import success_rate
 
 DERIVED_FROM = "derived_from"
+_SKILL = "skill:"
 
 
 @dataclass(frozen=True)
@@ -117,4 +118,9 @@ def competence_id(project: str, signature: str) -> str:
 
 def skill_name(signature: str) -> str:
     """Return the name of a signature's skill."""
-    return f"skill:{signature}"
+    return f"{_SKILL}{signature}"
+
+
+def signature_of_skill(name: str) -> str:
+    """Return the signature of a skill's name."""
+    return name.removeprefix(_SKILL)
