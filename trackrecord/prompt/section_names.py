@@ -18,7 +18,7 @@ FIELDS: Final = (
 
 def unknown_section(name: object) -> str:
     """Return one line that says that there is no such section, and which there are."""
-    return f"there is no section {str(name)[:80]!r}: there are {', '.join(FIELDS)}"
+    return f"there is no section {str(name)[:80]!r}: the sections are {', '.join(FIELDS)}"
 
 
 def checked_sections(names: Iterable[object]) -> None:

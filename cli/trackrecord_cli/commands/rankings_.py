@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--task", help="Answer with what has to do with this text of the task at hand.")
 @click.option(
     "--budget",
-    type=int,
+    type=click.IntRange(min=0),
     help="Limit the text to this many tokens.  [default: the setting's, 400]",
 )
 @click.option("--limit", type=click.IntRange(min=0), help="Show at most this many of each kind.")
