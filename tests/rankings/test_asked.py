@@ -122,7 +122,8 @@ def test_a_section_that_there_is_not(given):
     with rankings_of(memories=["Use uv"]):
         for known in (trackrecord.rankings(exclude=given), trackrecord.context(exclude=given)):
             assert known.problem == (
-                "exclude: there is no section 'lesson': the sections are lessons, anti_patterns, failing, "
+                "exclude: there is no section 'lesson': the sections are lessons, anti_patterns, "
+                "failing, "
                 "patterns, procedures, competences, memories, past_tasks"
             )
             assert "Use uv" in known.prompt
