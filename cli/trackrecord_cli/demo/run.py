@@ -126,7 +126,7 @@ def _simulate(
         app.send_task("trackrecord.consolidate")
         _until(lambda: consolidations() > 0)
         reader = RankingsReader(settings)
-        _until(lambda: bool(reader.read(project=PROJECT).competences))
+        _until(lambda: _has_records(reader))
         _until_advised(settings, engine)
         with reading(engine) as connection:
             project_id = project_id_of(connection, PROJECT)
@@ -147,6 +147,12 @@ def _simulate(
         )
     finally:
         engine.dispose()
+
+
+def _has_records(reader: RankingsReader) -> bool:
+    """Return whether records are cached, whether or not they then fit a prompt's budget."""
+    document = reader.cached(PROJECT).document
+    return document is not None and bool(document.competences)
 
 
 def _until_advised(settings: Settings, engine: Engine) -> None:
