@@ -33,7 +33,7 @@ def test_an_argument_that_is_not_utf8_is_one_line(nothing_up, trackrecord, argum
     ("arguments", "said"),
     [
         (("patterns", "lst"), "No such command 'lst'. Did you mean 'list'? (see "),
-        (("rankings", "--budget", "many"), "'many' is not a valid integer (see "),
+        (("rankings", "--budget", "many"), "'many' is not a valid integer range (see "),
         (("rankings", "--bugdet", "3"), "--budget"),
         (("patterns", "show"), "Missing argument 'ID' (see `trackrecord patterns show --help`)"),
         (("memories", "list", "--limit", "0"), "0 is not in the range"),

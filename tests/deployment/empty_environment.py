@@ -70,7 +70,14 @@ class EmptyEnvironment:
         found = {
             canonicalize_name(each.name): each for each in metadata.distributions(path=[str(site)])
         }
-        return (found.keys() ^ _closure(found, extras)) - _OF_VENV
+        return (found.keys() ^ _closure(found, extras, self._version)) - _OF_VENV
+
+    @property
+    def _version(self) -> str:
+        """The version of its Python: `python` on the PATH may be another one than the tests'."""
+        lines = (self.folder / "pyvenv.cfg").read_text().splitlines()
+        settings = dict(line.split(" = ", 1) for line in lines if " = " in line)
+        return settings.get("version") or settings["version_info"]
 
 
 def run_or_skip(
@@ -92,8 +99,12 @@ def run_or_skip(
     assert done.returncode == 0, said
 
 
-def _closure(found: dict[str, metadata.Distribution], extras: str) -> set[str]:
+def _closure(found: dict[str, metadata.Distribution], extras: str, python_version: str) -> set[str]:
     """Return the names of the distributions that trackrecord with these extras needs."""
+    python = {
+        "python_full_version": python_version,
+        "python_version": ".".join(python_version.split(".")[:2]),
+    }
     needed: set[str] = set()
     seen: set[str] = set()
     waiting = [Requirement(f"trackrecord[{extras}]")]
@@ -107,6 +118,8 @@ def _closure(found: dict[str, metadata.Distribution], extras: str) -> set[str]:
         for line in (found[name].requires if name in found else None) or []:
             inner = Requirement(line)
             wanted = {"", *requirement.extras}
-            if inner.marker is None or any(inner.marker.evaluate({"extra": x}) for x in wanted):
+            if inner.marker is None or any(
+                inner.marker.evaluate({**python, "extra": extra}) for extra in wanted
+            ):
                 waiting.append(inner)
     return needed
