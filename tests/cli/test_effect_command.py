@@ -2,14 +2,23 @@
 
 import pytest
 
-import trackrecord as agent
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.settings import load_settings
 from trackrecord_producers.handing_out import publish_exposure
+from trackrecord_producers.publisher import Publisher
 
 
 @pytest.fixture
-def handed(up, learnt, project, trackrecord):
+def publisher(up, monkeypatch):
+    """The publisher of an agent that finds this daemon; another test's may be in its place."""
+    publisher = Publisher(load_settings)
+    monkeypatch.setattr("trackrecord_producers.publish._publisher", publisher)
+    yield publisher
+    publisher.close()
+
+
+@pytest.fixture
+def handed(publisher, learnt, project, trackrecord):
     """Tasks that were handed what is learnt, with a holdout, and how they ended."""
 
     def work(tasks=60, *, with_advice=lambda n: True, without=lambda n: True):
@@ -23,7 +32,7 @@ def handed(up, learnt, project, trackrecord):
             assert publish_exposure(answer.exposure) is not None
             success = (with_advice if answer.arm == "given" else without)(number)
             outcomes.append({"task_id": task_id, "success": success, "patterns": ["one"]})
-        assert agent.flush(30)
+        assert publisher.flush(30)
         learnt(*outcomes)
 
     return work
