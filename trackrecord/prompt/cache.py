@@ -163,18 +163,22 @@ def read_document(
     client: redis.Redis, settings: AgentSettings, project: str
 ) -> tuple[bytes | None, bytes | None]:
     """Return the stamp and the rankings, undecoded, of one moment; None where missing."""
-    answer: Any = client.hmget(settings.keys.rankings(project), COMPUTED_AT, DOCUMENT)
-    stamp, document = answer
-    return stamp, document
+    return _stamped(client, settings, project, COMPUTED_AT, DOCUMENT)
 
 
 def read_advice(
     client: redis.Redis, settings: AgentSettings, project: str
 ) -> tuple[bytes | None, bytes | None]:
     """Return the stamp and the advice, undecoded, of one moment; None where missing."""
-    answer: Any = client.hmget(settings.keys.rankings(project), ADVICE_COMPUTED_AT, ADVICE)
-    stamp, document = answer
-    return stamp, document
+    return _stamped(client, settings, project, ADVICE_COMPUTED_AT, ADVICE)
+
+
+def _stamped(
+    client: redis.Redis, settings: AgentSettings, project: str, stamp: str, document: str
+) -> tuple[bytes | None, bytes | None]:
+    answer: Any = client.hmget(settings.keys.rankings(project), stamp, document)
+    found_stamp, found = answer
+    return found_stamp, found
 
 
 def cached_advice(
