@@ -12,6 +12,7 @@ from trackrecord.errors import InvalidExposure
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
+from .small_body import decoded
 
 MAX_ENTRIES: Final = 1000
 
@@ -63,17 +64,9 @@ def decode_exposure(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Exposure
         InvalidExposure: it is too large, not JSON, not an object, or a field is of the wrong type
             or range. The message never repeats the body's content.
     """
-    if len(body) > max_bytes:
-        message = f"the exposure has {len(body)} bytes, {max_bytes} are allowed"
-        raise InvalidExposure(message)
-    try:
-        exposure = _decoder.decode(body)
-    except RecursionError:
-        message = "the exposure is nested too deeply"
-        raise InvalidExposure(message) from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        message = f"invalid exposure: {error}"
-        raise InvalidExposure(message) from None
+    exposure = decoded(
+        _decoder, body, what="exposure", max_bytes=max_bytes, refusal=InvalidExposure
+    )
     if len(exposure.entries) > MAX_ENTRIES:
         message = f"the exposure has {len(exposure.entries)} entries, {MAX_ENTRIES} are allowed"
         raise InvalidExposure(message)

@@ -13,6 +13,7 @@ from trackrecord.learning.memories.rules import without_prefix
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
+from .small_body import decoded
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Label = Annotated[str, msgspec.Meta(max_length=256)]
@@ -43,17 +44,7 @@ def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody
         InvalidMemory: it is too large, not JSON, not an object, a field is of the wrong type or
             range, or its text is blank. The message never repeats the body's content.
     """
-    if len(body) > max_bytes:
-        message = f"the memory has {len(body)} bytes, {max_bytes} are allowed"
-        raise InvalidMemory(message)
-    try:
-        memory = _decoder.decode(body)
-    except RecursionError:
-        message = "the memory is nested too deeply"
-        raise InvalidMemory(message) from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        message = f"invalid memory: {error}"
-        raise InvalidMemory(message) from None
+    memory = decoded(_decoder, body, what="memory", max_bytes=max_bytes, refusal=InvalidMemory)
     for name in ("project", "memory_id", "source"):
         value = getattr(memory, name)
         if value is not None and "\0" in value:
