@@ -14,6 +14,8 @@ COPY trackrecord trackrecord
 COPY producers producers
 COPY worker worker
 COPY consolidation consolidation
+COPY capture capture
+COPY door door
 COPY cli cli
 
 # The virtual environment is copied below. It needs neither `dev` nor `embedded`: Redis has its own container.

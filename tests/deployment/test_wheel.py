@@ -21,6 +21,8 @@ PACKAGES = {
     "trackrecord_producers",
     "trackrecord_worker",
     "trackrecord_consolidation",
+    "trackrecord_capture",
+    "trackrecord_door",
     "trackrecord_cli",
 }
 
@@ -32,7 +34,7 @@ def names(wheel) -> list[str]:
 
 
 def test_packages_stand_at_top_level(names):
-    """The five packages and their metadata, and nothing else: no tests, no `worker` of ours."""
+    """The seven packages and their metadata, and nothing else: no tests, no `worker` of ours."""
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == PACKAGES
 

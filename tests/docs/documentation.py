@@ -20,6 +20,8 @@ PACKAGE_FOLDERS = [
     ROOT / "producers",
     ROOT / "worker",
     ROOT / "consolidation",
+    ROOT / "capture",
+    ROOT / "door",
     ROOT / "cli",
 ]
 

@@ -18,6 +18,7 @@ from trackrecord.wire.outcome import (
     MAX_BODY_BYTES,
     WIRE_VERSION,
     Cost,
+    Ground,
     Outcome,
     Process,
     ToolCall,
@@ -26,7 +27,7 @@ from trackrecord.wire.outcome import (
 )
 
 # In the order of their tables on the page.
-KINDS = [Outcome, Trigger, ToolCall, Process, Cost, MemoryBody, ExposureBody]
+KINDS = [Outcome, Trigger, ToolCall, Process, Cost, Ground, MemoryBody, ExposureBody]
 PAGE = "docs/wire.md"
 
 

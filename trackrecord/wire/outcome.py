@@ -26,6 +26,9 @@ Moment = str | float
 Criteria = Annotated[
     dict[Name, Literal["helpful", "harmful", "neutral"]], msgspec.Meta(max_length=100)
 ]
+# What was read to report a run, the most detailed first.
+CapturedFrom = Literal["transcript", "plugin", "hooks", "traces"]
+Commit = Annotated[str, msgspec.Meta(min_length=7, max_length=64)]
 # Undecoded JSON that was not given.
 ABSENT = msgspec.Raw()
 # As seconds the year 5138: a larger number counts a smaller unit, as JavaScript's Date.now() does.
@@ -72,6 +75,14 @@ class Cost(msgspec.Struct, frozen=True):
     usd: Amount | None = None
 
 
+class Ground(msgspec.Struct, frozen=True):
+    """One reason for the verdict of a captured run."""
+
+    kind: Label
+    says: Annotated[str, msgspec.Meta(max_length=1024)] = ""
+    call: Count | None = None
+
+
 class Outcome(msgspec.Struct, kw_only=True):
     """The outcome of one task.
 
@@ -104,6 +115,9 @@ class Outcome(msgspec.Struct, kw_only=True):
     memory_ids: tuple[str, ...] | None = None
     process: Process | None = None
     cost: Cost | None = None
+    grounds: Annotated[tuple[Ground, ...], msgspec.Meta(max_length=20)] | None = None
+    captured_from: CapturedFrom | None = None
+    commits: Annotated[tuple[Commit, ...], msgspec.Meta(max_length=100)] | None = None
     metadata: msgspec.Raw = ABSENT
 
     def __post_init__(self) -> None:

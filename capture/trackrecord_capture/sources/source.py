@@ -1,0 +1,73 @@
+"""What an adapter of recorded sessions offers: finding the logs, and reading runs from them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from ..agent_run import AgentRun
+
+
+class Log(msgspec.Struct, frozen=True, kw_only=True):
+    """One file in which an agent keeps sessions.
+
+    Attributes:
+        path: where it is.
+        size: how large it is, in bytes; what progress is measured by.
+        version: grows with every change: the size of a file that is only appended to, the time of
+            the last change of a database. A log whose version is as before need not be read.
+    """
+
+    path: Path
+    size: int
+    version: int
+
+
+class ReadRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run, and where to go on.
+
+    Attributes:
+        run: the run. One that goes on, or whose next prompt is not there yet, is read again later
+            and then says more; as an outcome it is still the same one.
+        resume_at: reading from here on yields this run again and all that follow it, so that
+            whatever is appended later is seen. Its meaning is the adapter's own.
+        position: how many bytes of the log had been read, for the progress bar.
+    """
+
+    run: AgentRun
+    resume_at: int
+    position: int
+
+
+class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a log that could not be read; the rest goes on.
+
+    Attributes:
+        place: where, as "line 3".
+        reason: what is wrong with it, without its content.
+    """
+
+    place: str
+    reason: str
+
+
+class Source(Protocol):
+    """An agent whose sessions are recorded on this machine."""
+
+    @property
+    def name(self) -> str:
+        """The agent's name, as in `trackrecord import NAME`."""
+        ...
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folders where this agent keeps its logs, whether they exist or not."""
+        ...
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the logs in folders or files, the oldest first; those that do not exist are none."""
+        ...
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Read the runs of a log in bounded memory, from a position that an earlier run named."""
+        ...
