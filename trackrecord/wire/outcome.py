@@ -86,11 +86,12 @@ class Ground(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, kw_only=True):
     """The outcome of one task.
 
-    Attributes are those of the wire format; `task_id` is set whichever name the producer used,
-    and `timestamp` is seconds since the epoch, or None for "when it was received".
+    Attributes are those of the wire format; `success` is None where nobody knows it, `task_id` is
+    set whichever name the producer used, and `timestamp` is seconds since the epoch, or None for
+    "when it was received".
     """
 
-    success: bool
+    success: bool | None
     task_id: TaskId | None = None
     bead_id: TaskId | None = None
     outcome_id: Name | None = None
