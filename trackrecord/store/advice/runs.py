@@ -10,9 +10,10 @@ from trackrecord.wire.run_digest import run_of
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
+from ..outcomes.standing import stood
 from .tables import runs
 
-_COLUMNS = tuple(runs.c)
+_COLUMNS = tuple(column for column in runs.c if column.name != "replaced_at")
 
 
 def note_runs(
@@ -89,6 +90,7 @@ def _newest(
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )
+    query = query.where(stood(runs.c.replaced_at, at))
     if at is not None:
         query = query.where(runs.c.received_at <= at)
     found = [

@@ -69,6 +69,9 @@ def waiting(
     return _stream(connection, for_update(connection, query, waiting_episodes, skip_held=True))
 
 
+_READ = tuple(column for column in episodes.c if column.name != "retracted_at")
+
+
 def mark_read(
     connection: Connection,
     project_id: int,
@@ -87,7 +90,7 @@ def mark_read(
         )
         for each in read
     ]
-    insert_rows(connection, episodes, tuple(episodes.c), rows)
+    insert_rows(connection, episodes, _READ, rows)
     waits = waiting_episodes.c
     is_read = exists().where(
         episodes.c.project_id == waits.project_id, episodes.c.outcome == waits.outcome
@@ -105,7 +108,11 @@ def read_before(
     query = (
         _bodies()
         .join(episodes, episodes.c.outcome == outcomes.c.id)
-        .where(episodes.c.project_id == project_id, episodes.c.outcome > after)
+        .where(
+            episodes.c.project_id == project_id,
+            episodes.c.outcome > after,
+            episodes.c.retracted_at.is_(None),
+        )
         .order_by(episodes.c.outcome)
         .limit(limit)
     )

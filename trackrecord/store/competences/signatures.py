@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, se
 from trackrecord.learning.competences.tally import Tally
 
 from ..database.upsert import Columns, later, upsert_rows
+from ..outcomes.standing import stood
 from .signature_counts import add_facts
 from .tables import competences, digest_of, episodes, signature_facts, signatures
 
@@ -121,7 +122,11 @@ def failing_signatures(
         failures = func.count().label("failures")
         past = (
             select(episodes.c.signature_id, failures)
-            .where(episodes.c.project_id == project_id, episodes.c.read_at <= at)
+            .where(
+                episodes.c.project_id == project_id,
+                episodes.c.read_at <= at,
+                stood(episodes.c.retracted_at, at),
+            )
             .group_by(episodes.c.signature_id)
             .having(func.max(case((episodes.c.success, 1), else_=0)) == 0)
             .having(failures >= from_failures)

@@ -77,6 +77,9 @@ class CriterionDeltas:
         return totals
 
 
+_GIVEN = tuple(column for column in criterion_feedback.c if column.name != "replaced_at")
+
+
 def write_criterion_deltas(connection: Connection, deltas: CriterionDeltas) -> None:
     """Add deltas to the stored sums, and write the feedback down that nothing else says."""
     _add_sums(connection, deltas.totals())
@@ -86,7 +89,7 @@ def write_criterion_deltas(connection: Connection, deltas: CriterionDeltas) -> N
     insert_rows(
         connection,
         criterion_feedback,
-        tuple(criterion_feedback.c),
+        _GIVEN,
         sorted((ids[key], *rest) for key, *rest in deltas.feedback),
     )
 

@@ -83,6 +83,9 @@ class Deltas:
             )
 
 
+_OBSERVED = tuple(column for column in observations.c if column.name != "replaced_at")
+
+
 def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, PatternRow]:
     """Add deltas to the store; answers the patterns that changed, as they then are."""
     rows = _add_sums(connection, deltas.patterns)
@@ -90,7 +93,7 @@ def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, 
     insert_rows(
         connection,
         observations,
-        tuple(observations.c),
+        _OBSERVED,
         sorted((ids[key], *rest) for key, *rest in deltas.observations),
     )
     return rows
