@@ -1,8 +1,8 @@
 """The runs of a project: noted when an outcome is learnt, read when advice is counted."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, delete, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
 
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
@@ -10,6 +10,7 @@ from trackrecord.wire.run_digest import run_of
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
+from ..outcomes.replaced import Replaced
 from ..outcomes.standing import stood
 from .tables import runs
 
@@ -105,3 +106,27 @@ def _newest(
     ]
     found.reverse()
     return found
+
+
+def replace_runs(connection: Connection, replaced: Sequence[Replaced]) -> None:
+    """Let the runs of replaced records be of the past."""
+    if not replaced:
+        return
+    connection.execute(
+        update(runs)
+        .where(
+            runs.c.project_id == bindparam("project"),
+            runs.c.ended_at == bindparam("ended"),
+            runs.c.outcome == bindparam("by"),
+        )
+        .values(replaced_at=bindparam("at")),
+        [
+            {
+                "project": each.project_id,
+                "ended": each.outcome.ended_at,
+                "by": each.row,
+                "at": each.replaced_at,
+            }
+            for each in replaced
+        ],
+    )

@@ -60,13 +60,13 @@ def waiting(
     """
     table = waiting_episodes.c
     query = (
-        _bodies()
+        bodies()
         .join(waiting_episodes, table.outcome == outcomes.c.id)
         .where(table.project_id == project_id, table.outcome > after, table.outcome <= upto)
         .order_by(table.outcome)
         .limit(limit)
     )
-    return _stream(connection, for_update(connection, query, waiting_episodes, skip_held=True))
+    return stream(connection, for_update(connection, query, waiting_episodes, skip_held=True))
 
 
 _READ = tuple(column for column in episodes.c if column.name != "retracted_at")
@@ -106,7 +106,7 @@ def read_before(
 ) -> Iterator[EpisodeRow]:
     """Episodes that were read already, in the order of their rows, beyond `after`."""
     query = (
-        _bodies()
+        bodies()
         .join(episodes, episodes.c.outcome == outcomes.c.id)
         .where(
             episodes.c.project_id == project_id,
@@ -116,7 +116,7 @@ def read_before(
         .order_by(episodes.c.outcome)
         .limit(limit)
     )
-    return _stream(connection, query)
+    return stream(connection, query)
 
 
 def reassign(
@@ -142,10 +142,12 @@ def reassign(
         )
 
 
-def _bodies() -> Select[Any]:
+def bodies() -> Select[Any]:
+    """Select outcomes as consolidation reads them."""
     return select(outcomes.c.id, outcomes.c.success, outcomes.c.ended_at, outcomes.c.body)
 
 
-def _stream(connection: Connection, query: Select[Any]) -> Iterator[EpisodeRow]:
+def stream(connection: Connection, query: Select[Any]) -> Iterator[EpisodeRow]:
+    """Read what `bodies` selects, a few bodies at a time."""
     rows = connection.execute(query.execution_options(yield_per=_BODIES))
     return (EpisodeRow(*row) for row in rows)

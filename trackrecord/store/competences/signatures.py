@@ -10,7 +10,8 @@ from trackrecord.learning.competences.tally import Tally
 
 from ..database.upsert import Columns, later, upsert_rows
 from ..outcomes.standing import stood
-from .signature_counts import add_facts
+from .retractions import use_again
+from .signature_counts import add_facts, drop_empty_facts
 from .tables import competences, digest_of, episodes, signature_facts, signatures
 
 
@@ -36,6 +37,24 @@ def add_tallies(
     ids = {each.name: each.id for each in stored_signatures(connection, project_id, tallies)}
     add_facts(connection, {ids[name]: tally for name, tally in tallies.items()})
     return ids
+
+
+def take_back_tallies(
+    connection: Connection, project_id: int, tallies: Mapping[str, Tally]
+) -> None:
+    """Add tallies that lie below nothing to a project's sums, and mark the signatures as changed.
+
+    Args:
+        connection: within a writing transaction, after their episodes were marked as retracted.
+        project_id: whose sums.
+        tallies: what is taken back, by signature.
+    """
+    if not tallies:
+        return
+    ids = add_tallies(connection, project_id, tallies)
+    drop_empty_facts(connection, list(ids.values()))
+    for signature_id in sorted(ids.values()):
+        use_again(connection, signature_id)
 
 
 _COLUMNS = tuple(column.name for column in signatures.c if column.name != "id")
