@@ -4,6 +4,7 @@ A crash at any moment means that something is read again; the outcomes have the 
 change nothing.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -171,10 +172,9 @@ class _Reader:
         # Reading that has not come to the end, or lost something, must not pass for a whole one.
         version = self._log.version if is_whole and not dropped else -1
         place = Place(version, self._resume_at, self._goes_on_since)
-        try:
+        # A log that has gone meanwhile has no place to be kept.
+        with contextlib.suppress(OSError):
             self._state.keep_place(self._source.name, self._log, place)
-        except OSError as error:
-            self._note_unreadable(error)
 
     def _note_unreadable(self, error: OSError) -> None:
         reason = error.strerror or "it cannot be read"
