@@ -159,19 +159,19 @@ def test_protobuf_and_json_give_the_same_log_records(request):
     assert len(from_protobuf) == len(request.resource_logs[0].scope_logs[0].log_records)
 
 
+OTLP_NAMES = [
+    "resourceSpans", "resourceLogs", "scopeSpans", "scopeLogs", "spans", "logRecords",
+    "resource", "attributes", "key", "value", "traceId", "spanId", "status", "code", "events",
+    "startTimeUnixNano", "intValue", "doubleValue", "arrayValue", "name", "kvlistValue",
+    "values", "body", "severityNumber", "scope",
+]  # fmt: skip
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts,
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                (
-                    "resourceSpans resourceLogs scopeSpans scopeLogs spans logRecords resource "
-                    "attributes key value traceId spanId status code events startTimeUnixNano "
-                    "intValue doubleValue arrayValue name kvlistValue values body severityNumber "
-                    "scope"
-                ).split()
-            ),
+            st.sampled_from(OTLP_NAMES),
             inner,
             max_size=4,
         )
