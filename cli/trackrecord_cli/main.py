@@ -40,6 +40,7 @@ COMMANDS = {
     "criteria": "Show how far single criteria can be relied on.",
     "competences": "Show which tool procedures have worked, and revise them.",
     "kinds": "List the kinds of task, and how often each succeeds.",
+    "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
     "lessons": "Show what tool calls teach, and dismiss what does not help.",
     "memories": "Store, recall and judge short facts that agents share.",
     "errors": "Record and show the errors of tasks in flight.",
