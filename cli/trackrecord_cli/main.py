@@ -28,6 +28,9 @@ from .group import Group
 COMMANDS = {
     "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
+    "install": "Make coding agents report their runs by themselves.",
+    "uninstall": "Remove what `trackrecord install` added, and nothing else.",
+    "doctor": "Show which coding agents report, and when they did last.",
     "publish": "Publish outcomes given as JSON or JSON Lines.",
     "import": "Import recorded runs as outcomes.",
     "score": "Score outcomes without publishing or recording them.",
