@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .embeddings.endpoint import Endpoint
+from .hook_settings import HookSettings
 from .http_settings import HttpSettings
 from .learning.advice.lessons.rules import LessonRules
 from .learning.advice.rules import AdviceRules
@@ -164,6 +165,7 @@ class DaemonSettings(AgentSettings):
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
     http: HttpSettings = field(default=HttpSettings())
+    hooks: HookSettings = field(default=HookSettings())
 
     @property
     def rules(self) -> Rules:
