@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
+from .capture_rules import CaptureRules
 from .embeddings.endpoint import Endpoint
 from .learning.advice.lessons.rules import LessonRules
 from .learning.advice.rules import AdviceRules
@@ -162,6 +163,7 @@ class DaemonSettings(AgentSettings):
     lessons: LessonRules = field(default=LessonRules())
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
+    capture: CaptureRules = field(default=CaptureRules())
 
     @property
     def rules(self) -> Rules:
