@@ -44,6 +44,8 @@ _RULES = {
     "context": "Candidates of a prompt",
     "artifacts": "Artifacts",
     "benchmark": "Benchmark and gate",
+    "http": "HTTP",
+    "hooks": "Hooks of coding agents",
 }
 
 

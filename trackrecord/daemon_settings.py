@@ -9,6 +9,8 @@ from msgspec import Meta
 from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules
 from .embeddings.endpoint import Endpoint
+from .hook_settings import HookSettings
+from .http_settings import HttpSettings
 from .learning.advice.lessons.rules import LessonRules
 from .learning.advice.rules import AdviceRules
 from .learning.competences.rules import CompetenceRules
@@ -164,6 +166,8 @@ class DaemonSettings(AgentSettings):
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
     capture: CaptureRules = field(default=CaptureRules())
+    http: HttpSettings = field(default=HttpSettings())
+    hooks: HookSettings = field(default=HookSettings())
 
     @property
     def rules(self) -> Rules:

@@ -112,6 +112,10 @@ class KeepsEnding(ServerUnavailable):
     """Raised when a process that `trackrecord up` starts ends again and again."""
 
 
+class AddressUnusable(ServerUnavailable):
+    """Raised when the HTTP server cannot listen on its address, for example because it is taken."""
+
+
 class StoreUnavailable(ServerUnavailable):
     """Raised when the database cannot be reached or cannot be written to."""
 

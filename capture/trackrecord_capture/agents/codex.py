@@ -1,0 +1,202 @@
+"""Codex: `notify` and the exporter of logs in config.toml, and hooks that a person has to trust."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from .draft import Draft, Refused, digest_of, receipt_of, undone
+from .hook_entries import Groups, add_entries, has_entries, opened, restore
+from .installed import Installed, folders_of
+from .on_path import is_on_path
+from .plan import Change, Plan, change_of
+from .runtime import hook_command, hook_prefix, wrapper_path
+from .toml_block import add_lines, document, remove_lines
+
+NAME: Final = "codex"
+LABEL: Final = "Codex"
+_TIMEOUT_S: Final = 2
+_ASKING: Final = ("SessionStart", "UserPromptSubmit")
+_NOTING: Final = "Stop"
+TRUST: Final = "start codex, enter /hooks and trust the hooks of trackrecord"
+
+
+class Codex:
+    """How Codex is made to report its runs."""
+
+    name = NAME
+    label = LABEL
+
+    def folder(self) -> Path:
+        """Return where its configuration and its sessions are."""
+        own = os.environ.get("CODEX_HOME")
+        return Path(own) if own else Path.home() / ".codex"
+
+    def config_path(self) -> Path:
+        """Return the file of its configuration."""
+        return self.folder() / "config.toml"
+
+    def hooks_path(self) -> Path:
+        """Return the file of its hooks."""
+        return self.folder() / "hooks.json"
+
+    def is_found(self) -> bool:
+        """Return whether it is on this machine."""
+        return self.folder().is_dir() or is_on_path("codex")
+
+    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:
+        """Plan the installation.
+
+        Raises:
+            Refused: a file is left alone.
+        """
+        config = opened(self.config_path())
+        notes = _add_to_config(config, home, port)
+        hooks = opened(self.hooks_path())
+        made = add_entries(hooks, _wanted(home, config), hook_prefix(home))
+        if not self._is_trusted(config, home):
+            notes.append(f"Codex skips new hooks until you trust them: {TRUST}")
+        receipts = [
+            receipt_of(draft, None if installed is None else installed.receipt(draft.path), names)
+            for draft, names in ((config, []), (hooks, made))
+        ]
+        return Plan(
+            agent=NAME,
+            changes=(*change_of(config), *change_of(hooks)),
+            receipts=tuple(receipts),
+            notes=tuple(notes),
+        )
+
+    def uninstall(self, home: Path, installed: Installed | None) -> Plan:
+        """Plan the removal.
+
+        Raises:
+            Refused: a file is left alone.
+        """
+        changes: list[Change] = []
+        known = [] if installed is None else [Path(each.path) for each in installed.files]
+        for path in dict.fromkeys((*known, self.config_path(), self.hooks_path())):
+            draft = opened(path)
+            if path.suffix == ".toml":
+                is_removed = _restore_config(draft, home, installed)
+            else:
+                receipt = None if installed is None else installed.receipt(path)
+                is_removed = restore(draft, receipt, hook_prefix(home))
+            changes += change_of(draft, is_removed=is_removed)
+        return Plan(agent=NAME, changes=tuple(changes), folders=folders_of(installed))
+
+    def is_installed(self, home: Path) -> bool:
+        """Return whether all that is ours is in place."""
+        try:
+            config = opened(self.config_path())
+            wanted = _wanted(home, config)
+            return has_entries(opened(self.hooks_path()), wanted, hook_prefix(home))
+        except Refused:
+            return False
+
+    def problems(self, home: Path) -> list[str]:
+        """Return what keeps its hooks from firing, with what to do."""
+        try:
+            config = opened(self.config_path())
+            if self.is_installed(home) and not self._is_trusted(config, home):
+                return [f"its hooks are not trusted yet, so nothing is handed to it: {TRUST}"]
+        except Refused as error:
+            return [str(error)]
+        return []
+
+    def _is_trusted(self, config: Draft, home: Path) -> bool:
+        """Return whether Codex has our hooks on record as trusted."""
+        hooks = document(config).get("hooks")
+        state = hooks.get("state") if isinstance(hooks, dict) else None
+        if not isinstance(state, dict):
+            return False
+        keys = self._keys(home)
+        return bool(keys) and all(
+            isinstance(found := state.get(key), dict)
+            and bool(found.get("trusted_hash"))
+            and found.get("enabled") is not False
+            for key in keys
+        )
+
+    def _keys(self, home: Path) -> list[str]:
+        """Return the names that Codex gives our hooks: file, event and place."""
+        path = self.hooks_path()
+        draft = opened(path)
+        try:
+            hooks = json.loads(draft.text or "{}").get("hooks", {})
+        except (ValueError, AttributeError):
+            return []
+        return [
+            f"{path}:{_snake(event)}:{at}:{place}"
+            for event, groups in hooks.items()
+            for at, group in enumerate(groups)
+            for place, hook in enumerate(group.get("hooks", ()))
+            if str(hook.get("command", "")).startswith(hook_prefix(home))
+        ]
+
+
+def _add_to_config(config: Draft, home: Path, port: int) -> list[str]:
+    """Add what config.toml lacks; return what a person should know of what it has."""
+    is_ours = _pattern(home)
+    lines, notes = _lines(home, port), []
+    if config.text is not None and all(line in config.text.splitlines() for line in lines.values()):
+        document(config)
+        return []
+    remove_lines(config, is_ours)
+    held = document(config)
+    if "notify" in held:
+        del lines["notify"]
+        notes.append(
+            f"{config.path} has a notify program of yours, which stays: a hook reports the end of "
+            "a turn instead, once it is trusted"
+        )
+    if "otel" in held:
+        del lines["otel"]
+        notes.append(f"{config.path} configures [otel] already, which stays as it is")
+    if lines:
+        add_lines(config, list(lines.values()))
+    return notes
+
+
+def _restore_config(config: Draft, home: Path, installed: Installed | None) -> bool:
+    """Undo an installation; return whether the file is to be removed."""
+    receipt = None if installed is None else installed.receipt(config.path)
+    if receipt is not None and config.text is not None and receipt.digest == digest_of(config.text):
+        config.text = undone(config.text, receipt.undo)
+    else:
+        remove_lines(config, _pattern(home))
+    return receipt is not None and receipt.is_ours and not (config.text or "").strip()
+
+
+def _lines(home: Path, port: int) -> dict[str, str]:
+    program = json.dumps([str(wrapper_path(home)), NAME], ensure_ascii=False)
+    exporter = f'{{ endpoint = "http://127.0.0.1:{port}/v1/logs", protocol = "json" }}'
+    return {
+        "notify": f"notify = {program}",
+        "otel": f"otel.exporter = {{ otlp-http = {exporter} }}",
+    }
+
+
+def _pattern(home: Path) -> re.Pattern[str]:
+    """Return what matches our lines, whichever port they name."""
+    lines = _lines(home, 0)
+    notify = re.escape(lines["notify"])
+    otel = re.escape(lines["otel"]).replace(re.escape("127.0.0.1:0/"), r"127\.0\.0\.1:\d+/")
+    return re.compile(f"{notify}|{otel}")
+
+
+def _wanted(home: Path, config: Draft) -> Groups:
+    """Return the hooks, by event; the end of a turn is noted by one where `notify` is taken."""
+    command = hook_command(home, NAME)
+    program = document(config).get("notify")
+    is_taken = program is not None and program != [str(wrapper_path(home)), NAME]
+    events = (*_ASKING, _NOTING) if is_taken else _ASKING
+    group: dict[str, Any] = {
+        "hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]
+    }
+    return dict.fromkeys(events, group)
+
+
+def _snake(event: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()

@@ -1,0 +1,98 @@
+"""Which agents report, when they did last, and what to do where one does not."""
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from .door_address import answers, read_door
+from .hook_state import LastError, fired_at, last_error
+from .installed import read_installed
+from .known import AGENTS, Agent
+
+_LONG_AGO_S: Final = 7 * 86_400.0
+
+
+class Checkup(msgspec.Struct, frozen=True, kw_only=True):
+    """How one agent's reports are.
+
+    Attributes:
+        agent: its name.
+        is_found: whether the agent is on this machine.
+        is_installed: whether all that makes it report is in place.
+        fired: when each event fired last, seconds since the epoch, the newest first.
+        error: what went wrong last.
+        advice: what to do; empty if all is well.
+    """
+
+    agent: str
+    is_found: bool
+    is_installed: bool
+    fired: Mapping[str, float]
+    error: LastError | None
+    advice: tuple[str, ...]
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """How the reports of all agents are.
+
+    Attributes:
+        door: where the front door was opened last; "" if it was closed.
+        is_door_open: whether it answers.
+        agents: each agent that is found or installed.
+        advice: what to do about the front door.
+    """
+
+    door: str
+    is_door_open: bool
+    agents: tuple[Checkup, ...]
+    advice: tuple[str, ...]
+
+    @property
+    def is_well(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.advice and not any(each.advice for each in self.agents)
+
+
+def diagnose(home: Path, agents: Iterable[Agent] = tuple(AGENTS.values())) -> Diagnosis:
+    """Look at what is installed, and ask the front door."""
+    address = read_door(home)
+    is_open = address is not None and answers(address)
+    found = tuple(
+        _checkup(agent, home)
+        for agent in agents
+        if agent.is_found() or agent.name in read_installed(home)
+    )
+    closed = (
+        "the front door does not answer: start `trackrecord up`; until then hooks leave notes, "
+        "which are read then, and nothing is handed to agents"
+    )
+    return Diagnosis(
+        door="" if address is None else f"{address.host}:{address.port}",
+        is_door_open=is_open,
+        agents=found,
+        advice=() if is_open else (closed,),
+    )
+
+
+def _checkup(agent: Agent, home: Path) -> Checkup:
+    is_installed = agent.is_installed(home)
+    fired = fired_at(home, agent.name)
+    advice = list(agent.problems(home))
+    installed = read_installed(home).get(agent.name)
+    if not is_installed:
+        advice.append(f"run `trackrecord install {agent.name}`")
+    elif not fired and installed is not None:
+        advice.append(f"no hook has fired yet: start a new session of {agent.label}")
+    elif fired and time.time() - max(fired.values()) > _LONG_AGO_S:
+        advice.append("no hook has fired for a week: if you used it since, install it again")
+    return Checkup(
+        agent=agent.name,
+        is_found=agent.is_found(),
+        is_installed=is_installed,
+        fired=fired,
+        error=last_error(home, agent.name),
+        advice=tuple(advice),
+    )

@@ -1,0 +1,134 @@
+"""What a coding agent's hook runs: note that something ended, or ask for what is known.
+
+Copied into trackrecord's home and started there as `python -I -S hook.py AGENT [JSON]`, so it may
+import the standard library alone, and little of that. Whatever goes wrong, the agent goes on as if
+trackrecord were not installed: nothing is printed but the context that an agent asked for, and the
+exit status is always 0.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TOTAL_S = 0.9
+MOST_INPUT = 1 << 20
+MOST_ANSWER = 1 << 18
+MOST_WAITING = 2000
+MOST_PROMPT = 32_768
+_ASKING = {"SessionStart": "session", "UserPromptSubmit": "prompt"}
+_FOLDERS = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
+
+
+def main(arguments: list[str]) -> None:
+    """Deal with one event."""
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.setitimer(signal.ITIMER_REAL, TOTAL_S)
+    agent = arguments[1]
+    if not agent.replace("-", "").isalnum():
+        return
+    given = json.loads(arguments[2] if len(arguments) > 2 else _input())
+    event = _word(given.get("hook_event_name") or given.get("type"))
+    if event:
+        _touch(f"{agent}.{event}")
+        if event in _ASKING:
+            _ask(agent, event, given)
+        else:
+            _note(agent, event, given)
+
+
+def _input() -> bytes:
+    """Return what the agent writes, and read the rest of it, too: no agent gets a broken pipe."""
+    read, parts = 0, []
+    while part := os.read(0, 65_536):
+        read += len(part)
+        if read <= MOST_INPUT:
+            parts.append(part)
+    return b"".join(parts) if read <= MOST_INPUT else b"{}"
+
+
+def _word(text: object) -> str:
+    """Return a text that can stand in a file's name; "" for any other."""
+    kept = str(text or "")
+    return kept if len(kept) <= 128 and kept.replace("-", "").replace("_", "").isalnum() else ""
+
+
+def _note(agent: str, event: str, given: dict[str, object]) -> None:
+    """Leave a file that says what ended; what happened is read from the agent's own log."""
+    folder = f"{HOME}/hooks"
+    os.makedirs(folder, 0o700, exist_ok=True)
+    if len(os.listdir(folder)) >= MOST_WAITING:
+        return
+    noted = {
+        "agent": agent,
+        "event": event,
+        "session": given.get("session_id") or given.get("thread-id") or "",
+        "transcript": given.get("agent_transcript_path") or given.get("transcript_path") or "",
+        "folder": given.get("cwd") or "",
+        "home": os.environ.get(_FOLDERS.get(agent, ""), ""),
+        "at": time.time(),
+    }
+    name = f"{time.time_ns():020d}-{os.getpid()}"
+    waiting = f"{folder}/.{name}"
+    made = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    os.write(made, json.dumps(noted).encode())
+    os.close(made)
+    os.rename(waiting, f"{folder}/{name}.json")
+
+
+def _ask(agent: str, event: str, given: dict[str, object]) -> None:
+    """Print what is known, once for a session and an event; nothing if nobody answers."""
+    session = _word(given.get("session_id"))
+    if not session or os.path.exists(f"{HOME}/agents/told/{agent}.{session}.{_ASKING[event]}"):
+        return
+    with open(f"{HOME}/agents/door") as file:
+        host, port, token = (*file.read(512).split("\n"), "")[:3]
+    asked = {
+        "hook_event_name": event,
+        "session_id": session,
+        "cwd": given.get("cwd"),
+        "prompt": str(given.get("prompt") or "")[:MOST_PROMPT],
+        "prompt_id": given.get("prompt_id") or given.get("turn_id"),
+    }
+    answer = _post(host, int(port), token, f"/hooks/{agent}", json.dumps(asked).encode())
+    if json.loads(answer).get("hookSpecificOutput"):
+        os.write(1, answer + b"\n")
+
+
+def _post(host: str, port: int, token: str, path: str, body: bytes) -> bytes:
+    """Return the body of the front door's answer."""
+    import socket
+
+    headers = [
+        f"POST {path} HTTP/1.0",
+        f"Host: {host}:{port}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    ]
+    if token:
+        headers.append(f"Authorization: Bearer {token}")
+    with socket.create_connection((host, port), timeout=TOTAL_S / 2) as door:
+        door.sendall("\r\n".join([*headers, "", ""]).encode() + body)
+        read = b""
+        while len(read) < MOST_ANSWER and (part := door.recv(65_536)):
+            read += part
+    head, _, answer = read.partition(b"\r\n\r\n")
+    return answer if b" 200 " in head.split(b"\r\n")[0] + b" " else b"{}"
+
+
+def _touch(name: str) -> None:
+    """Remember when this event last fired, for `trackrecord doctor`."""
+    os.makedirs(f"{HOME}/agents/fired", 0o700, exist_ok=True)
+    path = f"{HOME}/agents/fired/{name}"
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    os.utime(path)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv)
+    except BaseException:  # noqa: BLE001, S110 - nothing may reach the agent
+        pass
+    os._exit(0)

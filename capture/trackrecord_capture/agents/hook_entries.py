@@ -1,0 +1,181 @@
+"""Our entries in a file of hooks of the shape that Claude Code has given them, and Codex took over.
+
+`{"hooks": {"Stop": [{"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}]}}`: ours are
+recognised by what their commands begin with, and stand behind everybody else's.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from .draft import Draft, Receipt, Refused, digest_of, read_text, undone, without_bom
+from .json_text import Edit, Node, NotJson, added, parsed, removed
+
+Groups = Mapping[str, dict[str, Any]]
+HOOKS: Final = "hooks"
+
+
+def add_entries(draft: Draft, wanted: Groups, prefix: str) -> list[str]:
+    """Make a file hold these groups of hooks, once; those of an older version are replaced.
+
+    Returns:
+        The names of what had to be made to hold them.
+
+    Raises:
+        Refused: the file is not what it should be.
+    """
+    made: list[str] = []
+    if draft.text is None:
+        draft.apply([Edit(0, 0, "{}\n")])
+    held = _counted(draft, prefix)
+    draft.had_ours = bool(held)
+    if held == {event: [group] for event, group in wanted.items()}:
+        return []
+    remove_entries(draft, prefix, ())
+    if _document(draft).get(HOOKS) is None:
+        _add(draft, _document(draft), {}, HOOKS)
+        made.append(HOOKS)
+    for event, group in wanted.items():
+        if _hooks(draft).get(event) is None:
+            _add(draft, _hooks(draft), [], event)
+            made.append(event)
+        _add(draft, _groups(draft, event), group)
+    return made
+
+
+def remove_entries(draft: Draft, prefix: str, made: Sequence[str]) -> None:
+    """Take our hooks out, and what was made to hold them if nothing else is in it now.
+
+    Raises:
+        Refused: the file is not what it should be.
+    """
+    if draft.text is None or _document(draft).get(HOOKS) is None:
+        return
+    for event in _hooks(draft).names:
+        _remove_from(draft, event, prefix)
+    hooks = _hooks(draft)
+    empty = [
+        at for at, name in enumerate(hooks.names) if name in made and hooks.items[at].value == []
+    ]
+    if empty:
+        _apply(draft, removed(hooks, empty))
+    root = _document(draft)
+    at = root.names.index(HOOKS)
+    if HOOKS in made and root.items[at].value == {}:
+        _apply(draft, removed(root, [at]))
+
+
+def restore(draft: Draft, receipt: Receipt | None, prefix: str) -> bool:
+    """Undo an installation; return whether the file is to be removed, for it is ours and empty.
+
+    Raises:
+        Refused: the file is not what it should be.
+    """
+    if draft.text is None:
+        return False
+    if receipt is not None and receipt.digest == digest_of(draft.text):
+        draft.text = undone(draft.text, receipt.undo)
+        return receipt.is_ours
+    held = [event for event, groups in _counted(draft, prefix).items() if groups]
+    made = (HOOKS, *held) if receipt is None else receipt.made
+    remove_entries(draft, prefix, made)
+    return receipt is not None and receipt.is_ours and _document(draft).value == {}
+
+
+def has_entries(draft: Draft, wanted: Groups, prefix: str) -> bool:
+    """Return whether a file holds these groups.
+
+    Raises:
+        Refused: the file is not what it should be.
+    """
+    if draft.text is None:
+        return False
+    return _counted(draft, prefix) == {event: [group] for event, group in wanted.items()}
+
+
+def opened(path: Any) -> Draft:  # noqa: ANN401 - a path
+    """Return a file that may be changed.
+
+    Raises:
+        Refused: it cannot be read.
+    """
+    return Draft(path, read_text(path))
+
+
+def _counted(draft: Draft, prefix: str) -> dict[str, list[Any]]:
+    """Return the groups that hold a hook of ours, by event."""
+    if _document(draft).get(HOOKS) is None:
+        return {}
+    found: dict[str, list[Any]] = {}
+    for event in dict.fromkeys(_hooks(draft).names):
+        groups = [each.value for each in _groups(draft, event).items if _ours(each, prefix)]
+        if groups:
+            found[event] = groups
+    return found
+
+
+def _remove_from(draft: Draft, event: str, prefix: str) -> None:
+    """Take our hooks out of one event: whole groups, or single hooks where others were added."""
+    groups = _groups(draft, event)
+    whole = [
+        at
+        for at, group in enumerate(groups.items)
+        if (ours := _ours(group, prefix)) and len(ours) == len(_listed(group))
+    ]
+    edits = removed(groups, whole) if whole else []
+    for at, group in enumerate(groups.items):
+        ours = _ours(group, prefix)
+        hooks = group.get(HOOKS)
+        if ours and at not in whole and hooks is not None:
+            edits += removed(hooks, ours)
+    _apply(draft, edits)
+
+
+def _ours(group: Node, prefix: str) -> list[int]:
+    """Return which hooks of a group are ours."""
+    return [
+        at
+        for at, hook in enumerate(_listed(group))
+        if isinstance(hook, dict) and str(hook.get("command", "")).startswith(prefix)
+    ]
+
+
+def _listed(group: Node) -> list[Any]:
+    listed = group.value.get(HOOKS) if isinstance(group.value, dict) else None
+    return listed if isinstance(listed, list) else []
+
+
+def _document(draft: Draft) -> Node:
+    try:
+        root = parsed(_text(draft))
+    except NotJson as error:
+        message = f"{draft.path} is not valid JSON ({error}): left alone"
+        raise Refused(message) from None
+    return _checked(draft, root, dict, "an object")
+
+
+def _hooks(draft: Draft) -> Node:
+    return _checked(draft, _document(draft).get(HOOKS), dict, '"hooks" as an object')
+
+
+def _groups(draft: Draft, event: str) -> Node:
+    return _checked(draft, _hooks(draft).get(event), list, f'"{event}" as an array')
+
+
+def _checked(draft: Draft, node: Node | None, kind: type, what: str) -> Node:
+    if node is None or not isinstance(node.value, kind):
+        message = f"{draft.path} does not hold {what}: left alone"
+        raise Refused(message)
+    return node
+
+
+def _text(draft: Draft) -> str:
+    return without_bom(draft.text or "")[1]
+
+
+def _add(draft: Draft, into: Node, value: object, name: str | None = None) -> None:
+    _apply(draft, [added(_text(draft), into, value, name=name)])
+
+
+def _apply(draft: Draft, edits: Sequence[Edit]) -> None:
+    shift = len(without_bom(draft.text or "")[0])
+    draft.apply(Edit(each.start + shift, each.end + shift, each.text) for each in edits)

@@ -1,0 +1,59 @@
+"""What is installed, on record in trackrecord's home, so that exactly that can be removed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from .draft import Receipt
+from .replacing import replace_file
+from .runtime import runtime_folder
+
+_NAME: Final = "installed.json"
+
+
+class Installed(msgspec.Struct, frozen=True, kw_only=True):
+    """What is installed for one agent.
+
+    Attributes:
+        at: when it was installed, seconds since the epoch.
+        folder: the agent's own folder, where its sessions are recorded.
+        files: what was done to which file.
+    """
+
+    at: float
+    folder: str
+    files: tuple[Receipt, ...] = ()
+
+    def receipt(self, path: Path) -> Receipt | None:
+        """Return what was done to a file; None if nothing was."""
+        return next((each for each in self.files if each.path == str(path)), None)
+
+
+def read_installed(home: Path) -> dict[str, Installed]:
+    """Return what is installed, by agent; a record that cannot be read is an empty one."""
+    try:
+        data = (runtime_folder(home) / _NAME).read_bytes()
+        return msgspec.json.decode(data, type=dict[str, Installed])
+    except (OSError, msgspec.DecodeError):
+        return {}
+
+
+def write_installed(home: Path, installed: Mapping[str, Installed]) -> None:
+    """Put on record what is installed.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = runtime_folder(home) / _NAME
+    if installed:
+        replace_file(path, msgspec.json.format(msgspec.json.encode(installed)))
+    else:
+        path.unlink(missing_ok=True)
+
+
+def folders_of(installed: Installed | None) -> tuple[str, ...]:
+    """Return the folders that were made for the files of an installation."""
+    files = () if installed is None else installed.files
+    return tuple(dict.fromkeys(folder for each in files for folder in each.folders))

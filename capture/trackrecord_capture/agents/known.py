@@ -1,0 +1,52 @@
+"""The coding agents that can be made to report, and what they have in common."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from .claude_code import ClaudeCode
+from .codex import Codex
+from .installed import Installed
+from .opencode import Opencode
+from .plan import Plan
+
+
+class Agent(Protocol):
+    """A coding agent on this machine."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as in `trackrecord install NAME`."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        ...
+
+    def folder(self) -> Path:
+        """Return where its sessions are."""
+        ...
+
+    def is_found(self) -> bool:
+        """Return whether it is on this machine."""
+        ...
+
+    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:
+        """Plan the installation; raise `Refused` for a file that is left alone."""
+        ...
+
+    def uninstall(self, home: Path, installed: Installed | None) -> Plan:
+        """Plan the removal; raise `Refused` for a file that is left alone."""
+        ...
+
+    def is_installed(self, home: Path) -> bool:
+        """Return whether all that is ours is in place."""
+        ...
+
+    def problems(self, home: Path) -> list[str]:
+        """Return what keeps it from reporting, with what to do."""
+        ...
+
+
+AGENTS: Mapping[str, Agent] = {each.name: each for each in (ClaudeCode(), Codex(), Opencode())}

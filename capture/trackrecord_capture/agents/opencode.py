@@ -1,0 +1,104 @@
+"""opencode: one file among its plugins."""
+
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+from .draft import Receipt, Refused, digest_of, missing_folders
+from .hook_entries import opened
+from .installed import Installed, folders_of
+from .json_text import Edit
+from .on_path import is_on_path
+from .plan import Change, Plan, change_of
+from .runtime import packaged
+
+NAME: Final = "opencode"
+LABEL: Final = "opencode"
+_FIRST_WORDS: Final = "// trackrecord: "
+
+
+class Opencode:
+    """How opencode is made to report its runs."""
+
+    name = NAME
+    label = LABEL
+
+    def folder(self) -> Path:
+        """Return where its database is."""
+        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+        return Path(data) / "opencode"
+
+    def plugin_path(self) -> Path:
+        """Return the plugin's file."""
+        config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+        return Path(config) / "opencode" / "plugins" / "trackrecord.js"
+
+    def is_found(self) -> bool:
+        """Return whether it is on this machine."""
+        config = self.plugin_path().parent.parent
+        return config.is_dir() or self.folder().is_dir() or is_on_path("opencode")
+
+    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:  # noqa: ARG002 - as for every agent
+        """Plan the installation.
+
+        Raises:
+            Refused: there is another file of that name.
+        """
+        draft = opened(self.plugin_path())
+        if draft.text is not None and not draft.text.startswith(_FIRST_WORDS):
+            message = f"{draft.path} is not a file of trackrecord: left alone"
+            raise Refused(message)
+        if draft.text != plugin(home):
+            draft.apply([Edit(0, len(draft.text or ""), plugin(home))])
+        # The whole file is ours: there is nothing to lead back to.
+        earlier = None if installed is None else installed.receipt(draft.path)
+        receipt = Receipt(
+            path=str(draft.path),
+            is_ours=True,
+            digest=digest_of(draft.text),
+            folders=missing_folders(draft.path) if earlier is None else earlier.folders,
+        )
+        return Plan(agent=NAME, changes=change_of(draft), receipts=(receipt,))
+
+    def uninstall(self, home: Path, installed: Installed | None) -> Plan:
+        """Plan the removal.
+
+        Raises:
+            Refused: the file was edited, or cannot be read.
+        """
+        known = [] if installed is None else [Path(each.path) for each in installed.files]
+        changes: list[Change] = []
+        notes = []
+        for path in dict.fromkeys((*known, self.plugin_path())):
+            draft = opened(path)
+            receipt = None if installed is None else installed.receipt(path)
+            written = plugin(home) if receipt is None else None
+            if draft.text is None or (
+                digest_of(draft.text) == receipt.digest if receipt else draft.text == written
+            ):
+                changes += change_of(draft, is_removed=draft.text is not None)
+            elif draft.text.startswith(_FIRST_WORDS):
+                notes.append(f"{path} was edited by hand: left alone, remove it yourself")
+        return Plan(
+            agent=NAME,
+            changes=tuple(changes),
+            folders=folders_of(installed),
+            notes=tuple(notes),
+        )
+
+    def is_installed(self, home: Path) -> bool:
+        """Return whether the plugin is in place."""
+        try:
+            return opened(self.plugin_path()).text == plugin(home)
+        except Refused:
+            return False
+
+    def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
+        """Return what keeps the plugin from working, with what to do."""
+        return []
+
+
+def plugin(home: Path) -> str:
+    """Return the plugin, with the folder that it writes to."""
+    return packaged("opencode_plugin.js").replace('"@HOME@"', json.dumps(str(home)))

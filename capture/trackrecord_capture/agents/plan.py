@@ -1,0 +1,79 @@
+"""What an installation would change, as a value: shown for a dry run, carried out otherwise."""
+
+import difflib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from .draft import Draft, Receipt, Refused, read_text
+from .replacing import replace_file
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that is written or removed.
+
+    Attributes:
+        path: the file.
+        before: its text now; None if there is none.
+        after: its text afterwards; None if it is removed.
+    """
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    def lines(self) -> Iterator[str]:
+        """Show what is added and removed, without what stands around it."""
+        before, after = (self.before or "").splitlines(), (self.after or "").splitlines()
+        found = difflib.unified_diff(before, after, n=0, lineterm="")
+        yield from (line for line in found if not line.startswith(("---", "+++")))
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What an installation or its removal does for one agent.
+
+    Attributes:
+        agent: the agent's name.
+        changes: the files that change; none if all is as it should be.
+        receipts: what stands on record about the files afterwards.
+        folders: the folders to remove if they are empty, the innermost first.
+        notes: what a person has to know or to do, and which files were left alone and why.
+    """
+
+    agent: str
+    changes: tuple[Change, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    folders: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def change_of(draft: Draft, *, is_removed: bool = False) -> tuple[Change, ...]:
+    """Return the change of a draft, if it is one."""
+    after = None if is_removed else draft.text
+    if after == draft.before:
+        return ()
+    return (Change(path=draft.path, before=draft.before, after=after),)
+
+
+def carry_out(plan: Plan) -> None:
+    """Write and remove the files of a plan, each as a whole.
+
+    Raises:
+        Refused: a file was changed since the plan was made; it is left alone.
+        OSError: a file cannot be written; it stands as it was.
+    """
+    for change in plan.changes:
+        if read_text(change.path) != change.before:
+            message = f"{change.path} was changed just now: left alone, please try again"
+            raise Refused(message)
+        if change.after is None:
+            Path(os.path.realpath(change.path)).unlink(missing_ok=True)
+        else:
+            change.path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(change.path, change.after.encode())
+    for folder in plan.folders:
+        with suppress(OSError):
+            Path(folder).rmdir()

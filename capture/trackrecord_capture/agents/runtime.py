@@ -1,0 +1,88 @@
+"""The files in trackrecord's home that the agents' configurations point to.
+
+They are copies, and their paths never change: an agent that trusts a hook by the text of its
+command goes on trusting it after trackrecord was upgraded or moved to another interpreter.
+"""
+
+import os
+import shlex
+import shutil
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from trackrecord.folders import make_private_folder
+
+from .replacing import replace_file
+
+FIRED: Final = "fired"
+TOLD: Final = "told"
+_PACKAGE: Final = "trackrecord_capture.agents"
+_WRAPPER: Final = """\
+#!/bin/sh
+# What the hooks of coding agents start. Written by `trackrecord install`; silent in every case.
+[ -x {python} ] || exit 0
+exec {python} -I -S {hook} "$@" 2>/dev/null
+"""
+
+
+def runtime_folder(home: Path) -> Path:
+    """Return the folder of the hook and of what it remembers."""
+    return home / "agents"
+
+
+def wrapper_path(home: Path) -> Path:
+    """Return the path of the program that the agents' hooks start."""
+    return runtime_folder(home) / "hook"
+
+
+def hook_command(home: Path, agent: str) -> str:
+    """Return the command of a hook: a line for a shell, which succeeds whatever happens."""
+    return f"{hook_prefix(home)}{agent} 2>/dev/null || true"
+
+
+def hook_prefix(home: Path) -> str:
+    """Return what the commands of all hooks of this home begin with."""
+    return f"{shlex.quote(str(wrapper_path(home)))} "
+
+
+def write_runtime(home: Path) -> None:
+    """Write the hook and its wrapper; a file that is as it should be is left alone.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    folder = runtime_folder(home)
+    make_private_folder(home)
+    make_private_folder(folder)
+    hook = folder / "hook.py"
+    _write(hook, packaged("hook.py"), 0o600)
+    wrapper = _WRAPPER.format(python=shlex.quote(sys.executable), hook=shlex.quote(str(hook)))
+    _write(wrapper_path(home), wrapper, 0o700)
+
+
+def remove_runtime(home: Path) -> None:
+    """Remove what `write_runtime` wrote, and what the hook remembers.
+
+    Raises:
+        OSError: something cannot be removed.
+    """
+    folder = runtime_folder(home)
+    for path in (wrapper_path(home), folder / "hook.py"):
+        path.unlink(missing_ok=True)
+    for name in (FIRED, TOLD):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def packaged(name: str) -> str:
+    """Return the text of a file that comes with this package."""
+    return files(_PACKAGE).joinpath(name).read_text(encoding="utf-8")
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    content = text.encode()
+    if not path.exists() or path.read_bytes() != content:
+        replace_file(path, content)
+    if path.stat().st_mode & 0o777 != mode:
+        os.chmod(path, mode)  # noqa: PTH101 - so that it stands beside the mode above

@@ -1,0 +1,29 @@
+"""Decode the bodies of OTLP/HTTP requests, in protobuf or JSON."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from . import from_json, from_protobuf
+from .malformed import Malformed as Malformed  # part of this module's vocabulary
+from .span import LogRecord, Span
+
+Encoding = Literal["protobuf", "json"]
+
+
+def decode_spans(body: bytes, encoding: Encoding) -> Iterator[Span | None]:
+    """Return the spans of an ExportTraceServiceRequest, one by one; None for one without ids.
+
+    Raises:
+        Malformed: the body is not such a request. Values that are wrong in themselves are found
+            while the spans are read, and raise it then.
+    """
+    return from_json.spans(body) if encoding == "json" else from_protobuf.spans(body)
+
+
+def decode_logs(body: bytes, encoding: Encoding) -> Iterator[LogRecord]:
+    """Return the log records of an ExportLogsServiceRequest, one by one.
+
+    Raises:
+        Malformed: as `decode_spans`.
+    """
+    return from_json.logs(body) if encoding == "json" else from_protobuf.logs(body)

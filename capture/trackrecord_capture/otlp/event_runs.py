@@ -1,0 +1,120 @@
+"""Runs of agents that report their work as events, with or without spans beside them.
+
+Claude Code's events know the prompt's id and its spans know when the prompt was done; Codex's
+events know the calls and its spans know the turn's id. Together they make the same outcome_id as
+the agent's own recording of the session.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from ..agent_run import AgentRun, Seen, Sign
+from .calls import CallSeen, call_seen, is_call, merged
+from .fact import Fact
+from .log_events import CLAUDE, CODEX
+from .tree import Tree
+from .usage import tokens_of, usd_of
+from .vocabulary import Kind
+
+_AGENTS: Final = (CLAUDE, CODEX)
+_EVENTS: Final = tuple(f"{agent} events" for agent in _AGENTS)
+_SAYS_CHARS: Final = 1000
+
+TurnOf = Callable[[str, float], str]
+"""From a session and a moment to the id of the turn that went on then; "" if nobody knows it."""
+
+
+def no_turn(_session: str, _at: float) -> str:
+    """Know no turn of any session."""
+    return ""
+
+
+def is_from_events(fact: Fact) -> bool:
+    """Return whether a fact is of an agent that reports its work as events."""
+    return fact.scope in _EVENTS or fact.name.startswith("claude_code.")
+
+
+def event_runs(
+    trace_id: str, facts: Sequence[Fact], turn_of: TurnOf
+) -> Iterator[tuple[AgentRun, Sequence[Fact]]]:
+    """Return the runs that facts of one trace tell of, and what each is made of.
+
+    Spans of Claude Code without its events are left out: the prompt's id is only in the events, and
+    without it the run would be another one than that in Claude Code's own recording. Codex has its
+    turn's id only in its spans; without them the recording is asked, and else the trace stands in.
+
+    Args:
+        trace_id: the trace.
+        facts: what its spans and events tell, the earliest first.
+        turn_of: asks Codex's recordings for the turn of a session at a moment.
+    """
+    tree = Tree(facts)
+    agent = next((a for a in _AGENTS if any(_is_of(fact, a) for fact in facts)), CLAUDE)
+    for part in _parts(facts):
+        if not any(fact.kind in (Kind.PROMPT, Kind.TOOL, Kind.RUN) for fact in part):
+            continue  # requests to a model that belong to a run in another trace
+        session = next((fact.session for fact in part if fact.session), "")
+        prompt = next((fact.prompt_id for fact in part if fact.prompt_id), "")
+        if agent == CODEX and session and not prompt:
+            prompt = turn_of(session, part[0].start) or f"{trace_id}:{part[0].span}"
+        if session and prompt:
+            yield _run(agent, session, prompt, part, tree), part
+
+
+def _is_of(fact: Fact, agent: str) -> bool:
+    return fact.scope == f"{agent} events" or (
+        agent == CLAUDE and fact.name.startswith("claude_code.")
+    )
+
+
+def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
+    """Split facts where a person's next prompt begins another run."""
+    starts = [at for at, fact in enumerate(facts) if fact.kind is Kind.PROMPT]
+    for start, end in pairwise([0, *starts[1:], len(facts)]):
+        yield facts[start:end]
+
+
+def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tree) -> AgentRun:
+    calls = merged(_call(fact, tree) for fact in facts if is_call(fact))
+    is_over = any(fact.is_end or fact.kind is Kind.RUN for fact in facts)
+    return AgentRun(
+        agent=agent,
+        session=session,
+        prompt=prompt,
+        captured_from="traces",
+        started_at=min((fact.start for fact in facts if fact.start), default=0.0),
+        ended_at=max((fact.end for fact in facts), default=0.0),
+        folder=next((fact.folder for fact in facts if fact.folder), ""),
+        branch=next((fact.branch for fact in reversed(facts) if fact.branch), ""),
+        instruction=next((fact.prompt for fact in facts if fact.prompt), ""),
+        calls=tuple(seen.call for seen in calls),
+        signs=tuple(_signs(facts, calls)),
+        is_over=is_over,
+        model=next((fact.model for fact in facts if fact.model), ""),
+        tokens_in=tokens_of(facts[0], facts, "tokens_in"),
+        tokens_out=tokens_of(facts[0], facts, "tokens_out"),
+        usd=usd_of(facts[0], facts),
+        commits=tuple(fact.commit for fact in facts if fact.commit),
+    )
+
+
+def _call(fact: Fact, tree: Tree) -> CallSeen:
+    return call_seen(fact, tree.details_of(fact))
+
+
+def _signs(facts: Sequence[Fact], calls: Sequence[CallSeen]) -> Iterator[Sign]:
+    for position, seen in enumerate(calls):
+        if seen.rejected:
+            yield Sign(kind=Seen.REJECTED, call=position, at=seen.start or None)
+    for fact in facts:
+        if fact.rated is not None:
+            yield Sign(
+                kind=Seen.CONFIRMED,
+                success=fact.rated,
+                says="rated in the agent's own survey",
+                at=fact.end or None,
+            )
+    last = next((fact for fact in reversed(facts) if fact.kind in (Kind.MODEL, Kind.TOOL)), None)
+    if last is not None and last.kind is Kind.MODEL and last.failed:
+        yield Sign(kind=Seen.API_FAILED, says=last.error[:_SAYS_CHARS], at=last.end or None)

@@ -1,0 +1,97 @@
+"""What a person asked, from the many shapes in which frameworks record their input."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from .fact import bounded
+from .values import as_text, document
+
+_USERS: Final = frozenset({"user", "human"})
+# Where an input that is a mapping keeps the task, the better-known name first.
+_TASKS: Final = ("task", "prompt", "input", "question", "query", "user_input", "instruction")
+_MESSAGES: Final = ("messages", "inputs", "kwargs", "data")
+_DEEPEST: Final = 6
+
+
+def prompt_in(text: str) -> str:
+    """Return the person's words in a recorded input; "" if it holds none that can be told."""
+    found = _asked(document(text), _DEEPEST)
+    return bounded(found.strip()) if found else ""
+
+
+def _asked(value: Any, depth: int) -> str:  # noqa: ANN401 - of any shape
+    if depth == 0:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return _asked_in_mapping(value, depth)
+    if isinstance(value, Sequence):
+        return _asked_in_messages(value, depth)
+    return ""
+
+
+def _asked_in_mapping(value: Mapping[Any, Any], depth: int) -> str:
+    if _role(value) in _USERS:
+        return _content(value)
+    for name in _TASKS:
+        if isinstance(value.get(name), str) and value[name]:
+            return str(value[name])
+    for name in (*_MESSAGES, *_TASKS):
+        if isinstance(value.get(name), (Mapping, list)) and (
+            found := _asked(value[name], depth - 1)
+        ):
+            return found
+    return ""
+
+
+def _asked_in_messages(messages: Sequence[Any], depth: int) -> str:
+    """Return the person's last words: what stands before them is the conversation so far."""
+    asked = ""
+    for message in messages:
+        if isinstance(message, Mapping):
+            asked = (_content(message) if _role(message) in _USERS else "") or asked
+        elif _is_pair(message):  # LangChain's ("user", "…")
+            asked = message[1] if message[0] in _USERS else asked
+        elif isinstance(message, list):  # batches of messages
+            asked = _asked(message, depth - 1) or asked
+    return asked
+
+
+def _is_pair(message: Any) -> bool:  # noqa: ANN401 - as above
+    return (
+        isinstance(message, (list, tuple))
+        and len(message) == 2
+        and all(isinstance(part, str) for part in message)
+    )
+
+
+def _role(message: Mapping[Any, Any]) -> str:
+    role = message.get("role") or message.get("type")
+    if role == "constructor":  # LangChain's serialised objects name their class in `id`
+        names = message.get("id")
+        role = "human" if isinstance(names, list) and names[-1:] == ["HumanMessage"] else ""
+    return role if isinstance(role, str) else ""
+
+
+def _content(message: Mapping[Any, Any]) -> str:
+    for name in ("content", "parts", "kwargs", "data", "text"):
+        held = message.get(name)
+        if isinstance(held, str) and held:
+            return held
+        if isinstance(held, Mapping) and (found := _content(held)):
+            return found
+        if isinstance(held, list) and (found := _texts(held)):
+            return found
+    return ""
+
+
+def _texts(parts: Iterable[Any]) -> str:
+    """Return the texts of a message's parts; results of tools are not a person's words."""
+    texts = []
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, Mapping) and part.get("type", "text") in ("text", "input_text"):
+            texts.append(as_text(part.get("text") or part.get("content") or ""))
+    return "\n".join(text for text in texts if text)

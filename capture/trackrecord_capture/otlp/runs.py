@@ -1,0 +1,305 @@
+"""From the facts of one trace to the runs of agents in it.
+
+One task is one run: the topmost agent, workflow or graph of a trace. Agents below it, whether it
+called them or handed over to them, are a part of it: only the task as a whole has a verdict, and
+their calls carry their name as the `actor`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from ..agent_run import AgentRun, Seen, Sign
+from .calls import CallSeen, call_seen, is_call, merged
+from .endings import ending_of
+from .event_runs import TurnOf, event_runs, is_from_events, no_turn
+from .fact import Evaluation, Fact
+from .tree import Tree
+from .usage import tokens_of, usd_of
+from .vocabulary import Kind
+
+_NAMELESS: Final = "unknown_service"
+_VERCEL: Final = "ai."
+_SLACK_S: Final = 0.1
+_ENDINGS: Final = (".run", ".kickoff", ".workflow", ".task", ".agent")
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """A score that came on its own, for a trace or one of its spans.
+
+    Attributes:
+        span: the span that was scored; "" for the trace as a whole.
+        evaluation: the score.
+    """
+
+    span: str
+    evaluation: Evaluation
+
+
+class RunOfTrace(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, and which spans it is made of.
+
+    Attributes:
+        run: the run.
+        spans: the ids of its spans.
+        tools: the ids of the spans among them that are calls of tools.
+    """
+
+    run: AgentRun
+    spans: frozenset[str]
+    tools: frozenset[str] = frozenset()
+
+
+def runs_of(
+    trace_id: str,
+    facts: Iterable[Fact],
+    scores: Sequence[Score] = (),
+    *,
+    is_idle: bool = False,
+    turn_of: TurnOf = no_turn,
+) -> list[RunOfTrace]:
+    """Return the runs in a trace, the earliest first.
+
+    Args:
+        trace_id: the trace.
+        facts: what its spans and events tell, in any order.
+        scores: scores that came on their own.
+        is_idle: whether nothing came for so long that nothing more is expected.
+        turn_of: asks Codex's recordings for the turn of a session at a moment.
+    """
+    known = sorted(facts, key=lambda fact: (fact.start, fact.span))
+    if any(is_from_events(fact) for fact in known):
+        return [
+            _scored_whole(run, frozenset(fact.span for fact in part), scores)
+            for run, part in event_runs(trace_id, known, turn_of)
+        ]
+    tree = Tree(known)
+    groups = _grouped(tree)
+    return [
+        _run(trace_id, tree, group, scores, is_first=position == 0, is_idle=is_idle)
+        for position, group in enumerate(groups)
+    ]
+
+
+def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score]) -> RunOfTrace:
+    signs = tuple(
+        sign_of(score.evaluation, counts=True)
+        for score in scores
+        if not score.span or score.span in spans
+    )
+    return RunOfTrace(run=msgspec.structs.replace(run, signs=(*run.signs, *signs)), spans=spans)
+
+
+class _Group(msgspec.Struct, kw_only=True):
+    """The facts of one run, and what it hangs on."""
+
+    root: Fact
+    facts: list[Fact]
+    has_root: bool = True
+
+
+def _grouped(tree: Tree) -> list[_Group]:
+    """Return the facts of each run."""
+    of_root: dict[str, list[Fact]] = defaultdict(list)
+    for fact in tree.facts:
+        root = tree.root_of(fact)
+        if root is not None:
+            of_root[root.span].append(fact)
+    groups = [
+        _Group(root=tree.by_span[span], facts=facts)
+        for span, facts in of_root.items()
+        if any(fact.kind in (Kind.TOOL, Kind.MODEL, Kind.RUN) for fact in facts)
+    ]
+    groups = _told_twice_once(_of_one_session(groups, tree))
+    _take_in_strays(groups, tree)
+    return sorted(groups, key=lambda group: (group.root.start, group.root.span))
+
+
+def _of_one_session(groups: list[_Group], tree: Tree) -> list[_Group]:
+    """Join what the Vercel AI SDK traces request by request, where a loop of one's own calls it.
+
+    Requests without a call of a tool, such as the one for a title, are a part of it as well.
+    """
+    kept, of_session = [], defaultdict(list)
+    for group in groups:
+        session = _first(group.facts, "session")
+        if group.root.name.startswith(_VERCEL) and session:
+            of_session[session].append(group)
+        else:
+            kept.append(group)
+    for together in of_session.values():
+        facts = [fact for group in together for fact in group.facts]
+        complete = all(not tree.is_orphan(group.root) for group in together)
+        kept.append(_Group(root=together[0].root, facts=facts, has_root=complete))
+    return kept
+
+
+def _take_in_strays(groups: list[_Group], tree: Tree) -> None:
+    """Add calls whose parents never came to the run of their session, or to the only run."""
+    for fact in tree.facts:
+        if fact.kind is Kind.TOOL and tree.root_of(fact) is None and tree.is_orphan(fact):
+            session = fact.session
+            same = [group for group in groups if _first(group.facts, "session") == session]
+            if len(same) == 1 or (session and same):
+                same[0].facts.append(fact)
+
+
+def _told_twice_once(groups: list[_Group]) -> list[_Group]:
+    """Join runs that two instrumentations tell of side by side."""
+    kept: list[_Group] = []
+    for group in sorted(groups, key=lambda group: (group.root.start, -group.root.end)):
+        same = next((other for other in kept[-8:] if _is_within(group.root, other.root)), None)
+        if same is None:
+            kept.append(group)
+        else:
+            same.facts += group.facts
+    return kept
+
+
+def _is_within(root: Fact, other: Fact) -> bool:
+    return (
+        root.scope != other.scope
+        and root.start >= other.start - _SLACK_S
+        and root.end <= other.end + _SLACK_S
+    )
+
+
+def _run(
+    trace_id: str,
+    tree: Tree,
+    group: _Group,
+    scores: Sequence[Score],
+    *,
+    is_first: bool,
+    is_idle: bool,
+) -> RunOfTrace:
+    root, facts = group.root, sorted(group.facts, key=lambda fact: (fact.start, fact.span))
+    main = _main(root, facts)
+    calls = merged(
+        call_seen(fact, tree.details_of(fact), _actor(fact, main, tree))
+        for fact in facts
+        if is_call(fact)
+    )
+    # The model answers a request of its own first for a title: what led to calls is what was asked.
+    asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
+    spans = frozenset(fact.span for fact in facts)
+    run = AgentRun(
+        agent=_agent(facts, main),
+        session=root.session or _first(facts, "session"),
+        prompt=trace_id if is_first else f"{trace_id}:{root.span}",
+        captured_from="traces",
+        started_at=min((fact.start for fact in facts if fact.start), default=0.0),
+        ended_at=max((fact.end for fact in facts), default=0.0),
+        folder=_first(facts, "folder"),
+        repository=_first(facts, "repository"),
+        branch=_first(facts, "branch"),
+        instruction=_instruction(root, asked, tree),
+        calls=tuple(seen.call for seen in calls),
+        signs=_signs(root, facts, calls, scores, spans),
+        is_over=(group.has_root and not tree.is_orphan(root)) or is_idle,
+        name=main.agent or _title(root),
+        model=next((f.model for f in reversed(facts) if f.kind is Kind.MODEL and f.model), ""),
+        tokens_in=tokens_of(root, facts, "tokens_in"),
+        tokens_out=tokens_of(root, facts, "tokens_out"),
+        usd=usd_of(root, facts),
+    )
+    tools = frozenset(fact.span for fact in facts if fact.kind is Kind.TOOL)
+    return RunOfTrace(run=run, spans=spans, tools=tools)
+
+
+def _main(root: Fact, facts: Sequence[Fact]) -> Fact:
+    """Return the agent that the run is named after: the root, or the first one that has a name."""
+    if root.agent:
+        return root
+    return next((fact for fact in facts if fact.kind is Kind.RUN and fact.agent), root)
+
+
+def _agent(facts: Sequence[Fact], main: Fact) -> str:
+    service = _first(facts, "service")
+    if service and not service.startswith(_NAMELESS):
+        return service
+    return main.agent or _title(main) or "agent"
+
+
+def _title(root: Fact) -> str:
+    """Return the name of an agent by its span, as "fixer" by "fixer.run"."""
+    if root.kind not in (Kind.RUN, Kind.STEP):
+        return ""
+    for ending in _ENDINGS:
+        root_name = root.name.removesuffix(ending)
+        if root_name != root.name:
+            return root_name
+    return root.name.removeprefix("invoke_agent ").removeprefix("invoke_workflow ")
+
+
+def _actor(fact: Fact, main: Fact, tree: Tree) -> str:
+    """Return "agent", or the name of another agent below the main one that made the call."""
+    nearest = tree.agent_above(fact)
+    if nearest is None or not nearest.agent or nearest.agent == main.agent:
+        return "agent"
+    return nearest.agent
+
+
+def _first(facts: Iterable[Fact], name: str) -> str:
+    return next((held for fact in facts if (held := str(getattr(fact, name)))), "")
+
+
+def _instruction(root: Fact, asked: Sequence[Fact], tree: Tree) -> str:
+    if root.prompt and not root.name.startswith(_VERCEL):
+        return root.prompt
+    with_calls = (fact for fact in asked if tree.has_calls(fact))
+    found = next(with_calls, None) or next(iter(asked), None)
+    return found.prompt if found else ""
+
+
+def _signs(
+    root: Fact,
+    facts: Sequence[Fact],
+    calls: Sequence[CallSeen],
+    scores: Sequence[Score],
+    spans: frozenset[str],
+) -> tuple[Sign, ...]:
+    """Return what was seen of how the run went."""
+    at_call = {span: position for position, seen in enumerate(calls) for span in seen.spans}
+    kinds = {fact.span: fact.kind for fact in facts}
+    models = [fact.span for fact in facts if fact.kind is Kind.MODEL]
+    given = [(fact.span, evaluation) for fact in facts for evaluation in fact.evaluations]
+    given += [(score.span, score.evaluation) for score in scores if score.span in spans]
+    given += [("", score.evaluation) for score in scores if not score.span]
+    signs = [
+        Sign(kind=Seen.REJECTED, call=position, at=seen.start or None)
+        for position, seen in enumerate(calls)
+        if seen.rejected
+    ]
+    signs += [
+        sign_of(
+            evaluation,
+            counts=_concerns_run(span, evaluation, kinds, models),
+            call=None if evaluation.of_trace else at_call.get(span),
+        )
+        for span, evaluation in given
+    ]
+    ending = ending_of(root, facts)
+    return (*signs, *([ending] if ending else ()))
+
+
+def _concerns_run(
+    span: str, evaluation: Evaluation, kinds: Mapping[str, Kind], models: Sequence[str]
+) -> bool:
+    """Return whether a score judges the run, and not one request in the middle of it."""
+    if evaluation.of_trace or kinds.get(span) is not Kind.MODEL:
+        return True
+    return span == models[-1]
+
+
+def sign_of(evaluation: Evaluation, *, counts: bool, call: int | None = None) -> Sign:
+    """Return a score as a sign; one that does not count judges something smaller than the run."""
+    return Sign(
+        kind=Seen.EVALUATED,
+        success=evaluation.success if counts else None,
+        says=evaluation.says,
+        at=evaluation.at,
+        call=call,
+    )

@@ -1,0 +1,89 @@
+"""Attribute values as texts, numbers and documents, whatever type an exporter sent them in."""
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+_TRUE: Final = frozenset({"true", "1", "yes"})
+_FALSE: Final = frozenset({"false", "0", "no"})
+# `ast` takes memory and time by the square of odd inputs, and no call's arguments are this long.
+_LONGEST_LITERAL: Final = 16 * 1024
+
+
+def first_text(attributes: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Return the first of these attributes that holds anything, as a text; "" without one."""
+    for name in names:
+        value = attributes.get(name)
+        if value is not None and value != "":
+            return as_text(value)
+    return ""
+
+
+def first_number(attributes: Mapping[str, Any], names: Sequence[str]) -> float | None:
+    """Return the first of these attributes that is a number, or a text that holds one."""
+    for name in names:
+        number = as_number(attributes.get(name))
+        if number is not None:
+            return number
+    return None
+
+
+def first_count(attributes: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """Return the first of these attributes that is a whole number of at least zero."""
+    number = first_number(attributes, names)
+    return int(number) if number is not None and number >= 0 else None
+
+
+def as_text(value: object) -> str:
+    """Return a value as a text: JSON, unless it is one already."""
+    if isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.encode(value).decode()
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def as_number(value: object) -> float | None:
+    """Return a finite number, also from a text; None for anything else, booleans included."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def as_flag(value: object) -> bool | None:
+    """Return a truth value, also from a text or from 0 and 1; None for anything else."""
+    if isinstance(value, bool):
+        return value
+    word = as_text(value).strip().lower() if value is not None else ""
+    if word in _TRUE:
+        return True
+    return False if word in _FALSE else None
+
+
+def document(text: str) -> Any:  # noqa: ANN401 - a document of any shape
+    """Return what a text holds as JSON or as a Python literal, or else the text itself."""
+    start = text.lstrip()[:1]
+    if not start or start not in '{["':
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return _literal(text)
+
+
+def _literal(text: str) -> Any:  # noqa: ANN401 - as above
+    """Return a Python literal, as some exporters write dictionaries with `str`."""
+    if len(text) > _LONGEST_LITERAL:
+        return text
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text

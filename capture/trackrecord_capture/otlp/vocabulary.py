@@ -1,0 +1,228 @@
+"""Where each vocabulary keeps what a run is made of: one table, the better-known name first.
+
+Only attributes that are named here are ever read, and nothing else is kept: LangSmith, for one,
+copies whatever stands in `LANGSMITH_…` variables into its spans.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+
+class Kind(StrEnum):
+    """What a span tells of."""
+
+    RUN = "run"
+    """An agent or a workflow at work."""
+    STEP = "step"
+    """A step of a framework's graph: no call, and a run only if nothing stands above it."""
+    TOOL = "tool"
+    """A call of a tool."""
+    DETAIL = "detail"
+    """A part of the call above it, which may know better how the call went."""
+    MODEL = "model"
+    """A request to a model."""
+    PROMPT = "prompt"
+    """An event: a person's prompt, with which a run begins."""
+    OTHER = "other"
+    """Anything else; it only says which span stands under which."""
+
+
+KINDS: Final[tuple[tuple[str, dict[str, Kind]], ...]] = (
+    # Claude Code
+    (
+        "span.type",
+        {
+            "interaction": Kind.RUN,
+            "tool": Kind.TOOL,
+            "tool.execution": Kind.DETAIL,
+            "tool.blocked_on_user": Kind.DETAIL,
+            "llm_request": Kind.MODEL,
+        },
+    ),
+    # GenAI semantic conventions. Creating an agent is no run of it; `execute_task` is a graph node.
+    (
+        "gen_ai.operation.name",
+        {
+            "invoke_agent": Kind.RUN,
+            "invoke_workflow": Kind.RUN,
+            "execute_tool": Kind.TOOL,
+            "chat": Kind.MODEL,
+            "generate_content": Kind.MODEL,
+            "text_completion": Kind.MODEL,
+            "create_agent": Kind.OTHER,
+            "execute_task": Kind.STEP,
+            "chain": Kind.STEP,  # LangSmith's
+        },
+    ),
+    (
+        "openinference.span.kind",
+        {"AGENT": Kind.RUN, "TOOL": Kind.TOOL, "CHAIN": Kind.STEP, "LLM": Kind.MODEL},
+    ),
+    (
+        "traceloop.span.kind",
+        {"workflow": Kind.RUN, "agent": Kind.RUN, "tool": Kind.TOOL, "task": Kind.STEP},
+    ),
+    ("langsmith.span.kind", {"chain": Kind.STEP, "tool": Kind.TOOL, "llm": Kind.MODEL}),
+    (
+        "langfuse.observation.type",
+        {
+            "agent": Kind.RUN,
+            "tool": Kind.TOOL,
+            "chain": Kind.STEP,
+            "span": Kind.STEP,
+            "generation": Kind.MODEL,
+        },
+    ),
+    (
+        "ai.operationId",
+        {
+            "ai.toolCall": Kind.TOOL,
+            "ai.streamText": Kind.RUN,
+            "ai.generateText": Kind.RUN,
+            "ai.streamObject": Kind.RUN,
+            "ai.generateObject": Kind.RUN,
+            "ai.streamText.doStream": Kind.MODEL,
+            "ai.generateText.doGenerate": Kind.MODEL,
+            "ai.streamObject.doStream": Kind.MODEL,
+            "ai.generateObject.doGenerate": Kind.MODEL,
+        },
+    ),
+)
+
+TOOL: Final = (
+    "gen_ai.tool.name",
+    "tool.name",
+    "ai.toolCall.name",
+    "tool_name",
+    "traceloop.entity.name",
+)
+CALL_ID: Final = (
+    "gen_ai.tool.call.id",
+    "ai.toolCall.id",
+    "tool_use_id",
+    "tool_call.id",
+    "tool.call_id",
+    "call_id",
+    "tool.id",
+)
+ARGUMENTS: Final = (
+    "gen_ai.tool.call.arguments",
+    "tool_arguments",
+    "ai.toolCall.args",
+    "tool_input",
+    "input.value",
+    "traceloop.entity.input",
+    "langfuse.observation.input",
+    "gen_ai.prompt",
+    "arguments",
+)
+COMMAND: Final = ("full_command", "process.command_line")
+EDITED: Final = ("file_path",)
+RESULT: Final = (
+    "gen_ai.tool.call.result",
+    "tool_response",
+    "ai.toolCall.result",
+    "output.value",
+    "traceloop.entity.output",
+    "langfuse.observation.output",
+    "gen_ai.completion",
+    "output",
+)
+ERROR: Final = ("error.message", "langfuse.observation.status_message", "error")
+ERROR_TYPE: Final = ("error.type", "error_type")
+# What says outright how a call went, and the words that mean failure.
+FAILED: Final[tuple[tuple[str, frozenset[str]], ...]] = (
+    ("gen_ai.tool.status", frozenset({"error", "failed", "failure"})),
+    ("gen_ai.task.status", frozenset({"error", "failed", "failure"})),
+    ("langfuse.observation.level", frozenset({"error"})),
+    ("success", frozenset({"false"})),
+)
+EXIT_CODE: Final = ("gen_ai.tool.exit_code", "process.exit.code", "exit_code")
+AGENT_NAME: Final = (
+    "gen_ai.agent.name",
+    "agent.name",
+    "agent_name",
+    "traceloop.workflow.name",
+    "langsmith.metadata.lc_agent_name",
+    "langfuse.trace.name",
+    "langsmith.trace.name",
+    "ai.telemetry.functionId",
+)
+SESSION: Final = (
+    "session.id",
+    "gen_ai.conversation.id",
+    "langfuse.session.id",
+    "conversation.id",
+    "langsmith.metadata.thread_id",
+    "langsmith.metadata.session_id",
+    "traceloop.association.properties.session_id",
+    "traceloop.association.properties.thread_id",
+    "ai.telemetry.metadata.sessionId",
+)
+PROMPT_ID: Final = ("prompt.id", "turn.id")
+PROMPT: Final = (
+    "user_prompt",
+    "gen_ai.input.messages",
+    "pydantic_ai.all_messages",
+    "langfuse.trace.input",
+    "langfuse.observation.input",
+    "traceloop.entity.input",
+    "ai.prompt",
+    "ai.prompt.messages",
+    "gen_ai.prompt",
+    "input.value",
+)
+# Messages that are spread over attributes: the prefix, then a number, then the part's name.
+SPREAD_PROMPTS: Final = (
+    ("llm.input_messages.{}.message.role", "llm.input_messages.{}.message.content"),
+    ("gen_ai.prompt.{}.role", "gen_ai.prompt.{}.content"),
+)
+PROMPT_EVENTS: Final = ("gen_ai.user.message", "gen_ai.client.inference.operation.details")
+CALL_EVENTS: Final = ("gen_ai.tool.message", "tool.output")
+RESULT_EVENTS: Final = ("gen_ai.choice",)
+MODEL: Final = (
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.model_name",
+    "ai.model.id",
+    "model",
+    "langfuse.observation.model.name",
+)
+TOKENS_IN: Final = (
+    "gen_ai.usage.input_tokens",
+    "llm.token_count.prompt",
+    "ai.usage.inputTokens",
+    "ai.usage.promptTokens",
+    "gen_ai.usage.prompt_tokens",
+    "input_tokens",
+)
+TOKENS_OUT: Final = (
+    "gen_ai.usage.output_tokens",
+    "llm.token_count.completion",
+    "ai.usage.outputTokens",
+    "ai.usage.completionTokens",
+    "gen_ai.usage.completion_tokens",
+    "output_tokens",
+)
+USD: Final = ("cost_usd", "gen_ai.usage.cost", "llm.cost.total")
+FOLDER: Final = ("trackrecord.folder", "process.working_directory", "cwd")
+REPOSITORY: Final = ("trackrecord.project", "vcs.repository.url.full", "vcs.repository.name")
+BRANCH: Final = ("vcs.ref.head.name", "git_branch")
+
+# These set an error status whenever a tool raised, so that another status means that it did not.
+# Any other instrumentation's status proves nothing without the tool's result.
+SETS_ERRORS: Final = (
+    "pydantic-ai",
+    "openinference.",
+    "opentelemetry.instrumentation.",
+    "strands",
+    "agent_framework",
+    "langsmith",
+    "langfuse",
+)
+# Spans of a program's insides, of which nothing but their ancestry is kept.
+INSIDES: Final = ("codex", "opencode")
+
+# Calls that are none: how a framework ends a run or passes it on.
+FINAL_TOOLS: Final = frozenset({"final_answer", "final_result"})
+HANDOFFS: Final = ("handoff to ", "handoff_to_", "transfer_to_", "transfer_back_to_")

@@ -1,0 +1,41 @@
+"""Codex: the rollouts that its command line writes, one for each thread."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..source import Log, ReadRun, Unreadable
+from .rollout import read_rollout
+
+__all__ = ["Codex"]
+
+
+class Codex:
+    """The rollouts of Codex, archived ones included; see `Source`."""
+
+    name = "codex"
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folders of rollouts in $CODEX_HOME, else in ~/.codex."""
+        home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+        return (home / "sessions", home / "archived_sessions")
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the rollouts in folders, or take files as they are named; the oldest first."""
+        found = {log.path: log for place in places for log in _logs_in(place)}
+        yield from sorted(found.values(), key=lambda log: log.path.name)
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of a rollout; see `Source.read`."""
+        yield from read_rollout(log, resume_at)
+
+
+def _logs_in(place: Path) -> Iterator[Log]:
+    # The name of a rollout begins with its time.
+    paths = place.rglob("rollout-*.jsonl") if place.is_dir() else (place,)
+    for path in paths:
+        try:
+            facts = path.stat()
+        except OSError:
+            continue
+        yield Log(path=path, size=facts.st_size, version=facts.st_size)

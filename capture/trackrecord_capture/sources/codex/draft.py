@@ -1,0 +1,92 @@
+"""A call of a tool while its parts are still being found in a rollout."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...agent_run import Call
+from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
+from ..patches import patched_files
+from .commands import command_of, folder_of
+from .outputs import Output
+
+
+@dataclass(slots=True)
+class DraftCall:
+    """A call as far as it is known; see `Call` for the attributes.
+
+    Attributes:
+        failed: what an event said outright of how it ended; None if none did.
+        is_refused: whether the person did not allow it.
+        is_aborted: whether the person stopped it.
+        is_wrapping: whether it is a script, and the calls that it made stand beside it.
+        session: the number under which a command that goes on is asked again; "" if none.
+    """
+
+    id: str
+    tool: str
+    started_at: float | None = None
+    arguments: Any = None
+    command: str = ""
+    folder: str = ""
+    edits: tuple[str, ...] = ()
+    failed: bool | None = None
+    exit_code: int | None = None
+    result: str = ""
+    error: str = ""
+    duration_ms: float | None = None
+    actor: str = "agent"
+    is_refused: bool = False
+    is_aborted: bool = False
+    is_wrapping: bool = False
+    session: str = ""
+
+    def set_command(self, arguments: Any) -> None:  # noqa: ANN401 - decoded JSON
+        """Take the command from the arguments of a shell tool."""
+        whole = command_of(arguments)
+        self.edits = self.edits or patched_files(whole)
+        self.command = excerpt(whole, LONGEST_COMMAND)
+        self.folder = folder_of(arguments)
+
+    def set_arguments(self, arguments: Any) -> None:  # noqa: ANN401 - decoded JSON
+        """Keep the arguments, long texts shortened."""
+        self.arguments = excerpts_in(arguments)
+
+    def answer(self, output: Output) -> None:
+        """Take what the tool answered the model; what an event said outright stays."""
+        self.is_refused = self.is_refused or output.is_refused
+        self.is_aborted = self.is_aborted or output.is_aborted
+        self.result = self.result or excerpt(output.text, LONGEST_RESULT)
+        if self.exit_code is None:
+            self.exit_code = output.exit_code
+        if self.duration_ms is None:
+            self.duration_ms = output.duration_ms
+        if self.failed is None:
+            self.failed = output.is_error
+        self.session = self.session or output.session
+
+    def finished(self) -> Call:
+        """Return the call."""
+        ok = self._ok()
+        error = self.error or (self.result if ok is False else "")
+        return Call(
+            tool=self.tool,
+            id=self.id,
+            arguments=self.arguments,
+            command=self.command,
+            folder=self.folder,
+            edits=self.edits,
+            ok=ok,
+            exit_code=self.exit_code,
+            error=error,
+            result=self.result,
+            started_at=self.started_at,
+            duration_ms=self.duration_ms,
+            actor=self.actor,
+        )
+
+    def _ok(self) -> bool | None:
+        if self.is_refused or self.is_aborted:
+            return None
+        if self.exit_code is not None:
+            return self.exit_code == 0
+        return None if self.failed is None else not self.failed

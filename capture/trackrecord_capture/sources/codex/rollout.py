@@ -1,0 +1,236 @@
+"""Read the runs of a rollout: one for each turn in which somebody asked for something."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from ...agent_run import Seen, run_outcome_id
+from ..json_lines import Line, place_of, read_lines
+from ..moments import seconds_of
+from ..raw_json import object_of, text_of, value_of
+from ..source import Log, ReadRun, Unreadable
+from .prompts import persons_words, words_in
+from .records import Payload, Record, decode_record
+from .thread import Thread, first_record, read_thread
+from .turn import Turn
+
+_CALLS: Final = frozenset(
+    {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
+)
+_ANSWERS: Final = frozenset(
+    {"function_call_output", "custom_tool_call_output", "tool_search_output"}
+)
+# Kinds of lines of which nothing is used: most of a rollout's bytes.
+_UNUSED: Final = (
+    b'"type":"compacted"', b'"type":"world_state"', b'"type":"reasoning"',
+    b'"type":"agent_reasoning"', b'"type":"agent_message"', b'"type":"token_usage_record"',
+)  # fmt: skip
+_HEAD: Final = 160
+
+
+def read_rollout(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+    """Yield the runs of a rollout from a position on, and what could not be read."""
+    try:
+        first = first_record(log.path)
+        if first is None or first.type != "session_meta":
+            if log.size:
+                yield Unreadable(place="the first line", reason="it does not describe a session")
+            return
+        yield from _Reader(read_thread(log.path, first)).read(log, resume_at)
+    except OSError as error:
+        yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
+
+
+class _Reader:
+    """Holds a turn back until the next prompt is there, which is part of what is known of it."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+        self._turn: Turn | None = None
+        self._held: Turn | None = None
+        self._inherits = False
+
+    def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+        end = resume_at
+        for line in read_lines(log.path, resume_at):
+            end = line.end
+            try:
+                record = _decoded(line)
+            except (ValueError, RecursionError) as error:
+                yield Unreadable(place=place_of(line), reason=str(error) or "it cannot be read")
+                continue
+            if record is not None and record.payload is not None:
+                self._take(record, record.payload, line.start)
+                yield from self._ready(line.end)
+        yield from self._rest(end)
+
+    def _ready(self, position: int) -> Iterator[ReadRun]:
+        """Yield the turn before this one, as soon as this one has a prompt."""
+        if self._held is not None and self._turn is not None and self._turn.prompt:
+            self._held.sign(Seen.FOLLOWED_BY, self._turn.prompt)
+            yield self._read(self._held, position)
+            self._held = None
+
+    def _rest(self, position: int) -> Iterator[ReadRun]:
+        for turn in (self._held, self._turn):
+            if turn is not None and not turn.is_empty:
+                yield self._read(turn, position)
+
+    def _read(self, turn: Turn, position: int) -> ReadRun:
+        run = turn.finished(self._thread)
+        return ReadRun(run=run, resume_at=turn.start, position=position)
+
+    def _take(self, record: Record, payload: Payload, start: int) -> None:
+        at = seconds_of(record.timestamp)
+        if record.type == "turn_context":
+            self._begin(text_of(payload.turn_id), start, at)
+            self._describe(payload)
+        elif record.type == "response_item":
+            self._item(payload, start, at)
+        elif record.type == "event_msg":
+            self._event(payload, start, at)
+        if self._turn is not None and not self._turn.is_over:
+            self._turn.saw(at)
+
+    def _begin(self, turn_id: str, start: int, at: float | None) -> None:
+        """Begin a turn that Codex marks, unless it has begun already."""
+        if not turn_id or (self._turn is not None and self._turn.turn_id == turn_id):
+            return
+        self._inherits = self._thread.is_inherited(turn_id)
+        if not self._inherits:
+            self._next(Turn(turn_id, start, at, is_explicit=True))
+
+    def _next(self, turn: Turn) -> None:
+        if self._turn is not None and not self._turn.is_empty:
+            self._turn.is_over = True
+            self._held = self._turn
+        self._turn = turn
+
+    def _describe(self, payload: Payload) -> None:
+        if self._turn is not None:
+            self._turn.folder = self._turn.folder or text_of(payload.cwd)
+            self._turn.model = text_of(payload.model) or self._turn.model
+
+    def _find_parent(self, payload: Payload) -> None:
+        started_in = object_of(payload.turn_attribution).get("parent_turn_id")
+        if self._turn is not None and self._thread.parent and isinstance(started_in, str):
+            self._turn.parent = run_outcome_id("codex", self._thread.parent, started_in)
+
+    def _ask(self, words: str, start: int, at: float | None) -> None:
+        """Take a person's words: of the turn that has begun, else they begin one."""
+        turn = self._turn
+        if not words or self._inherits:
+            return
+        if turn is not None and (turn.is_explicit and not turn.is_over):
+            turn.ask(words)
+        elif turn is None or turn.has_calls or turn.is_over or turn.prompt not in ("", words):
+            self._next(Turn(f"at-{start}", start, at, is_explicit=False))
+            self._ask_new(words)
+        else:
+            turn.ask(words)
+
+    def _ask_new(self, words: str) -> None:
+        assert self._turn is not None  # noqa: S101 - just begun
+        self._turn.ask(words)
+
+    def _item(self, payload: Payload, start: int, at: float | None) -> None:
+        if payload.type == "message":
+            if text_of(payload.role) == "user":
+                self._ask(words_in(value_of(payload.content)), start, at)
+        elif self._turn is None or self._inherits:
+            return
+        elif payload.type in _CALLS:
+            self._turn.call(payload, at)
+        elif payload.type in _ANSWERS:
+            self._turn.answer(payload, at)
+
+    def _event(self, payload: Payload, start: int, at: float | None) -> None:
+        if payload.type == "task_started":
+            self._begin(text_of(payload.turn_id), start, at)
+            self._find_parent(payload)
+        elif payload.type == "user_message":
+            self._ask(persons_words(text_of(payload.message)), start, at)
+        elif self._turn is not None and not self._inherits:
+            handle = _EVENTS.get(payload.type)
+            if handle is not None:
+                handle(self, self._turn, payload, at)
+
+    def _aborted(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        turn.saw(at)
+        turn.abort(text_of(payload.reason), at)
+
+    def _completed(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        turn.saw(at)
+        turn.is_over = True
+        error = object_of(payload.error)
+        if error:
+            turn.err(error.get("message"), error.get("codex_error_info"), at)
+
+    def _erred(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        turn.err(text_of(payload.message), value_of(payload.codex_error_info), at)
+
+    def _counted(self, turn: Turn, payload: Payload, at: float | None) -> None:  # noqa: ARG002 - as all
+        turn.count_tokens(payload)
+
+    def _undone(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        """The person took back the newest changes, which a turn before this one may have made."""
+        undone = turn if turn.has_calls or self._held is None else self._held
+        if value_of(payload.success) is not False:
+            undone.sign(Seen.UNDONE, text_of(payload.message), at)
+
+    def _ended_command(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        fields = ("command", "cwd", "source", "status", "exit_code", "duration",
+                  "aggregated_output", "stdout")  # fmt: skip
+        turn.end_command(text_of(payload.call_id), _fields(payload, fields), at)
+
+    def _ended_patch(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        fields = ("success", "stderr", "changes", "status")
+        turn.end_patch(text_of(payload.call_id), _fields(payload, fields), at)
+
+    def _ended_mcp(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        fields = ("invocation", "result", "duration")
+        turn.end_mcp(text_of(payload.call_id), _fields(payload, fields), at)
+
+    def _completed_item(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        item = object_of(payload.item)
+        call_id, kind = str(item.get("id", "")), item.get("type")
+        if kind == "CommandExecution":
+            turn.end_command(call_id, item, at)
+        elif kind == "FileChange":
+            turn.end_patch(call_id, item, at)
+        elif kind == "McpToolCall":
+            turn.end_mcp(call_id, item, at)
+        elif kind == "UserMessage":
+            turn.ask(words_in(item.get("content")))
+
+
+_EVENTS: Final[dict[str, Callable[[_Reader, Turn, Payload, float | None], None]]] = {
+    "turn_aborted": _Reader._aborted,
+    "task_complete": _Reader._completed,
+    "error": _Reader._erred,
+    "token_count": _Reader._counted,
+    "undo_completed": _Reader._undone,
+    "exec_command_end": _Reader._ended_command,
+    "patch_apply_end": _Reader._ended_patch,
+    "mcp_tool_call_end": _Reader._ended_mcp,
+    "item_completed": _Reader._completed_item,
+}
+
+
+def _decoded(line: Line) -> Record | None:
+    """Return a line's record; None if nothing of it is used.
+
+    Raises:
+        ValueError: the line is too long, or not a line of a rollout.
+        RecursionError: it is nested too deeply.
+    """
+    if line.text is None:
+        message = "it is too long"
+        raise ValueError(message)
+    head = line.text[:_HEAD]
+    if any(mark in head for mark in _UNUSED) or not head.strip():
+        return None
+    return decode_record(line.text)
+
+
+def _fields(payload: Payload, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value_of(getattr(payload, name)) for name in names}

@@ -1,0 +1,162 @@
+"""A Codex thread: what the first line of its rollout says, and which run started it."""
+
+import re
+import uuid
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ...agent_run import run_outcome_id
+from ..json_lines import read_lines
+from ..moments import seconds_of
+from ..raw_json import object_of, text_of, value_of
+from .records import Payload, Record, decode_record
+
+# Surfaces where no person asks: `codex exec`, other programs, and Codex's own upkeep.
+_PROGRAMS: Final = frozenset({"exec", "mcp", "internal", "memory_consolidation", "compact"})
+_TURN_ID: Final = re.compile(rb'"turn_id"\s*:\s*"([0-9A-Za-z_-]{1,128})"')
+_UUID_VERSION_OF_TIME: Final = 7
+# Two clocks of one machine, read one after the other.
+_SLACK_S: Final = 5.0
+
+
+class Thread(msgspec.Struct, frozen=True, kw_only=True):
+    """What is the same for all turns of a thread.
+
+    Attributes:
+        id: the thread's id.
+        started_at: seconds since the epoch.
+        folder: the folder that it began in.
+        repository: the address of the repository's remote; "" if unknown.
+        branch: the branch; "" if unknown.
+        name: the role or the nickname of a sub-agent; "" if it is none.
+        parent: the id of the thread that started this one as a sub-agent; "" if none did.
+        path: where its rollout is.
+        automated: whether a program started it.
+    """
+
+    id: str
+    started_at: float
+    path: Path
+    folder: str = ""
+    repository: str = ""
+    branch: str = ""
+    name: str = ""
+    parent: str = ""
+    automated: bool = False
+
+    def is_inherited(self, turn_id: str) -> bool:
+        """Return whether a turn was copied from the thread that this one was forked from.
+
+        Both ids hold the time when they were made.
+        """
+        made_at = _made_at(turn_id)
+        return made_at is not None and made_at < self.started_at - _SLACK_S
+
+    def parent_run(self) -> str:
+        """Return the outcome_id of the run that started this thread; "" if none is found.
+
+        Older rollouts name only the thread: its own rollout says in which turn it was.
+        """
+        return _parent_run(self.path, self.parent, self.id) if self.parent else ""
+
+
+def read_thread(path: Path, record: Record) -> Thread:
+    """Return the thread that the first line of a rollout describes."""
+    payload = record.payload or Payload()
+    thread_id = text_of(payload.id) or path.stem
+    git, source = object_of(payload.git), value_of(payload.source)
+    return Thread(
+        id=thread_id,
+        started_at=_made_at(thread_id) or seconds_of(record.timestamp) or 0.0,
+        folder=text_of(payload.cwd),
+        repository=_text(git.get("repository_url")),
+        branch=_text(git.get("branch")),
+        name=text_of(payload.agent_role) or text_of(payload.agent_nickname) or _kind(source),
+        parent=text_of(payload.parent_thread_id) or _parent_thread(source),
+        path=path,
+        automated=_surface(source) in _PROGRAMS,
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _surface(source: Any) -> str:  # noqa: ANN401 - decoded JSON
+    if isinstance(source, dict):
+        return _kind(source) or str(next(iter(source), ""))
+    return _text(source)
+
+
+def _sub_agent(source: Any) -> Any:  # noqa: ANN401 - decoded JSON
+    if not isinstance(source, dict):
+        return None
+    return next(
+        (source[name] for name in ("subagent", "sub_agent", "subAgent") if name in source), None
+    )
+
+
+def _kind(source: Any) -> str:  # noqa: ANN401 - decoded JSON
+    """Return the kind of a sub-agent: "review", or the role of one that was spawned."""
+    kind = _sub_agent(source)
+    if isinstance(kind, dict):
+        spawned = kind.get("thread_spawn")
+        if isinstance(spawned, dict):
+            return _text(spawned.get("agent_role")) or _text(spawned.get("agent_nickname"))
+        return _text(kind.get("other"))
+    return _text(kind)
+
+
+def _parent_thread(source: Any) -> str:  # noqa: ANN401 - decoded JSON
+    kind = _sub_agent(source)
+    spawned = kind.get("thread_spawn") if isinstance(kind, dict) else None
+    return _text(spawned.get("parent_thread_id")) if isinstance(spawned, dict) else ""
+
+
+def _made_at(some_id: str) -> float | None:
+    """Return when an id was made, if it holds its time; else None."""
+    try:
+        parsed = uuid.UUID(some_id)
+    except ValueError:
+        return None
+    return (parsed.int >> 80) / 1000 if parsed.version == _UUID_VERSION_OF_TIME else None
+
+
+def _parent_run(path: Path, parent: str, thread_id: str) -> str:
+    """Return the outcome_id of the turn in which another thread started this one; "" if unknown."""
+    if not re.fullmatch(r"[0-9A-Za-z_-]{1,128}", parent):
+        return ""
+    wanted, turn = thread_id.encode(), b""
+    for rollout in _rollouts_beside(path, parent):
+        try:
+            for line in read_lines(rollout):
+                text = line.text or b""
+                if b'"turn_context"' in text[:200] or b'"task_started"' in text[:200]:
+                    found = _TURN_ID.search(text)
+                    turn = found[1] if found else turn
+                elif turn and wanted in text:
+                    return run_outcome_id("codex", parent, turn.decode())
+        except OSError:
+            continue
+    return ""
+
+
+def _rollouts_beside(path: Path, thread: str) -> list[Path]:
+    top = next((each for each in path.parents if each.name == "sessions"), path.parent)
+    return sorted(top.rglob(f"rollout-*-{thread}.jsonl"))
+
+
+def first_record(path: Path) -> Record | None:
+    """Return the first line of a rollout; None if it is not there or cannot be read.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    for line in read_lines(path):
+        try:
+            return decode_record(line.text or b"")
+        except (ValueError, RecursionError):
+            return None
+    return None

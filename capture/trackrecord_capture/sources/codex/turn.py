@@ -1,0 +1,323 @@
+"""One turn of a Codex thread: from a prompt to the end of the agent's work on it."""
+
+from typing import Any, Final
+
+import msgspec
+
+from ...agent_run import AgentRun, Call, Seen, Sign
+from ..excerpts import LONGEST_COMMAND, excerpt
+from ..patches import patched_files
+from ..raw_json import object_of, text_of, value_of
+from .commands import SHELLS, changed_files, folder_of
+from .draft import DraftCall
+from .outputs import read_output
+from .records import Payload
+from .thread import Thread
+
+# A turn that never ends must not fill the memory.
+MOST_CALLS: Final = 5000
+_LONGEST_PROMPT: Final = 32_768
+_MCP: Final = "mcp__"
+_MILLIS_A_SECOND: Final = 1e3
+_NANOS_A_MILLI: Final = 1e6
+# In code mode the model writes scripts that call the tools, and asks what became of slow ones.
+_CODE_MODE: Final = "functions"
+_SCRIPT: Final = "exec"
+_WAIT: Final = "wait"
+# Errors of the agent itself; all others come from the model's API or from the account.
+_OWN_ERRORS: Final = frozenset(
+    {"sandbox_error", "context_window_exceeded", "session_budget_exceeded"}
+)
+# Answers to requests of the person's that concern no task.
+_NO_ERRORS: Final = frozenset({"thread_rollback_failed", "active_turn_not_steerable"})
+
+
+class Turn:
+    """A turn that is being read.
+
+    Args:
+        turn_id: the turn's id; of old rollouts, which have none, its position in the file.
+        start: the position of its first line.
+        at: when it began, None if unknown.
+        is_explicit: whether Codex itself marked its start.
+    """
+
+    def __init__(self, turn_id: str, start: int, at: float | None, *, is_explicit: bool) -> None:
+        self.turn_id = turn_id
+        self.start = start
+        self.is_explicit = is_explicit
+        self.is_over = False
+        self.prompt = ""
+        self.folder = ""
+        self.model = ""
+        self.parent = ""
+        self._at = at
+        self._last_at = at
+        self._calls: dict[str, DraftCall] = {}
+        self._script: DraftCall | None = None
+        self._is_interrupted = False
+        self._signs: list[Sign] = []
+        self._tokens_before: dict[str, Any] | None = None
+        self._tokens: dict[str, Any] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody asked for anything, and nothing was done."""
+        return not self.prompt and not self._calls
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether a tool was called."""
+        return bool(self._calls)
+
+    def saw(self, at: float | None) -> None:
+        """Take note of a sign of life."""
+        if at is None:
+            return
+        self._at = at if self._at is None else self._at
+        self._last_at = at if self._last_at is None else max(self._last_at, at)
+
+    def ask(self, words: str) -> None:
+        """Take the person's words; further words in the same turn do not replace the first."""
+        self.prompt = self.prompt or excerpt(words, _LONGEST_PROMPT)
+
+    def sign(self, kind: Seen, says: str = "", at: float | None = None) -> None:
+        """Add a sign of how it went."""
+        self._signs.append(Sign(kind=kind, says=excerpt(says, _LONGEST_PROMPT), at=at))
+
+    def abort(self, reason: str, at: float | None) -> None:
+        """End the turn before its time."""
+        self.is_over = True
+        if reason == "interrupted":
+            self._is_interrupted = True
+            self.sign(Seen.INTERRUPTED, at=at)
+        elif reason == "budget_limited":
+            self.sign(Seen.CRASHED, "the turn's budget was used up", at)
+
+    def err(self, message: object, info: object, at: float | None) -> None:
+        """Take an error that ended the turn; some versions tell it twice."""
+        kind = next(iter(info), "") if isinstance(info, dict) else str(info or "")
+        says = message if isinstance(message, str) else ""
+        seen = Seen.CRASHED if kind in _OWN_ERRORS else Seen.API_FAILED
+        is_told = any(sign.kind is seen and sign.says == says for sign in self._signs)
+        if kind not in _NO_ERRORS and not is_told:
+            self.sign(seen, says, at)
+
+    def count_tokens(self, payload: Payload) -> None:
+        """Take the thread's count of tokens: what it was before the turn, and what it is now."""
+        info = object_of(payload.info)
+        total, last = info.get("total_token_usage"), info.get("last_token_usage")
+        if not isinstance(total, dict):
+            return
+        if self._tokens_before is None:
+            last = last if isinstance(last, dict) else {}
+            self._tokens_before = {name: _less(total, last, name) for name in total}
+        self._tokens = total
+
+    def call(self, payload: Payload, at: float | None) -> None:
+        """Take a call as the model made it."""
+        kind, call_id = payload.type, text_of(payload.call_id) or text_of(payload.id)
+        if kind == "local_shell_call":
+            action = object_of(payload.action)
+            call = self._new(call_id, "local_shell", at)
+            call.set_command(action)
+            call.folder = folder_of(action)
+        elif kind == "custom_tool_call":
+            call = self._new(call_id, _tool_name(payload), at)
+            self._script = call if _is_of_code_mode(payload, _SCRIPT) else self._script
+            text = text_of(payload.input)
+            call.edits = patched_files(text)
+            # Of a patch the files' names are enough; its text is the files' content.
+            call.set_arguments({"files": list(call.edits)} if call.edits else {"input": text})
+        elif kind == "web_search_call":
+            self._new(call_id, "web_search", at).set_arguments(object_of(payload.action))
+        elif not _is_of_code_mode(payload, _WAIT):
+            self._function(self._new(call_id, _tool_name(payload), at), payload)
+
+    def _function(self, call: DraftCall, payload: Payload) -> None:
+        arguments: Any = value_of(payload.arguments)
+        if isinstance(arguments, str):
+            arguments = _decoded(arguments)
+        if call.tool in SHELLS:
+            call.set_command(arguments)
+            if isinstance(arguments, dict):
+                kept = {n: v for n, v in arguments.items() if n not in ("cmd", "command")}
+                arguments = {"command": call.command, **kept}
+        elif call.tool == "apply_patch" and isinstance(arguments, dict):
+            call.edits = patched_files(str(arguments.get("input", "")))
+            arguments = {"files": list(call.edits)}
+        call.set_arguments(arguments)
+
+    def answer(self, payload: Payload, at: float | None) -> None:
+        """Take what a tool answered the model."""
+        call = self._calls.get(text_of(payload.call_id))
+        if call is None:
+            return
+        output = read_output(value_of(payload.output))
+        call.answer(output)
+        if output.is_refused:
+            self.sign(Seen.REJECTED, excerpt(output.text, 1024), at)
+        if call.tool == "write_stdin" and isinstance(call.arguments, dict):
+            self._continued(str(call.arguments.get("session_id", "")), call)
+
+    def _continued(self, session: str, asked: DraftCall) -> None:
+        """Give a command that went on the exit status that a later question brought."""
+        for call in self._calls.values():
+            if session and call.session == session and call.exit_code is None:
+                call.exit_code = asked.exit_code
+                call.result = call.result or asked.result
+
+    def end_command(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
+        """Take the end of a command, as an event or an item tells it."""
+        source = str(ended.get("source", ""))
+        if "interaction" in source.lower():
+            return
+        call = self._calls.get(call_id)
+        if call is None:
+            is_typed = "user" in source.lower()
+            call = (self._new if is_typed else self._inner)(call_id, "exec_command", at)
+            call.actor = "user" if is_typed else "agent"
+        if not call.command:
+            call.set_command(ended)
+            call.set_arguments({"command": call.command})
+        call.folder = call.folder or folder_of(ended)
+        # A command that is ended after its turn was ended with it.
+        call.is_aborted = call.is_aborted or self._is_interrupted
+        code = ended.get("exit_code")
+        if isinstance(code, int) and not isinstance(code, bool):
+            call.exit_code = code
+        call.duration_ms = _millis(ended.get("duration")) or call.duration_ms
+        for name in ("aggregated_output", "formatted_output", "stdout"):
+            if isinstance(ended.get(name), str) and ended[name]:
+                call.result = excerpt(ended[name])
+                break
+        self._judge(call, ended.get("status"), at)
+
+    def end_patch(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
+        """Take the end of a change of files."""
+        call = self._calls.get(call_id) or self._inner(call_id, "apply_patch", at)
+        call.edits = changed_files(ended.get("changes")) or call.edits
+        if isinstance(ended.get("success"), bool):
+            call.failed = not ended["success"]
+        if call.failed and isinstance(ended.get("stderr"), str):
+            call.error = excerpt(ended["stderr"])
+        self._judge(call, ended.get("status"), at)
+
+    def end_mcp(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
+        """Take the end of a call of an MCP server's tool."""
+        invocation = ended.get("invocation")
+        named = invocation if isinstance(invocation, dict) else ended
+        tool = f"{named.get('server', '')}:{named.get('tool', '')}"
+        call = self._calls.get(call_id) or self._inner(call_id, tool, at)
+        call.tool = tool
+        if call.arguments is None:
+            call.set_arguments(named.get("arguments"))
+        call.duration_ms = _millis(ended.get("duration")) or call.duration_ms
+        call.failed, text = _mcp_result(ended)
+        call.result = call.result or excerpt(text)
+        self._judge(call, ended.get("status"), at)
+
+    def _judge(self, call: DraftCall, status: object, at: float | None) -> None:
+        if status == "declined":
+            if not call.is_refused:
+                self.sign(Seen.REJECTED, call.command or call.tool, at)
+            call.is_refused = True
+        elif call.failed is None and status in ("failed", "completed"):
+            call.failed = status == "failed"
+
+    def _new(self, call_id: str, tool: str, at: float | None) -> DraftCall:
+        call = DraftCall(call_id, tool, at)
+        if len(self._calls) < MOST_CALLS:
+            self._calls[call_id or f"#{len(self._calls)}"] = call
+        return call
+
+    def _inner(self, call_id: str, tool: str, at: float | None) -> DraftCall:
+        """Add a call that a script of the model made: it stands for the script."""
+        if self._script is not None:
+            self._script.is_wrapping = True
+        return self._new(call_id, tool, at)
+
+    def finished(self, thread: Thread) -> AgentRun:
+        """Return the run."""
+        calls: tuple[Call, ...] = tuple(
+            call.finished() for call in self._calls.values() if not call.is_wrapping
+        )
+        started = self._at if self._at is not None else thread.started_at
+        return AgentRun(
+            agent="codex",
+            session=thread.id,
+            prompt=self.turn_id,
+            captured_from="transcript",
+            started_at=started,
+            ended_at=max(started, self._last_at or started),
+            folder=self.folder or thread.folder,
+            repository=thread.repository,
+            branch=thread.branch,
+            instruction=self.prompt,
+            calls=calls,
+            signs=tuple(self._signs),
+            is_over=self.is_over,
+            parent=self.parent or thread.parent_run(),
+            name=thread.name,
+            model=self.model,
+            tokens_in=self._used("input_tokens"),
+            tokens_out=self._used("output_tokens"),
+            automated=thread.automated,
+        )
+
+    def _used(self, name: str) -> int | None:
+        if self._tokens_before is None:
+            return None
+        return max(0, _less(self._tokens, self._tokens_before, name))
+
+
+def _less(whole: dict[str, Any], part: dict[str, Any], name: str) -> int:
+    first, second = whole.get(name), part.get(name)
+    return (first if isinstance(first, int) else 0) - (second if isinstance(second, int) else 0)
+
+
+def _is_of_code_mode(payload: Payload, tool: str) -> bool:
+    return text_of(payload.namespace) == _CODE_MODE and text_of(payload.name) == tool
+
+
+def _tool_name(payload: Payload) -> str:
+    """Return a tool's name; of a tool of an MCP server "server:tool"."""
+    name, namespace = text_of(payload.name), text_of(payload.namespace)
+    if namespace.startswith(_MCP):
+        return f"{namespace.removeprefix(_MCP).strip('_')}:{name}"
+    if name.startswith(_MCP):
+        server, _, tool = name.removeprefix(_MCP).partition("__")
+        return f"{server}:{tool}"
+    return excerpt(name or payload.type.removesuffix("_call"), 128)
+
+
+def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return excerpt(text, LONGEST_COMMAND)
+
+
+def _mcp_result(ended: dict[str, Any]) -> tuple[bool | None, str]:
+    """Return whether a call of an MCP tool failed, and what it said."""
+    error, result = ended.get("error"), ended.get("result")
+    if isinstance(error, dict):
+        return True, str(error.get("message", ""))
+    if not isinstance(result, dict):
+        return None, ""
+    if "Err" in result:
+        return True, str(result["Err"])
+    told = result.get("Ok", result)
+    if not isinstance(told, dict):
+        return None, ""
+    is_error = told.get("isError", told.get("is_error"))
+    return bool(is_error), read_output(told).text
+
+
+def _millis(duration: Any) -> float | None:  # noqa: ANN401 - decoded JSON
+    if not isinstance(duration, dict):
+        return None
+    seconds, nanos = duration.get("secs", 0), duration.get("nanos", 0)
+    if not isinstance(seconds, (int, float)) or not isinstance(nanos, (int, float)):
+        return None
+    return float(seconds) * _MILLIS_A_SECOND + float(nanos) / _NANOS_A_MILLI

@@ -1,0 +1,32 @@
+"""Excerpts of long texts: what a run keeps of a tool's result, so that memory stays bounded."""
+
+from typing import Any, Final
+
+LONGEST_RESULT: Final = 8192
+LONGEST_COMMAND: Final = 16_384
+_LONGEST_VALUE: Final = 4096
+_DEEPEST: Final = 8
+_MOST_ITEMS: Final = 200
+_GAP: Final = "\n[...]\n"
+
+
+def excerpt(text: str, longest: int = LONGEST_RESULT) -> str:
+    """Return a text, or its beginning and its end if it is longer than allowed."""
+    if len(text) <= longest:
+        return text
+    end = (longest - len(_GAP)) // 2
+    return f"{text[: longest - len(_GAP) - end]}{_GAP}{text[-end:]}"
+
+
+def excerpts_in(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - decoded JSON of any kind
+    """Return decoded JSON with its long texts shortened, and cut off where it is deep or long."""
+    if isinstance(value, str):
+        return excerpt(value, _LONGEST_VALUE)
+    if isinstance(value, dict):
+        if depth == _DEEPEST:
+            return {}
+        items = list(value.items())[:_MOST_ITEMS]
+        return {excerpt(str(name), 256): excerpts_in(each, depth + 1) for name, each in items}
+    if isinstance(value, list):
+        return [] if depth == _DEEPEST else [excerpts_in(v, depth + 1) for v in value[:_MOST_ITEMS]]
+    return value

@@ -1,0 +1,151 @@
+"""opencode's database, read without ever writing to it or touching its credentials.
+
+The same file holds the keys and the accounts of the person. SQLite itself is told which tables may
+be read, so that no mistake here can reach the others.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from ...agent_run import run_outcome_id
+from ..source import Log, ReadRun, Unreadable
+from .records import Message, Part, Session, decode_message, decode_part
+from .runs import Stored, exchanges, run_of
+
+_READABLE: Final = frozenset({"session", "message", "part"})
+_ALLOWED: Final = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_TRANSACTION}
+)
+_BUSY_S: Final = 2.0
+# A part with a longer text than this (a file that was attached) holds no call.
+_LONGEST_PART: Final = 16 * 1024 * 1024
+
+_SESSIONS: Final = """
+    SELECT session.id, session.parent_id, session.directory,
+           json_extract(session.revert, '$.messageID'),
+           CASE WHEN session.revert IS NULL THEN 0 ELSE session.time_updated END AS reverted_at,
+           max(message.time_updated) AS changed_at
+    FROM session JOIN message ON message.session_id = session.id
+    GROUP BY session.id
+    HAVING max(reverted_at, changed_at) >= ?
+    ORDER BY max(reverted_at, changed_at), session.id
+"""
+_MESSAGES: Final = """
+    SELECT id, time_updated, data FROM message WHERE session_id = ? ORDER BY time_created, id
+"""
+_PARTS: Final = """
+    SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY time_created, id
+"""
+_PARENTS: Final = """
+    SELECT message_id FROM part
+    WHERE session_id = ? AND json_extract(data, '$.state.metadata.sessionId') = ? LIMIT 1
+"""
+
+
+def _authorize(action: int, table: str | None, _column: str | None, *_more: str | None) -> int:
+    """Allow reading three tables, and nothing else."""
+    if action in _ALLOWED or (action == sqlite3.SQLITE_READ and table in _READABLE):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+@contextmanager
+def open_read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the database for reading sessions, messages and parts, and for nothing else.
+
+    Raises:
+        sqlite3.Error: it cannot be opened.
+    """
+    address = f"file:{quote(str(path))}?mode=ro"
+    # Without its log of changes nobody uses it, and SQLite cannot make one where it may not write.
+    if not path.with_name(f"{path.name}-wal").exists():
+        address += "&immutable=1"
+    with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_S)) as connection:
+        connection.set_authorizer(_authorize)
+        yield connection
+
+
+def read_database(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+    """Yield the runs that changed at a moment or later, and what could not be read.
+
+    Args:
+        log: the database.
+        resume_at: the moment, in milliseconds since the epoch.
+    """
+    try:
+        with open_read_only(log.path) as connection:
+            yield from _Reader(connection).read(log, resume_at)
+    except sqlite3.Error as error:
+        yield Unreadable(place="the database", reason=str(error))
+
+
+class _Reader:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._bad: list[Unreadable] = []
+
+    def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+        rows = self._connection.execute(_SESSIONS, (resume_at,)).fetchall()
+        for number, (session_id, parent, folder, reverted, reverted_at, _) in enumerate(rows, 1):
+            session = Session(
+                id=session_id, folder=folder or "", parent=parent or "", reverted=reverted or ""
+            )
+            position = log.size * number // len(rows)
+            yield from self._session(session, reverted_at, resume_at, position)
+            yield from self._bad
+            self._bad.clear()
+
+    def _session(
+        self, session: Session, reverted_at: int, resume_at: int, position: int
+    ) -> Iterator[ReadRun]:
+        messages = list(self._messages(session.id))
+        changed = [
+            exchange
+            for exchange in exchanges(session, messages, self._parts, reverted_at)
+            if exchange.touched >= resume_at
+        ]
+        parent = self._parent_run(session) if changed and session.parent else ""
+        for place, exchange in enumerate(changed):
+            # What follows in this session may have changed before this run did.
+            resume = min(each.touched for each in changed[place:])
+            run = run_of(exchange, self._parts, parent)
+            yield ReadRun(run=run, resume_at=resume, position=position)
+
+    def _messages(self, session_id: str) -> Iterator[Stored]:
+        for message_id, touched, data in self._connection.execute(_MESSAGES, (session_id,)):
+            message = self._decoded_message(message_id, data)
+            if message is not None:
+                yield Stored(message_id, touched, message)
+
+    def _decoded_message(self, message_id: str, data: str | bytes) -> Message | None:
+        try:
+            return decode_message(data)
+        except (ValueError, RecursionError) as error:
+            self._bad.append(Unreadable(place=f"message {message_id}", reason=str(error)))
+            return None
+
+    def _parts(self, message_id: str) -> list[Part]:
+        parts = []
+        for (data,) in self._connection.execute(_PARTS, (message_id, _LONGEST_PART)):
+            try:
+                parts.append(decode_part(data))
+            except (ValueError, RecursionError) as error:
+                place = f"a part of message {message_id}"
+                self._bad.append(Unreadable(place=place, reason=str(error)))
+        return parts
+
+    def _parent_run(self, session: Session) -> str:
+        """Return the outcome_id of the run whose call started this session; "" if none is found."""
+        found = self._connection.execute(_PARENTS, (session.parent, session.id)).fetchone()
+        if found is None:
+            return ""
+        owner = Session(id=session.parent)
+        messages = list(self._messages(session.parent))
+        for exchange in exchanges(owner, messages, self._parts, 0):
+            if any(stored.id == found[0] for stored in exchange.messages):
+                return run_outcome_id("opencode", session.parent, exchange.messages[0].id)
+        return ""

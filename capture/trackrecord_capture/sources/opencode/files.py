@@ -1,0 +1,145 @@
+"""The sessions of older versions of opencode: a file for each session, message and part."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ...agent_run import run_outcome_id
+from ..source import Log, ReadRun, Unreadable
+from .records import Part, Session, decode_message, decode_part
+from .runs import Stored, exchanges, run_of
+
+_LONGEST_FILE: Final = 16 * 1024 * 1024
+_MILLIS_A_NANO: Final = 1e6
+
+
+def session_logs(storage: Path) -> Iterator[Log]:
+    """Find the sessions in a storage folder of older versions."""
+    for path in storage.glob("session/*/*.json"):
+        messages = _message_paths(path)
+        try:
+            facts = [each.stat() for each in (path, *messages)]
+        except OSError:
+            continue
+        size = sum(each.st_size for each in facts)
+        yield Log(path=path, size=size, version=max(each.st_mtime_ns for each in facts))
+
+
+def _storage(session: Path) -> Path:
+    return session.parent.parent.parent
+
+
+def _message_paths(session: Path) -> list[Path]:
+    return sorted((_storage(session) / "message" / session.stem).glob("*.json"))
+
+
+def read_session(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+    """Yield the runs of one session that changed at a moment or later, and what is unreadable."""
+    yield from _Reader(log.path).read(log, resume_at)
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._storage = _storage(path)
+        self._bad: list[Unreadable] = []
+
+    def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+        info = self._object(self._path)
+        session = _session(info, self._path.stem)
+        reverted_at = _updated(info) if session.reverted else 0
+        messages = sorted(self._messages(self._path), key=_created)
+        for exchange in exchanges(session, messages, self._parts, reverted_at):
+            if exchange.touched >= resume_at:
+                run = run_of(exchange, self._parts, self._parent_run(session))
+                yield ReadRun(run=run, resume_at=resume_at, position=log.size)
+        yield from self._bad
+
+    def _messages(self, session: Path) -> Iterator[Stored]:
+        for path in _message_paths(session):
+            try:
+                touched = int(path.stat().st_mtime_ns / _MILLIS_A_NANO)
+                yield Stored(path.stem, touched, decode_message(_bytes(path)))
+            except (OSError, ValueError, RecursionError) as error:
+                self._note(path, error)
+
+    def _parts(self, message_id: str) -> list[Part]:
+        parts = []
+        for path in sorted((self._storage / "part" / message_id).glob("*.json")):
+            try:
+                parts.append(decode_part(_bytes(path)))
+            except (OSError, ValueError, RecursionError) as error:
+                self._note(path, error)
+        return parts
+
+    def _parent_run(self, session: Session) -> str:
+        """Return the outcome_id of the run whose call started this session; "" if none is found."""
+        parent = next(self._storage.glob(f"session/*/{session.parent}.json"), None)
+        if not session.parent or parent is None:
+            return ""
+        owner = Session(id=session.parent)
+        messages = sorted(self._messages(parent), key=_created)
+        wanted = session.id.encode()
+        for exchange in exchanges(owner, messages, self._parts, 0):
+            parts = (p for stored in exchange.messages for p in self._parts(stored.id))
+            if any(part.type == "tool" and wanted in bytes(part.state) for part in parts):
+                return run_outcome_id("opencode", session.parent, exchange.messages[0].id)
+        return ""
+
+    def _object(self, path: Path) -> dict[str, Any]:
+        try:
+            value = msgspec.json.decode(_bytes(path))
+        except (OSError, ValueError, RecursionError) as error:
+            self._note(path, error)
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def _note(self, path: Path, error: Exception) -> None:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        bad = Unreadable(place=path.name, reason=reason or "it cannot be read")
+        if bad not in self._bad:
+            self._bad.append(bad)
+
+
+def _bytes(path: Path) -> bytes:
+    if path.stat().st_size > _LONGEST_FILE:
+        message = "it is too long"
+        raise ValueError(message)
+    return path.read_bytes()
+
+
+def _session(info: dict[str, Any], name: str) -> Session:
+    revert = info.get("revert")
+    reverted = revert.get("messageID") if isinstance(revert, dict) else None
+    return Session(
+        id=name,
+        folder=_text(info.get("directory")),
+        parent=_text(info.get("parentID")) if _is_plain(info.get("parentID")) else "",
+        reverted=_text(reverted),
+    )
+
+
+def _is_plain(name: object) -> bool:
+    """Return whether an id can stand in a file's name as it is."""
+    return isinstance(name, str) and name.replace("_", "").replace("-", "").isalnum()
+
+
+def _created(stored: Stored) -> tuple[float, str]:
+    try:
+        time = msgspec.json.decode(stored.message.time, type=dict[str, Any])
+    except (ValueError, RecursionError):
+        time = {}
+    created = time.get("created")
+    return (created if isinstance(created, (int, float)) else 0.0), stored.id
+
+
+def _updated(info: dict[str, Any]) -> int:
+    time = info.get("time")
+    updated = time.get("updated") if isinstance(time, dict) else None
+    return int(updated) if isinstance(updated, (int, float)) else 0
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

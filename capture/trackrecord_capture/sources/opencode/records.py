@@ -1,0 +1,75 @@
+"""What is read of opencode's sessions, messages and parts, which it keeps as JSON."""
+
+import msgspec
+
+from ..raw_json import ABSENT
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """A session.
+
+    Attributes:
+        id: its id.
+        folder: the folder that it works in.
+        parent: the id of the session that started it as a sub-agent; "" if none did.
+        reverted: the id of the first message that the person took back; "" if none.
+    """
+
+    id: str
+    folder: str = ""
+    parent: str = ""
+    reverted: str = ""
+
+
+class Message(msgspec.Struct, gc=False):
+    """A message; what cannot be relied on stays undecoded."""
+
+    role: str = ""
+    id: str = ""
+    parentID: msgspec.Raw = ABSENT  # noqa: N815 - opencode's name
+    time: msgspec.Raw = ABSENT
+    error: msgspec.Raw = ABSENT
+    finish: msgspec.Raw = ABSENT
+    modelID: msgspec.Raw = ABSENT  # noqa: N815 - as above
+    agent: msgspec.Raw = ABSENT
+    path: msgspec.Raw = ABSENT
+    tokens: msgspec.Raw = ABSENT
+    cost: msgspec.Raw = ABSENT
+
+
+class Part(msgspec.Struct, gc=False):
+    """A part of a message."""
+
+    type: str = ""
+    text: msgspec.Raw = ABSENT
+    synthetic: msgspec.Raw = ABSENT
+    ignored: msgspec.Raw = ABSENT
+    tool: msgspec.Raw = ABSENT
+    callID: msgspec.Raw = ABSENT  # noqa: N815 - opencode's name
+    state: msgspec.Raw = ABSENT
+    prompt: msgspec.Raw = ABSENT
+    command: msgspec.Raw = ABSENT
+
+
+_messages = msgspec.json.Decoder(Message)
+_parts = msgspec.json.Decoder(Part)
+
+
+def decode_message(text: str | bytes) -> Message:
+    """Decode a message.
+
+    Raises:
+        ValueError: it is not one.
+        RecursionError: it is nested too deeply.
+    """
+    return _messages.decode(text)
+
+
+def decode_part(text: str | bytes) -> Part:
+    """Decode a part of a message.
+
+    Raises:
+        ValueError: it is not one.
+        RecursionError: it is nested too deeply.
+    """
+    return _parts.decode(text)

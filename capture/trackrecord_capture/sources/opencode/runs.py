@@ -1,0 +1,256 @@
+"""Runs from the messages of a session: each prompt with the answers to it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from ...agent_run import AgentRun, Call, Seen, Sign
+from ..excerpts import excerpt
+from ..moments import seconds_of_millis
+from ..raw_json import object_of, text_of, value_of
+from .calls import call_of, is_refused
+from .records import Message, Part, Session
+
+# A run that never ends must not fill the memory.
+MOST_CALLS: Final = 5000
+_LONGEST_PROMPT: Final = 32_768
+# The agent gave up by itself; every other error is one of the model's API or of the account.
+_OWN_ERRORS: Final = frozenset(
+    {"ContextOverflowError", "MessageOutputLengthError", "StructuredOutputError", "UnknownError"}
+)
+_GOES_ON: Final = frozenset({"tool-calls", "unknown"})
+
+PartsOf = Callable[[str], Iterable[Part]]
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A message as it is stored.
+
+    Attributes:
+        id: its id.
+        touched: when it was last changed, in milliseconds.
+        message: its content.
+    """
+
+    id: str
+    touched: int
+    message: Message
+
+
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+    """A person's prompt, and all messages up to the next one.
+
+    Attributes:
+        session: whose messages they are.
+        messages: the first is the prompt.
+        words: of the prompt.
+        next_words: of the next prompt; "" if there is none yet.
+        is_last: whether no prompt follows.
+        is_undone: whether the person took it back.
+        was_stopped: whether the last answer was never completed, though a later prompt got one.
+        touched: when anything of it was last changed, in milliseconds.
+    """
+
+    session: Session
+    messages: tuple[Stored, ...]
+    words: str
+    next_words: str
+    is_last: bool
+    is_undone: bool
+    was_stopped: bool
+    touched: int
+
+
+def exchanges(
+    session: Session, messages: Sequence[Stored], parts_of: PartsOf, reverted_at: int
+) -> Iterator[Exchange]:
+    """Yield the prompts of a session with what followed each.
+
+    Messages that opencode writes in the person's name (after a compaction, say) begin nothing: the
+    work goes on.
+
+    Args:
+        session: the session.
+        messages: all of them, in order.
+        parts_of: returns the parts of a message.
+        reverted_at: when the person took messages back, in milliseconds; 0 if nothing was.
+    """
+    prompts = [
+        (place, words)
+        for place, stored in enumerate(messages)
+        if stored.message.role == "user" and (words := _words(parts_of(stored.id)))
+    ]
+    undone_from = _undone_from(session, messages)
+    for number, (place, words) in enumerate(prompts):
+        following = prompts[number + 1] if number + 1 < len(prompts) else None
+        stop = following[0] if following else len(messages)
+        its_own = tuple(messages[place:stop])
+        is_undone = undone_from is not None and undone_from < stop
+        changes = [stored.touched for stored in its_own]
+        changes += [messages[stop].touched] if following else []
+        changes += [reverted_at] if is_undone else []
+        yield Exchange(
+            session=session,
+            messages=its_own,
+            words=words,
+            next_words=following[1] if following else "",
+            is_last=following is None,
+            is_undone=is_undone,
+            was_stopped=following is not None and _was_stopped(its_own, messages[stop + 1 :]),
+            touched=max(changes),
+        )
+
+
+def _words(parts: Iterable[Part]) -> str:
+    """Return what a person wrote in a message of the user; "" if nobody did."""
+    texts = []
+    for part in parts:
+        if part.type == "text" and not (value_of(part.synthetic) or value_of(part.ignored)):
+            texts.append(text_of(part.text))
+        elif part.type == "subtask":
+            texts.append(text_of(part.prompt) or text_of(part.command))
+    return _unquoted("\n".join(text for text in texts if text.strip()).strip())
+
+
+def _unquoted(words: str) -> str:
+    """Return a prompt without the quotes that `opencode run` puts around an argument."""
+    inner = words[1:-1]
+    return inner if words == f'"{inner}"' and '"' not in inner else words
+
+
+def _was_stopped(own: Sequence[Stored], later: Sequence[Stored]) -> bool:
+    """Return whether the agent's process ended in the middle, which leaves no other trace."""
+    told = [stored.message for stored in own if stored.message.role == "assistant"]
+    goes_on = any(stored.message.role == "assistant" for stored in later)
+    return bool(told) and goes_on and not _is_complete(told[-1])
+
+
+def _is_complete(message: Message) -> bool:
+    return bool(object_of(message.error)) or "completed" in object_of(message.time)
+
+
+def _undone_from(session: Session, messages: Sequence[Stored]) -> int | None:
+    places = (place for place, stored in enumerate(messages) if stored.id == session.reverted)
+    return next(places, None)
+
+
+def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
+    """Return the run of one prompt.
+
+    Args:
+        exchange: the prompt and the answers to it.
+        parts_of: returns the parts of a message.
+        parent: the outcome_id of the run that started the session; "" if none did.
+    """
+    prompt, answers = exchange.messages[0], exchange.messages[1:]
+    calls = tuple(_calls(answers, parts_of))
+    told = [stored.message for stored in answers if stored.message.role == "assistant"]
+    first, last = _span(exchange.messages, calls)
+    tokens = [object_of(message.tokens) for message in told]
+    return AgentRun(
+        agent="opencode",
+        session=exchange.session.id,
+        prompt=prompt.id,
+        captured_from="transcript",
+        started_at=first,
+        ended_at=last,
+        folder=_folder(told) or exchange.session.folder,
+        instruction=excerpt(exchange.words, _LONGEST_PROMPT),
+        calls=calls,
+        signs=(*_signs(told, calls), *_afterwards(exchange)),
+        is_over=not exchange.is_last or _is_over(told),
+        parent=parent,
+        name=text_of(prompt.message.agent) if exchange.session.parent else "",
+        model=next((name for m in reversed(told) if (name := text_of(m.modelID))), ""),
+        tokens_in=sum(_read(each) for each in tokens) if told else None,
+        tokens_out=sum(_count(each, "output") + _count(each, "reasoning") for each in tokens)
+        if told
+        else None,
+        usd=_usd(told),
+    )
+
+
+def _calls(answers: Sequence[Stored], parts_of: PartsOf) -> Iterator[Call]:
+    count = 0
+    for stored in answers:
+        for part in parts_of(stored.id):
+            if part.type == "tool" and count < MOST_CALLS:
+                count += 1
+                yield call_of(part)
+
+
+def _span(messages: Sequence[Stored], calls: Sequence[Call]) -> tuple[float, float]:
+    """Return when the prompt was written, and the last sign of life."""
+    times = [object_of(stored.message.time) for stored in messages]
+    moments = [seconds_of_millis(time.get(n)) for time in times for n in ("created", "completed")]
+    moments += [call.started_at for call in calls]
+    known = [moment for moment in moments if moment is not None]
+    if not known:
+        known = [messages[0].touched / 1000]
+    first = moments[0] if moments[0] is not None else min(known)
+    return first, max(first, *known)
+
+
+def _is_over(told: Sequence[Message]) -> bool:
+    """Return whether the last answer is complete and asks for nothing more."""
+    if not told:
+        return False
+    last = told[-1]
+    is_error = bool(object_of(last.error))
+    return is_error or (_is_complete(last) and text_of(last.finish) not in _GOES_ON)
+
+
+def _signs(told: Sequence[Message], calls: Sequence[Call]) -> Iterator[Sign]:
+    for place, call in enumerate(calls):
+        if is_refused(call):
+            yield Sign(kind=Seen.REJECTED, says=call.error, at=call.started_at, call=place)
+    for message in told:
+        error = object_of(message.error)
+        if error:
+            at = seconds_of_millis(object_of(message.time).get("completed"))
+            yield Sign(kind=_kind(error), says=_said(error), at=at)
+
+
+def _kind(error: dict[str, Any]) -> Seen:
+    name = error.get("name")
+    if name == "MessageAbortedError":
+        return Seen.INTERRUPTED
+    return Seen.CRASHED if name in _OWN_ERRORS else Seen.API_FAILED
+
+
+def _said(error: dict[str, Any]) -> str:
+    data = error.get("data")
+    message = data.get("message") if isinstance(data, dict) else None
+    return excerpt(message) if isinstance(message, str) else str(error.get("name", ""))[:128]
+
+
+def _afterwards(exchange: Exchange) -> Iterator[Sign]:
+    if exchange.was_stopped:
+        yield Sign(kind=Seen.INTERRUPTED)
+    if exchange.is_undone:
+        yield Sign(kind=Seen.UNDONE)
+    if exchange.next_words:
+        yield Sign(kind=Seen.FOLLOWED_BY, says=excerpt(exchange.next_words, _LONGEST_PROMPT))
+
+
+def _folder(told: Sequence[Message]) -> str:
+    folders = (object_of(message.path).get("cwd") for message in told)
+    return next((each for each in folders if isinstance(each, str) and each), "")
+
+
+def _read(tokens: dict[str, Any]) -> int:
+    cache = tokens.get("cache")
+    cached = cache if isinstance(cache, dict) else {}
+    return _count(tokens, "input") + _count(cached, "read") + _count(cached, "write")
+
+
+def _count(tokens: dict[str, Any], name: str) -> int:
+    value = tokens.get(name)
+    return max(0, int(value)) if isinstance(value, (int, float)) else 0
+
+
+def _usd(told: Sequence[Message]) -> float | None:
+    costs = [value_of(message.cost) for message in told]
+    known = [cost for cost in costs if isinstance(cost, (int, float)) and cost > 0]
+    return float(sum(known)) if known else None

@@ -1,0 +1,16 @@
+"""Patches as coding agents write them, between "*** Begin Patch" and "*** End Patch"."""
+
+import re
+from typing import Final
+
+MOST_EDITS: Final = 200
+_PATCHED: Final = re.compile(
+    r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE
+)
+
+
+def patched_files(text: str) -> tuple[str, ...]:
+    """Return the files that a patch in a text names; none if there is no patch."""
+    if "*** Begin Patch" not in text:
+        return ()
+    return tuple(dict.fromkeys(_PATCHED.findall(text)))[:MOST_EDITS]

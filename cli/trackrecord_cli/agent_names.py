@@ -1,0 +1,48 @@
+"""The coding agents that commands take by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from trackrecord_capture.agents.known import Agent
+
+    from .options import Command
+
+# As in `trackrecord_capture.agents.known`, which help does not import; a test compares them.
+NAMES: Final = ("claude-code", "codex", "opencode")
+
+
+def agent_argument(command: Command) -> Command:
+    """`[NAME]`."""
+    return click.argument("name", type=click.Choice([*NAMES, "all"]), required=False)(command)
+
+
+def chosen(name: str | None, *, home: Path | None = None) -> list[Agent]:
+    """Return the agent of this name, or all that are on this machine.
+
+    Args:
+        name: the agent's name; "all" or None for those that are found.
+        home: with it, agents that stand on record there as installed are chosen, too.
+    """
+    from trackrecord_capture.agents.installed import read_installed
+    from trackrecord_capture.agents.known import AGENTS
+
+    on_record = read_installed(home) if home else {}
+    if name not in (None, "all"):
+        agent = AGENTS[str(name)]
+        if home is None and not agent.is_found():
+            click.echo(
+                f"trackrecord: {agent.label} was not found: neither its folder "
+                f"({agent.folder()}) nor its program is there",
+                err=True,
+            )
+            return []
+        return [agent]
+    found = [each for each in AGENTS.values() if each.is_found() or each.name in on_record]
+    if not found:
+        click.echo(f"trackrecord: none of {', '.join(AGENTS)} was found here", err=True)
+    return found

@@ -1,0 +1,127 @@
+"""`trackrecord runs`: what came in, run by run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..access import read_store
+from ..group import Group
+from ..options import Read, at_option, json_option, list_options, name_of, project_option
+from ..screen import Coloured, on_terminal, print_details, print_json, print_table, shown_ids
+
+if TYPE_CHECKING:
+    from trackrecord.queries.runs import RunOnRecord
+
+_VERDICTS = ("success", "failure", "none")
+_COLOURS = {"success": "green", "failure": "red", "none": "dim"}
+_DEFAULT_LIMIT = 20
+_SHOWN_CHARS = 60
+_SHORTEST_COMMIT = 7
+
+
+def _commit(text: str) -> str:
+    commit = text.strip().lower()
+    if not _SHORTEST_COMMIT <= len(commit) <= 64 or set(commit) - set("0123456789abcdef"):
+        message = f"a commit has {_SHORTEST_COMMIT} hexadecimal digits or more"
+        raise ValueError(message)
+    return commit
+
+
+@click.group("runs", cls=Group)
+def command() -> None:
+    """Show what came in: each run's calls, its verdict and the grounds for it."""
+
+
+@command.command("list")
+@list_options("runs", default=_DEFAULT_LIMIT)
+@click.option(
+    "--source",
+    type=Read("name", name_of("source", 256)),
+    help="Show only runs that this agent reported.",
+)
+@click.option("--verdict", type=click.Choice(_VERDICTS), help="Show only runs with this verdict.")
+@click.option(
+    "--ground",
+    type=Read("kind", name_of("kind of evidence", 256)),
+    help="Show only runs whose verdict rests on this kind of evidence, such as interrupted.",
+)
+@click.option(
+    "--tool",
+    type=Read("name", name_of("tool's name", 256)),
+    help="Show only runs that called this tool.",
+)
+@click.option(
+    "--failed",
+    is_flag=True,
+    help="Show only runs in which a call failed: of the tool, if --tool names one.",
+)
+@click.option(
+    "--task",
+    "task_id",
+    type=Read("id", name_of("task's id", 256)),
+    help="Show only runs of the task with this id.",
+)
+@click.option("--commit", type=Read("sha", _commit), help="Show only runs that made this commit.")
+def list_(
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    *,
+    as_json: bool,
+    **wanted: Any,  # noqa: ANN401 - the fields of RunFilter, by name
+) -> None:
+    """List the runs that ended last, the newest first."""
+    from trackrecord.queries.runs import RunFilter, list_runs
+
+    with read_store(project) as (connection, _, name):
+        found = list_runs(connection, name, at=at, wanted=RunFilter(**wanted), limit=limit)
+    if as_json:
+        print_json([run.to_document() for run in found])
+        return
+    if not found:
+        click.echo(f"no such runs in project {name!r}")
+        return
+    ids = shown_ids([run.outcome_id for run in found])
+    print_table(
+        ("outcome", "source", "ended", "verdict", "because", "calls", "failed", "instruction"),
+        (_row(run, ids[run.outcome_id]) for run in found),
+    )
+    if len(found) == limit:
+        click.echo(f"the newest {limit} of them; --limit shows more", err=True)
+
+
+def _row(run: RunOnRecord, shown_id: str) -> tuple[object, ...]:
+    from trackrecord.queries.runs import failed, verdict_of
+    from trackrecord.times import iso
+
+    said = run.outcome
+    verdict = verdict_of(said.success)
+    calls = said.tool_graph or ()
+    instruction = said.instruction or ""
+    return (
+        shown_id,
+        said.source,
+        iso(run.ended_at),
+        Coloured(verdict, _COLOURS[verdict]),
+        ", ".join(dict.fromkeys(ground.kind for ground in said.grounds or ()))
+        or (None if said.success is None else said.outcome_source),
+        len(calls),
+        sum(map(failed, calls)),
+        instruction[:_SHOWN_CHARS] if on_terminal() else instruction,
+    )
+
+
+@command.command("show")
+@click.argument("outcome_id", metavar="OUTCOME_ID")
+@project_option
+@at_option
+@json_option
+def show(outcome_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
+    """Show one run: its calls, its verdict, the grounds, and later amendments."""
+    from trackrecord.queries.runs import show_run
+
+    with read_store(project) as (connection, _, name):
+        run = show_run(connection, name, outcome_id, at=at)
+    (print_json if as_json else print_details)(run.to_document())

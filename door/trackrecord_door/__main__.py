@@ -1,0 +1,34 @@
+"""The front door as a process: `python -m trackrecord_door [DESCRIPTOR]`.
+
+With the descriptor of a socket that listens already, which `trackrecord up` hands down: it stays
+open while the server is started again.
+"""
+
+import socket
+import sys
+from collections.abc import Sequence
+
+from trackrecord.daemon_settings import load_daemon_settings
+from trackrecord.errors import TrackrecordError
+from trackrecord.logs import configure_logs
+
+from .listening import listen
+from .server import serve
+from .services import create_intake
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until a signal; return the exit status."""
+    try:
+        settings = load_daemon_settings()
+        configure_logs(settings.log_level)
+        listener = socket.socket(fileno=int(arguments[0])) if arguments else listen(settings.http)
+        serve(listener, settings.http, create_intake(settings))
+    except TrackrecordError as error:
+        sys.stderr.write(f"trackrecord: {error}\n")
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,73 @@
+"""Answers in the type of the request, as OTLP/HTTP asks for: protobuf or JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+from google.protobuf.message import Message
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTracePartialSuccess
+from starlette.requests import Request
+from starlette.responses import Response
+
+PROTOBUF: Final = "application/x-protobuf"
+JSON: Final = "application/json"
+# The codes of google.rpc.Status.
+_CODES: Final[Mapping[int, int]] = {
+    400: 3, 401: 16, 403: 7, 404: 5, 405: 12, 408: 4, 413: 3, 415: 3, 500: 13, 503: 14,
+}  # fmt: skip
+_UNKNOWN: Final = 2
+_LONGEST_MESSAGE: Final = 500
+
+
+@dataclass(eq=False)
+class Refused(Exception):
+    """Raised when a request is answered with an error.
+
+    Attributes:
+        status: the HTTP status.
+        message: one line: what is wrong, and what to do.
+        headers: further headers of the answer.
+    """
+
+    status: int
+    message: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def media_type(request: Request) -> str:
+    """Return the type of a request's body, without its parameters; "" if it does not say."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def accepted(request: Request, message: Message, document: Mapping[str, Any]) -> Response:
+    """Return 200 with the answer in the request's type.
+
+    Args:
+        request: what is answered.
+        message: the answer in protobuf.
+        document: the same in OTLP's JSON.
+    """
+    if media_type(request) == PROTOBUF:
+        return Response(message.SerializeToString(), media_type=PROTOBUF)
+    return as_json(document)
+
+
+def refused(request: Request, refusal: Refused) -> Response:
+    """Return an error as google.rpc.Status, in the request's type."""
+    code = _CODES.get(refusal.status, _UNKNOWN)
+    text = refusal.message[:_LONGEST_MESSAGE]
+    if media_type(request) != PROTOBUF:
+        answer = as_json({"code": code, "message": text}, refusal.status)
+    else:
+        # On the wire this message is the same as google.rpc.Status: an integer, then a text. The
+        # generated module of the latter comes with a package for which there is no other use.
+        status = ExportTracePartialSuccess(rejected_spans=code, error_message=text)
+        answer = Response(status.SerializeToString(), refusal.status, media_type=PROTOBUF)
+    answer.headers.update(refusal.headers)
+    return answer
+
+
+def as_json(document: object, status: int = 200) -> Response:
+    """Return a document as JSON."""
+    return Response(msgspec.json.encode(document), status, media_type=JSON)

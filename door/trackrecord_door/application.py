@@ -1,0 +1,77 @@
+"""The application: all routes of the front door, behind the checks of who may use it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from trackrecord.http_settings import HttpSettings
+
+from . import health_routes
+from .access import Access
+from .answers import Refused, refused
+from .bodies import Bodies
+from .hook_routes import HookRoutes
+from .intake import Intake
+from .langfuse_routes import LangfuseRoutes
+from .otlp_routes import OtlpRoutes
+
+_log = structlog.get_logger(__name__)
+
+
+def create_app(settings: HttpSettings, intake: Intake) -> Starlette:
+    """Build the application.
+
+    Args:
+        settings: who may use it, and how large a body may be.
+        intake: takes what was posted; closed when the application ends.
+    """
+    bodies = Bodies(settings.max_body_bytes)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        intake.close()
+
+    return Starlette(
+        routes=[
+            *health_routes.routes(),
+            *OtlpRoutes(intake, bodies, settings.max_body_bytes).routes(),
+            *LangfuseRoutes(intake, bodies, settings.max_body_bytes).routes(),
+            *HookRoutes(intake, bodies).routes(),
+        ],
+        middleware=[Middleware(Access, settings=settings)],
+        exception_handlers={
+            Refused: _refuse,
+            HTTPException: _refuse_http,
+            ClientDisconnect: _nobody_reads,
+            OSError: _cannot_keep,
+        },
+        lifespan=lifespan,
+    )
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)  # noqa: S101 - registered for it
+    return refused(request, error)
+
+
+async def _refuse_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
+    return refused(request, Refused(error.status_code, error.detail, error.headers or {}))
+
+
+async def _nobody_reads(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=400)
+
+
+async def _cannot_keep(request: Request, error: Exception) -> Response:
+    """A full disk, say: the exporter keeps what it has, and tries again."""
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    _log.error("not_taken", path=request.url.path, reason=reason)
+    return refused(request, Refused(503, "it cannot be stored now", {"Retry-After": "5"}))

@@ -1,0 +1,68 @@
+"""The socket that the front door listens on."""
+
+import os
+import socket
+from ipaddress import ip_address
+
+from trackrecord.errors import AddressUnusable, SettingsError
+from trackrecord.http_settings import HttpSettings
+
+# Connections that arrive while the server is started again wait here.
+_BACKLOG = 1024
+
+
+def check_access(settings: HttpSettings) -> None:
+    """Check that only those can reach the server who may.
+
+    Raises:
+        SettingsError: other machines can reach the address, and no token is set.
+    """
+    if settings.token is None and not is_loopback(settings.host):
+        message = (
+            f"setting http.host: other machines can reach {settings.host}; "
+            "set TRACKRECORD_HTTP__TOKEN, or listen on 127.0.0.1"
+        )
+        raise SettingsError(message)
+
+
+def listen(settings: HttpSettings) -> socket.socket:
+    """Return a socket that listens on the configured address.
+
+    Raises:
+        SettingsError: as `check_access`.
+        AddressUnusable: the address is taken or is not one of this machine's.
+    """
+    check_access(settings)
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+        family, _, _, _, address = found[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except OSError as error:
+        # `strerror` of an address that is taken repeats the address.
+        number = error.errno or 0
+        reason = os.strerror(number) if number > 0 else error.strerror
+        message = (
+            f"port {settings.port} of {settings.host} cannot be used for HTTP ({reason}): "
+            "set another TRACKRECORD_HTTP__PORT or TRACKRECORD_HTTP__HOST"
+        )
+        raise AddressUnusable(message) from None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a name or an address is reached from this machine alone."""
+    name = host.removeprefix("[").removesuffix("]").rstrip(".").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def url_of(listener: socket.socket) -> str:
+    """Return the URL under which a listening socket is reached from this machine."""
+    host, port = listener.getsockname()[:2]
+    address = ip_address(host)
+    if address.is_unspecified:
+        host = "::1" if address.version == 6 else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

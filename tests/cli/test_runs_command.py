@@ -1,0 +1,107 @@
+"""runs list and show: what came in, run by run."""
+
+import pytest
+
+CALLS = [
+    {"tool": "Edit", "ok": True, "duration_ms": 12},
+    {"tool": "shell:pytest", "ok": False, "error": "2 tests failed"},
+]
+
+
+@pytest.fixture
+def reported(learnt):
+    """Three runs: one that failed by its tests, one interrupted, one that a person judged."""
+    learnt(
+        {
+            "outcome_id": "claude-code:s1:p1", "task_id": "t1", "success": False,
+            "outcome_source": "tests", "source": "claude-code", "timestamp": 1_700_000_000,
+            "instruction": "Mend the parser", "tool_graph": CALLS, "captured_from": "transcript",
+            "commits": ["0a1b2c3d4e"],
+            "grounds": [{"kind": "tests", "says": "shell:pytest failed", "call": 1}],
+        },
+        {
+            "outcome_id": "codex:s2:p1", "task_id": "t2", "success": False,
+            "outcome_source": "heuristic", "source": "codex", "timestamp": 1_700_000_100,
+            "grounds": [{"kind": "interrupted"}], "tool_graph": CALLS[:1],
+        },
+        {"outcome_id": "mine-1", "task_id": "t3", "success": True, "timestamp": 1_700_000_200},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def runs(up, reported, trackrecord, project):
+    """Runs a command of `runs` in the test's project, as JSON."""
+
+    def call(*arguments, status=0):
+        ran = trackrecord("runs", *arguments, "--project", project, "--json")
+        assert ran.status == status, ran.err
+        return ran.json
+
+    return call
+
+
+def test_newest_first_with_calls_and_grounds(runs, project):
+    """Each run as it was reported."""
+    found = runs("list")
+    assert [run["outcome_id"] for run in found] == ["mine-1", "codex:s2:p1", "claude-code:s1:p1"]
+    oldest = found[-1]
+    assert oldest["project"] == project
+    assert (oldest["success"], oldest["outcome_source"]) == (False, "tests")
+    assert oldest["grounds"] == [{"kind": "tests", "says": "shell:pytest failed", "call": 1}]
+    assert oldest["calls"] == [
+        {"tool": "Edit", "ok": True, "error": None, "duration_ms": 12},
+        {"tool": "shell:pytest", "ok": False, "error": "2 tests failed", "duration_ms": None},
+    ]
+    assert oldest["commits"] == ["0a1b2c3d4e"]
+    assert oldest["ended_at"] == "2023-11-14T22:13:20.000Z"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        (("--source", "codex"), ["codex:s2:p1"]),
+        (("--verdict", "success"), ["mine-1"]),
+        (("--verdict", "none"), []),
+        (("--ground", "interrupted"), ["codex:s2:p1"]),
+        (("--tool", "Edit"), ["codex:s2:p1", "claude-code:s1:p1"]),
+        (("--tool", "Edit", "--failed"), []),
+        (("--tool", "shell:pytest", "--failed"), ["claude-code:s1:p1"]),
+        (("--failed",), ["claude-code:s1:p1"]),
+        (("--task", "t3"), ["mine-1"]),
+        (("--commit", "0A1B2C3"), ["claude-code:s1:p1"]),
+        (("--limit", "1"), ["mine-1"]),
+        (("--limit", "1", "--verdict", "failure"), ["codex:s2:p1"]),
+        (("--at", "2020-01-01"), []),
+    ],
+)
+def test_only_what_is_asked_for(runs, wanted, ids):
+    """Filters hold together, and the limit counts what passes them."""
+    assert [run["outcome_id"] for run in runs("list", *wanted)] == ids
+
+
+def test_show_by_the_beginning_of_an_id(runs):
+    """One run; an unknown one is said to be unknown."""
+    assert runs("show", "codex")["outcome_id"] == "codex:s2:p1"
+    assert runs("show", "nobody", status=1)["error"] == "UnknownId"
+    assert runs("show", "mine-1", "--at", "2020-01-01", status=1)["error"] == "UnknownId"
+
+
+def test_as_tables(up, reported, trackrecord, project):
+    """The table says why a verdict is what it is, and how many calls failed."""
+    ran = trackrecord("runs", "list", "--project", project)
+    header, _, _, oldest = ran.out.splitlines()
+    assert header.split("\t")[3:7] == ["verdict", "because", "calls", "failed"]
+    assert oldest.split("\t")[3:] == ["failure", "tests", "2", "1", "Mend the parser"]
+    assert (
+        "shell:pytest failed"
+        in trackrecord("runs", "show", "claude-code:s1:p1", "--project", project).out
+    )
+    none = trackrecord("runs", "list", "--source", "gemini", "--project", project)
+    assert none.out == f"no such runs in project {project!r}\n"
+
+
+def test_a_commit_that_is_none(up, reported, trackrecord, project):
+    """One line, exit 2."""
+    ran = trackrecord("runs", "list", "--commit", "main", "--project", project)
+    assert ran.status == 2
+    assert "hexadecimal" in ran.err

@@ -1,0 +1,41 @@
+"""The settings of what coding agents report through hooks, and of what they are handed."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from trackrecord.learning.numbers.checks import require
+
+_MOST_TOKENS: Final = 2000
+_DAY_S: Final = 86_400.0
+
+
+@dataclass(frozen=True)
+class HookSettings:
+    """What coding agents are handed, and when their sessions are read.
+
+    Attributes:
+        inject: whether coding agents are handed what earlier runs taught.
+        session_tokens: budget, in tokens, of what an agent is handed when a session starts; 0 for
+            nothing.
+        prompt_tokens: budget, in tokens, of what an agent is handed with the first prompt of a
+            session; 0 for nothing.
+        settle_s: how long a session's log must stay unchanged before it is read; agents write it
+            with a delay.
+        settle_max_s: how long is waited for that at most.
+        catch_up_s: how often the logs of installed agents are searched for sessions that ended
+            without a hook.
+    """
+
+    inject: bool = True
+    session_tokens: int = 300
+    prompt_tokens: int = 400
+    settle_s: float = 0.5
+    settle_max_s: float = 10.0
+    catch_up_s: float = 300.0
+
+    def __post_init__(self) -> None:
+        for name in ("session_tokens", "prompt_tokens"):
+            value = getattr(self, name)
+            require(0 <= value <= _MOST_TOKENS, f"{name} must lie in 0..{_MOST_TOKENS}")
+        require(0 < self.settle_s <= self.settle_max_s <= 600, "settle_s must lie in 0..600")
+        require(1 <= self.catch_up_s <= _DAY_S, f"catch_up_s must lie in 1..{_DAY_S:g}")

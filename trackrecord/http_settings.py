@@ -1,0 +1,43 @@
+"""The settings of the HTTP server."""
+
+from dataclasses import dataclass, field
+
+from trackrecord.learning.numbers.checks import require
+
+_MIB = 1024 * 1024
+_SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True)
+class HttpSettings:
+    """The address of the HTTP server, and who may use it.
+
+    Attributes:
+        host: address to listen on. With an address that other machines can reach, `token` must be
+            set.
+        port: port to listen on; 0 for any free port.
+        token: if set, every request must carry it, as `Authorization: Bearer …` or as the password
+            of basic authentication; at least 16 characters; the token is never shown.
+        names: further host names under which the server may be addressed without a token, for
+            example `["host.docker.internal"]`. Any other name than this machine's own is refused,
+            because a web page could stand behind it.
+        max_body_bytes: maximum size of a request's body, compressed and decompressed.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 4318
+    token: str | None = field(default=None, repr=False)
+    names: tuple[str, ...] = ()
+    max_body_bytes: int = 20 * _MIB
+
+    def __post_init__(self) -> None:
+        require(bool(self.host.strip()), "host must not be blank")
+        require(0 <= self.port <= 65_535, "port must lie in 0..65535")
+        require(
+            self.token is None or len(self.token.strip()) >= _SHORTEST_TOKEN,
+            f"token must have at least {_SHORTEST_TOKEN} characters",
+        )
+        require(
+            1024 <= self.max_body_bytes <= 64 * _MIB,
+            f"max_body_bytes must lie in 1024..67108864, not {self.max_body_bytes}",
+        )

@@ -1,0 +1,226 @@
+"""Runs on record: what came in for each task, its calls, its verdict and the grounds for it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+from sqlalchemy import Connection, Row, Select, select, tuple_
+
+from trackrecord.store.advice.tables import runs
+from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.times import iso
+from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
+
+from .project_rows import project_row
+from .short_ids import ids_beginning_with, whole_id
+
+RunVerdict = Literal["success", "failure", "none"]
+
+_PAGE: Final = 500
+_any = msgspec.json.Decoder()
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """The runs that are asked for; a field that is None asks for nothing.
+
+    Attributes:
+        source: the agent that reported them.
+        verdict: whether they succeeded, failed, or nobody knows.
+        ground: a kind of evidence that the verdict rests on.
+        tool: a tool that they called.
+        failed: only runs in which a call failed: of that tool if one is given, else of any.
+        task_id: the task.
+        commit: a commit that they made, or its first seven characters or more.
+    """
+
+    source: str | None = None
+    verdict: RunVerdict | None = None
+    ground: str | None = None
+    tool: str | None = None
+    failed: bool = False
+    task_id: str | None = None
+    commit: str | None = None
+
+    def admits(self, outcome: Outcome) -> bool:
+        """Return whether a run is asked for."""
+        return (
+            self.source in (None, outcome.source)
+            and self.verdict in (None, verdict_of(outcome.success))
+            and self.task_id in (None, outcome.task_id)
+            and (self.ground is None or self._has_ground(outcome))
+            and (self.commit is None or self._has_commit(outcome, self.commit))
+            and ((self.tool is None and not self.failed) or self._has_call(outcome))
+        )
+
+    def _has_ground(self, outcome: Outcome) -> bool:
+        return any(ground.kind == self.ground for ground in outcome.grounds or ())
+
+    @staticmethod
+    def _has_commit(outcome: Outcome, wanted: str) -> bool:
+        made = outcome.commits or ()
+        return any(each.startswith(wanted) or wanted.startswith(each) for each in made)
+
+    def _has_call(self, outcome: Outcome) -> bool:
+        return any(
+            self.tool in (None, call.tool) and (not self.failed or failed(call))
+            for call in outcome.tool_graph or ()
+        )
+
+
+@dataclass(frozen=True)
+class RunOnRecord:
+    """One run, as it is on record.
+
+    Attributes:
+        outcome_id: the id of its outcome.
+        project: whose run.
+        received_at: when what is shown was received, seconds since the epoch.
+        ended_at: when it ended.
+        outcome: what was reported.
+    """
+
+    outcome_id: str
+    project: str
+    received_at: float
+    ended_at: float
+    outcome: Outcome
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the run as a JSON object."""
+        said = self.outcome
+        return {
+            "outcome_id": self.outcome_id,
+            "project": self.project,
+            "source": said.source,
+            "task_id": said.task_id,
+            "instruction": said.instruction,
+            "success": said.success,
+            "outcome_source": said.outcome_source,
+            "grounds": [msgspec.to_builtins(ground) for ground in said.grounds or ()],
+            "failure_mode": said.failure_mode,
+            "captured_from": said.captured_from,
+            "commits": list(said.commits or ()),
+            "received_at": iso(self.received_at),
+            "ended_at": iso(self.ended_at),
+            "duration_ms": said.duration_ms,
+            "calls": [_call(call) for call in said.tool_graph or ()],
+        }
+
+
+def verdict_of(success: bool | None) -> RunVerdict:
+    """Return the word for what an outcome says of its task."""
+    if success is None:
+        return "none"
+    return "success" if success else "failure"
+
+
+def failed(call: ToolCall) -> bool:
+    """Return whether a call failed."""
+    return call.ok is False or (call.ok is None and bytes(call.error) not in (b"", b"null"))
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    error = bytes(call.error)
+    return {
+        "tool": call.tool,
+        "ok": call.ok,
+        "error": _any.decode(error) if error else None,
+        "duration_ms": call.duration_ms,
+    }
+
+
+def list_runs(
+    connection: Connection,
+    project: str,
+    *,
+    at: float | None = None,
+    wanted: RunFilter | None = None,
+    limit: int | None = None,
+) -> list[RunOnRecord]:
+    """Return the runs of a project that ended last, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        project: whose runs.
+        at: a past moment to answer for: only what had been received by then.
+        wanted: which runs; None for all.
+        limit: how many at most; None for all.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    project_id = project_row(connection, project)
+    found: list[RunOnRecord] = []
+    for row in _newest(connection, project_id, at):
+        run = _read(row, project)
+        if wanted is None or wanted.admits(run.outcome):
+            found.append(run)
+            if len(found) == limit:
+                break
+    return found
+
+
+def show_run(
+    connection: Connection, project: str, outcome_id: str, *, at: float | None = None
+) -> RunOnRecord:
+    """Return one run.
+
+    Args:
+        connection: a reading transaction.
+        project: whose run.
+        outcome_id: the id of its outcome, or the beginning of it.
+        at: a past moment to answer for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such outcome.
+        AmbiguousId: several outcomes' ids begin so.
+    """
+    project_id = project_row(connection, project)
+    matches = ids_beginning_with(
+        connection, outcomes.c.outcome_id, outcomes.c.project_id == project_id, outcome_id
+    )
+    whole = whole_id(outcome_id, matches, f"project {project!r} has no outcome {outcome_id!r}")
+    query = _on_record(project_id, at).where(outcomes.c.outcome_id == whole)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        whole_id(outcome_id, (), f"outcome {whole!r} was not on record at {iso(at)}")
+    assert row is not None  # noqa: S101 - the line above raises
+    return _read(row, project)
+
+
+def _on_record(project_id: int, at: float | None) -> Select[Any]:
+    query = (
+        select(
+            runs.c.ended_at,
+            runs.c.outcome,
+            outcomes.c.outcome_id,
+            outcomes.c.received_at,
+            outcomes.c.body,
+        )
+        .join(outcomes, outcomes.c.id == runs.c.outcome)
+        .where(runs.c.project_id == project_id)
+    )
+    return query if at is None else query.where(runs.c.received_at <= at)
+
+
+def _newest(connection: Connection, project_id: int, at: float | None) -> Iterator[Row[Any]]:
+    """Yield the rows page by page: a body may have a megabyte."""
+    query = (
+        _on_record(project_id, at)
+        .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
+        .limit(_PAGE)
+    )
+    page = connection.execute(query).all()
+    while page:
+        yield from page
+        last = tuple_(runs.c.ended_at, runs.c.outcome) < (page[-1].ended_at, page[-1].outcome)
+        page = connection.execute(query.where(last)).all()
+
+
+def _read(row: Row[Any], project: str) -> RunOnRecord:
+    # It was small enough when it was recorded, whatever the limit is now.
+    outcome = decode_outcome(row.body, max_bytes=len(row.body))
+    return RunOnRecord(row.outcome_id, project, row.received_at, row.ended_at, outcome)
