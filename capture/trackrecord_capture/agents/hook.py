@@ -51,7 +51,7 @@ def _input() -> bytes:
 
 def _word(text: object) -> str:
     """Return a text that can stand in a file's name; "" for any other."""
-    kept = str(text or "")
+    kept = text if isinstance(text, str) else ""
     return kept if len(kept) <= 128 and kept.replace("-", "").replace("_", "").isalnum() else ""
 
 

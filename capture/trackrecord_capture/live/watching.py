@@ -89,6 +89,7 @@ class Watching:
             self._look(read, time.monotonic())
         except Exception as error:  # noqa: BLE001 - the next notes have to be read
             _log.warning("hooks cannot be read", error=type(error).__name__)
+            self._folder_changed = -1
             self._stopping.wait(_AFTER_TROUBLE_S)
 
     def _look(self, read: Read, now: float) -> None:
