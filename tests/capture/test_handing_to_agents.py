@@ -11,9 +11,11 @@ from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.handing import Asked, Handing
 from trackrecord_capture.live.told import ToldSessions
 from trackrecord_capture.live.wording import as_facts
+from trackrecord_capture.outcome import outcome_of
 
 NAMES = Recogniser()
 
@@ -69,6 +71,21 @@ def prompt(session="s1", folder="/src/shop", text="Fix the login", prompt_id="p1
     )
 
 
+def task_of(agent, session, prompt_id, text="Fix the login"):
+    """Return the task of the outcome that is made of the same run's transcript."""
+    run = AgentRun(
+        agent=agent,
+        session=session,
+        prompt=prompt_id,
+        captured_from="transcript",
+        started_at=1.0,
+        ended_at=2.0,
+        folder="/src/shop",
+        instruction=text,
+    )
+    return outcome_of(run)["task_id"]
+
+
 def test_a_session_is_told_once_what_its_project_knows(known, handing):
     """Facts, of this project alone."""
     text = handing.answer("codex", start())
@@ -101,7 +118,7 @@ def test_what_a_run_was_handed_is_reported_under_its_outcome(known, handing, pub
     handing.answer("codex", prompt())
     handing.answer("codex", prompt(prompt_id="p2"))
     (exposure,) = published
-    assert (exposure.task_id, exposure.project) == ("codex:s1:p1", "shop")
+    assert (exposure.task_id, exposure.project) == (task_of("codex", "s1", "p1"), "shop")
     assert exposure.entries
     assert not exposure.withheld
 
@@ -116,7 +133,7 @@ def test_a_session_of_the_holdout_gets_nothing_at_all(known, handing, published)
             handing.answer("codex", prompt(session=session)),
         ]
         exposure = published[-1]
-        assert exposure.task_id == f"codex:{session}:p1"
+        assert exposure.task_id == task_of("codex", session, "p1")
         assert exposure.entries
         assert any(texts) is not exposure.withheld
     assert {each.withheld for each in published} == {True, False}

@@ -103,7 +103,7 @@ def _post(host: str, port: int, token: str, path: str, body: bytes) -> bytes:
 
     headers = [
         f"POST {path} HTTP/1.0",
-        f"Host: {host}:{port}",
+        f"Host: localhost:{port}",
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
     ]
