@@ -61,8 +61,14 @@ def is_loopback(host: str) -> bool:
 
 def url_of(listener: socket.socket) -> str:
     """Return the URL under which a listening socket is reached from this machine."""
+    host, port = reached_at(listener)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def reached_at(listener: socket.socket) -> tuple[str, int]:
+    """Return the address and the port at which this machine reaches a listening socket."""
     host, port = listener.getsockname()[:2]
     address = ip_address(host)
     if address.is_unspecified:
         host = "::1" if address.version == 6 else "127.0.0.1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return host, port
