@@ -6,7 +6,7 @@ their calls carry their name as the `actor`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -276,7 +276,7 @@ def _signs(
     signs += [
         sign_of(
             evaluation,
-            counts=_concerns_run(span, evaluation, kinds, models),
+            counts=evaluation.of_trace or _concerns_run(kinds.get(span), span, models),
             call=None if evaluation.of_trace else at_call.get(span),
         )
         for span, evaluation in given
@@ -285,13 +285,9 @@ def _signs(
     return (*signs, *([ending] if ending else ()))
 
 
-def _concerns_run(
-    span: str, evaluation: Evaluation, kinds: Mapping[str, Kind], models: Sequence[str]
-) -> bool:
-    """Return whether a score judges the run, and not one request in the middle of it."""
-    if evaluation.of_trace or kinds.get(span) is not Kind.MODEL:
-        return True
-    return span == models[-1]
+def _concerns_run(kind: Kind | None, span: str, models: Sequence[str]) -> bool:
+    """Return whether a score judges the run, and not one call or a request in the middle of it."""
+    return kind is not Kind.TOOL and (kind is not Kind.MODEL or span == models[-1])
 
 
 def sign_of(evaluation: Evaluation, *, counts: bool, call: int | None = None) -> Sign:
