@@ -180,8 +180,9 @@ def _run(
     calls = merged(
         call_seen(fact, tree.details_of(fact), _actor(fact, main, tree))
         for fact in facts
-        if is_call(fact)
+        if is_call(fact) and not tree.is_inside_same_call(fact)
     )
+    project = _first(facts, "project")
     # The model answers a request of its own first for a title: what led to calls is what was asked.
     asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
     spans = frozenset(fact.span for fact in facts)
@@ -192,8 +193,9 @@ def _run(
         captured_from="traces",
         started_at=min((fact.start for fact in facts if fact.start), default=0.0),
         ended_at=max((fact.end for fact in facts), default=0.0),
-        folder=_first(facts, "folder"),
-        repository=_first(facts, "repository"),
+        # A project that was named outright is not that of the folder.
+        folder="" if project else _first(facts, "folder"),
+        repository=project or _first(facts, "repository"),
         branch=_first(facts, "branch"),
         instruction=_instruction(root, asked, tree),
         calls=tuple(seen.call for seen in calls),
