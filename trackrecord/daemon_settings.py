@@ -168,9 +168,6 @@ class DaemonSettings(AgentSettings):
     capture: CaptureRules = field(default=CaptureRules())
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
-    http: HttpSettings = field(default=HttpSettings())
-    hooks: HookSettings = field(default=HookSettings())
-    capture: CaptureRules = field(default=CaptureRules())
 
     @property
     def rules(self) -> Rules:
