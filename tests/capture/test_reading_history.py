@@ -234,7 +234,7 @@ def test_a_commit_that_was_reverted(home, log, revert_first, made, reverted):
     amendments = [fields for fields in shelf.safe if fields["success"] is False]
     assert len(amendments) == 1
     assert amendments[0]["outcome_id"] == "lines:s:maker"
-    assert amendments[0]["outcome_source"] == "heuristic"
+    assert amendments[0]["outcome_source"] == "explicit"
     assert [ground["kind"] for ground in amendments[0]["grounds"]] == ["reverted"]
 
 
