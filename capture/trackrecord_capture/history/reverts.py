@@ -42,6 +42,6 @@ def amendment(maker: RunOfCommit, revert: Revert) -> dict[str, Any]:
         "source": maker.source,
         "timestamp": maker.ended_at,
         "success": False,
-        "outcome_source": "heuristic",
+        "outcome_source": "explicit",
         "grounds": [{"kind": GROUND, "says": says}],
     }
