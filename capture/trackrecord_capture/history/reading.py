@@ -164,8 +164,8 @@ class _Reader:
         found = []
         if run.commits:
             found += self._state.note_made(made_by(run, fields))
-        if run.reverts:
-            found += self._state.note_reverted(reverted_by(run, fields))
+        if reverts := reverted_by(run, fields, self._state):
+            found += self._state.note_reverted(reverts)
         for maker, revert in found:
             self._sink.publish(amendment(maker, revert))
             self._counts.amended += 1

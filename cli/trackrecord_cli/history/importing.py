@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from .servers import servers_for
 
 if TYPE_CHECKING:
     import redis
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
     from trackrecord.queries.agents_work import ProjectWork
     from trackrecord.settings import Settings
@@ -144,12 +145,16 @@ def _read(
         reading = Reading(
             outcome_of=outcome_of,
             everything=wanted.again,
-            progress=lambda position, done=done: progress.update(bar, completed=done + position),
+            progress=partial(_show, progress, bar, done),
         )
         counts.add(read_and_publish(source, log, state, sink, reading))
         done += log.size
         progress.update(bar, completed=done)
     progress.remove_task(bar)
+
+
+def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
+    progress.update(bar, completed=done + position)
 
 
 def _outcome_of(settings: Settings, project: str | None) -> OutcomeOf:
