@@ -253,7 +253,7 @@ def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path
         _started(agent, workplace, ["serve", "--port", str(port)]) as process,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as server,
     ):
-        _wait_for(lambda: _listens(port), process)
+        _wait_for(lambda: _answers(server), process)
         session = server.post("/session", json={}).raise_for_status().json()["id"]
         said = {"parts": [{"type": "text", "text": prompt}]}
         server.post(f"/session/{session}/prompt_async", json=said).raise_for_status()
@@ -307,6 +307,9 @@ def free_port() -> int:
         return port
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def _answers(server: httpx.Client) -> bool:
+    """Return whether opencode's server is ready: the first request that it takes, it may lose."""
+    try:
+        return server.get("/config", timeout=5).is_success
+    except httpx.TransportError:
+        return False
