@@ -67,7 +67,9 @@ def take_spans(receiver: Receiver, spans: Iterator[Span | None]) -> int:
     rejected = 0
     for each in _slices(spans):
         usable = [span for span in each if span is not None]
-        rejected += len(each) - len(usable) + receiver.spans(usable)
+        rejected += len(each) - len(usable)
+        if usable:
+            rejected += receiver.spans(usable)
     return rejected
 
 

@@ -11,12 +11,11 @@ from trackrecord.http_settings import HttpSettings
 _BACKLOG = 1024
 
 
-def listen(settings: HttpSettings) -> socket.socket:
-    """Return a socket that listens on the configured address.
+def check_access(settings: HttpSettings) -> None:
+    """Check that only those can reach the server who may.
 
     Raises:
         SettingsError: other machines can reach the address, and no token is set.
-        AddressUnusable: the address is taken or is not one of this machine's.
     """
     if settings.token is None and not is_loopback(settings.host):
         message = (
@@ -24,6 +23,16 @@ def listen(settings: HttpSettings) -> socket.socket:
             "set TRACKRECORD_HTTP__TOKEN, or listen on 127.0.0.1"
         )
         raise SettingsError(message)
+
+
+def listen(settings: HttpSettings) -> socket.socket:
+    """Return a socket that listens on the configured address.
+
+    Raises:
+        SettingsError: as `check_access`.
+        AddressUnusable: the address is taken or is not one of this machine's.
+    """
+    check_access(settings)
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
         family, _, _, _, address = found[0]
@@ -34,7 +43,7 @@ def listen(settings: HttpSettings) -> socket.socket:
         reason = os.strerror(number) if number > 0 else error.strerror
         message = (
             f"port {settings.port} of {settings.host} cannot be used for HTTP ({reason}): "
-            "set another TRACKRECORD_HTTP__PORT"
+            "set another TRACKRECORD_HTTP__PORT or TRACKRECORD_HTTP__HOST"
         )
         raise AddressUnusable(message) from None
 

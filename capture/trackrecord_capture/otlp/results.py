@@ -89,7 +89,8 @@ def _told_by_text(text: str) -> Told:
         failed = _ERROR_TEXT.match(text.lstrip()[:_HEADER_CHARS]) is not None
         return Told(text=text, failed=True, error=text) if failed else Told(text=text)
     code = int(found[1])
-    return Told(text=text, failed=code != 0, exit_code=code, error=text if code else "")
+    _, _, output = text.partition("\nOutput:\n")  # Codex puts a header before it
+    return Told(text=text, failed=code != 0, exit_code=code, error=(output or text) if code else "")
 
 
 def _told_by_document(value: Mapping[Any, Any], text: str) -> Told:

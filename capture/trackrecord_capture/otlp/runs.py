@@ -44,10 +44,12 @@ class RunOfTrace(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         run: the run.
         spans: the ids of its spans.
+        tools: the ids of the spans among them that are calls of tools.
     """
 
     run: AgentRun
     spans: frozenset[str]
+    tools: frozenset[str] = frozenset()
 
 
 def runs_of(
@@ -83,7 +85,7 @@ def runs_of(
 
 def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score]) -> RunOfTrace:
     signs = tuple(
-        _sign(score.evaluation, counts=True)
+        sign_of(score.evaluation, counts=True)
         for score in scores
         if not score.span or score.span in spans
     )
@@ -111,6 +113,7 @@ def _grouped(tree: Tree) -> list[_Group]:
         if any(fact.kind in (Kind.TOOL, Kind.MODEL, Kind.RUN) for fact in facts)
     ]
     groups = _told_twice_once(_of_one_session(groups, tree))
+    _take_in_strays(groups, tree)
     return sorted(groups, key=lambda group: (group.root.start, group.root.span))
 
 
@@ -131,6 +134,16 @@ def _of_one_session(groups: list[_Group], tree: Tree) -> list[_Group]:
         complete = all(not tree.is_orphan(group.root) for group in together)
         kept.append(_Group(root=together[0].root, facts=facts, has_root=complete))
     return kept
+
+
+def _take_in_strays(groups: list[_Group], tree: Tree) -> None:
+    """Add calls whose parents never came to the run of their session, or to the only run."""
+    for fact in tree.facts:
+        if fact.kind is Kind.TOOL and tree.root_of(fact) is None and tree.is_orphan(fact):
+            session = fact.session
+            same = [group for group in groups if _first(group.facts, "session") == session]
+            if len(same) == 1 or (session and same):
+                same[0].facts.append(fact)
 
 
 def _told_twice_once(groups: list[_Group]) -> list[_Group]:
@@ -192,7 +205,8 @@ def _run(
         tokens_out=tokens_of(root, facts, "tokens_out"),
         usd=usd_of(root, facts),
     )
-    return RunOfTrace(run=run, spans=spans)
+    tools = frozenset(fact.span for fact in facts if fact.kind is Kind.TOOL)
+    return RunOfTrace(run=run, spans=spans, tools=tools)
 
 
 def _main(root: Fact, facts: Sequence[Fact]) -> Fact:
@@ -260,7 +274,7 @@ def _signs(
         if seen.rejected
     ]
     signs += [
-        _sign(
+        sign_of(
             evaluation,
             counts=_concerns_run(span, evaluation, kinds, models),
             call=None if evaluation.of_trace else at_call.get(span),
@@ -280,7 +294,8 @@ def _concerns_run(
     return span == models[-1]
 
 
-def _sign(evaluation: Evaluation, *, counts: bool, call: int | None = None) -> Sign:
+def sign_of(evaluation: Evaluation, *, counts: bool, call: int | None = None) -> Sign:
+    """Return a score as a sign; one that does not count judges something smaller than the run."""
     return Sign(
         kind=Seen.EVALUATED,
         success=evaluation.success if counts else None,
