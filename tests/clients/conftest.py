@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from on_record import Trackrecord, up
-from real_agents import Workplace, free_port
+from real_agents import AGENTS, Workplace, free_port, variables_of
 from stories import TEST_FILE
 
 REPOSITORY = "https://git.example.com/acme/{}.git"
@@ -29,14 +29,17 @@ def settings(port: int) -> dict[str, str]:
 def person() -> Iterator[Path]:
     """The home folder of the person who works with all the agents."""
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        for agent in AGENTS.values():
+            agent.configure(Path(folder))
         yield Path(folder)
 
 
 @pytest.fixture(scope="session")
 def live(person: Path, settings: dict[str, str]) -> Iterator[Trackrecord]:
-    """A trackrecord that is up meanwhile."""
+    """A trackrecord that is up meanwhile, and installed in all the agents."""
     trackrecord = Trackrecord(person / "up", person, settings)
     with up(trackrecord, person / "up.log"):
+        trackrecord("install", "all")
         yield trackrecord
 
 
@@ -47,24 +50,21 @@ def later(home: Path, person: Path, settings: dict[str, str]) -> Trackrecord:
 
 
 @pytest.fixture
-def workplace(tmp_path: Path) -> Callable[[str], Workplace]:
-    """Makes a repository for an agent to work in, in a home folder of its own."""
+def workplace(tmp_path: Path, person: Path) -> Callable[[str], Workplace]:
+    """Makes a repository for an agent to work in."""
 
     def make(project: str) -> Workplace:
-        folder = tmp_path / "src" / project
-        folder.mkdir(parents=True)
+        folder = tmp_path / project
+        folder.mkdir()
         (folder / "test_cart.py").write_text(TEST_FILE)
         (folder / ".gitignore").write_text("__pycache__/\n.pytest_cache/\nrunning\n")
-        home = tmp_path / "home"
-        home.mkdir()
-        made = Workplace(home, folder, "")
         for command in (
             ["init", "--quiet", "--initial-branch", "main"],
             ["add", "--all"],
             ["commit", "--quiet", "--message", "Begin"],
             ["remote", "add", "origin", REPOSITORY.format(project)],
         ):
-            subprocess.run(["git", *command], cwd=folder, env=made.variables(), check=True)
-        return made
+            subprocess.run(["git", *command], cwd=folder, env=variables_of(person), check=True)
+        return Workplace(person, folder)
 
     return make

@@ -58,14 +58,11 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
     agent = AGENTS[agent_name]
     project = f"{agent_name}-{name}{'-traced' if traced else ''}"
     place = workplace(project)
-    live, later = (each._replace(person=place.home) for each in (live, later))
     story = stories(place.folder)[name]
     wanted = expected(agent, story)
     with playing(story.script) as model:
         telemetry = f"http://127.0.0.1:{port}" if traced else ""
         place = place._replace(model=model.url, telemetry=telemetry)
-        agent.configure(place)
-        live("install", agent.name)
         printed = play(agent, story, place)
     until(lambda: facts(live.runs(project)) == wanted)
     reported = live.runs(project)
