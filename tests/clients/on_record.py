@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stories import Expected
+from tool_calls import WAITING
 
 PATIENCE_S = 90.0
 
@@ -88,9 +89,19 @@ def until(happened: Callable[[], bool]) -> bool:
     return True
 
 
-def told(run: Mapping[str, Any]) -> Expected:
-    """Return what is on record of a run, as stories tell it."""
-    calls = tuple((call["tool"], call["ok"]) for call in run["calls"])
+def told(run: Mapping[str, Any], started: str) -> Expected:
+    """Return what is on record of a run, as stories tell it.
+
+    Args:
+        run: as `trackrecord runs list` shows it.
+        started: the name of the tool that starts sub-agents. Whether that succeeded is not told by
+            all agents, and some wait for the sub-agent with a call of its own.
+    """
+    calls = tuple(
+        (call["tool"], True if call["tool"] == started else call["ok"])
+        for call in run["calls"]
+        if call["tool"] != WAITING
+    )
     instruction = (run["instruction"] or "").strip('"')
     because = run["outcome_source"] if run["success"] is not None else ""
     return Expected(instruction, run["success"], because, calls)

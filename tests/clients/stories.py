@@ -33,14 +33,14 @@ class Expected(NamedTuple):
         asked: the beginning of what was asked.
         success: the verdict; None for no verdict.
         because: where the verdict comes from; "" if there is none.
-        calls: the tools that were called, each with whether it succeeded; a call that was
-            interrupted did not.
+        calls: the tools that were called, each with whether it succeeded; None for a call that
+            was interrupted.
     """
 
     asked: str
     success: bool | None
     because: str
-    calls: tuple[tuple[str, bool], ...]
+    calls: tuple[tuple[str, bool | None], ...]
 
 
 class Story(NamedTuple):
@@ -89,8 +89,8 @@ def stories(folder: Path) -> dict[str, Story]:
         ),
         "interrupted": Story(
             (_PROMPT,),
-            {_PROMPT: (_TESTS, Run(f"touch {RUNNING}; sleep 100"))},
-            (Expected(_PROMPT, False, "heuristic", (red, ("shell:sleep", False))),),
+            {_PROMPT: (_TESTS, good, Run(f"touch {RUNNING}; sleep 100"))},
+            (Expected(_PROMPT, False, "heuristic", (red, edit, ("shell:touch", None))),),
             interrupted=True,
         ),
         "told-that-it-is-wrong": Story(
@@ -143,6 +143,6 @@ def stories(folder: Path) -> dict[str, Story]:
                     Say("I have seen them."),
                 )
             },
-            (Expected(_PROMPT, None, "", (("shell:true", True), ("shell:export", False))),),
+            (Expected(_PROMPT, None, "", (("shell:true", True), ("shell:env", False))),),
         ),
     }

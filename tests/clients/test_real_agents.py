@@ -35,12 +35,12 @@ def expected(agent: Agent, story: Story) -> list[Expected]:
         calls = ((agent.tools.get(tool, tool), ok) for tool, ok in one.calls)
         return one._replace(calls=tuple(calls))
 
-    return sorted(named(one) for one in story.expected)
+    return sorted((named(one) for one in story.expected), key=repr)
 
 
-def facts(runs: list[dict[str, Any]]) -> list[Expected]:
+def facts(agent: Agent, runs: list[dict[str, Any]]) -> list[Expected]:
     """Return what is on record, as stories tell it."""
-    return sorted(map(told, runs))
+    return sorted((told(run, agent.tools[DELEGATION]) for run in runs), key=repr)
 
 
 def grounds(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -64,18 +64,18 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
         telemetry = f"http://127.0.0.1:{port}" if traced else ""
         place = place._replace(model=model.url, telemetry=telemetry)
         printed = play(agent, story, place)
-    until(lambda: facts(live.runs(project)) == wanted)
+    until(lambda: facts(agent, live.runs(project)) == wanted)
     reported = live.runs(project)
-    assert facts(reported) == wanted, printed
+    assert facts(agent, reported) == wanted, printed
 
     later("import", agent.name)
     imported = later.runs(project)
-    assert facts(imported) == wanted
+    assert facts(agent, imported) == wanted
     assert grounds(imported) == grounds(reported)
 
     live("import", agent.name)
     again = live.runs(project)
-    assert facts(again) == wanted
+    assert facts(agent, again) == wanted
     assert grounds(again) == grounds(reported)
     if name == "secrets":
         assert not leaks(live.home) | leaks(later.home)
