@@ -19,6 +19,8 @@ from stories import DELEGATION, EDIT
 ROOT: Final = Path(__file__).parents[2]
 CLIENTS: Final = Path(os.environ.get("TESTS_CLIENTS") or ROOT / "build" / "clients")
 PATIENCE_S: Final = 120.0
+# The name of a model that no agent knows.
+UNKNOWN: Final = "stub"
 _PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
@@ -57,10 +59,12 @@ class Agent(Protocol):
     Attributes:
         name: as trackrecord calls it.
         tools: what it calls the tools that each client names as it likes.
+        hides_errands: whether it encrypts what it asks of a sub-agent.
     """
 
     name: str
     tools: Mapping[str, str]
+    hides_errands: bool
 
     def program(self) -> Path:
         """Return the path of its program."""
@@ -84,6 +88,7 @@ class ClaudeCode:
 
     name = "claude-code"
     tools: Mapping[str, str] = {EDIT: "Write", DELEGATION: "Agent"}
+    hides_errands = False
 
     def program(self) -> Path:
         return CLIENTS / "claude-code" / "package" / "claude"
@@ -123,15 +128,16 @@ class Codex:
 
     Args:
         model: a model that Codex does not know has plain tools; its current ones write code that
-            calls the tools.
-        tools: what it calls them then.
+            calls the tools, and get their errands encrypted.
     """
 
     name = "codex"
 
-    def __init__(self, model: str, tools: Mapping[str, str]) -> None:
+    def __init__(self, model: str) -> None:
         self._model = model
-        self.tools = tools
+        self.hides_errands = model != UNKNOWN
+        edit = "apply_patch" if self.hides_errands else "shell:apply_patch"
+        self.tools: Mapping[str, str] = {EDIT: edit, DELEGATION: "spawn_agent"}
 
     def program(self) -> Path:
         vendor = CLIENTS / "codex" / "package" / "vendor"
@@ -170,6 +176,7 @@ class Opencode:
 
     name = "opencode"
     tools: Mapping[str, str] = {EDIT: "write", DELEGATION: "task"}
+    hides_errands = False
 
     def program(self) -> Path:
         return CLIENTS / "opencode" / "package" / "bin" / "opencode"
@@ -201,11 +208,10 @@ class Opencode:
         return ["run", *(["--continue"] if again else []), prompt]
 
 
-_SPAWNING: Final = {DELEGATION: "spawn_agent"}
 AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": ClaudeCode(),
-    "codex": Codex("stub", {EDIT: "shell:apply_patch", **_SPAWNING}),
-    "codex-in-code-mode": Codex("gpt-6.1-sol", {EDIT: "apply_patch", **_SPAWNING}),
+    "codex": Codex(UNKNOWN),
+    "codex-in-code-mode": Codex("gpt-6.1-sol"),
     "opencode": Opencode(),
 }
 

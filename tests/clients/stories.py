@@ -15,7 +15,7 @@ DELEGATION: Final = "the client's own tool that starts a sub-agent"
 _GOOD: Final = "def total(prices):\n    return sum(prices)\n"
 _WRONG: Final = "def total(prices):\n    return 0\n"
 _PROMPT: Final = "Fix the failing tests"
-_ERRAND: Final = "Look up what the cart has to do"
+ERRAND: Final = "Look up what the cart has to do"
 _TESTS: Final = Run("pytest -q")
 SECRETS: Final = (
     "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
@@ -101,7 +101,7 @@ def stories(folder: Path) -> dict[str, Story]:
             },
             (
                 Expected(_PROMPT, False, "heuristic", (edit, ("shell:ls", True))),
-                Expected("that's wrong", None, "", (("shell:rm", True),)),
+                Expected("that's wrong, undo it", None, "", (("shell:rm", True),)),
             ),
         ),
         "api-refuses": Story(
@@ -112,12 +112,12 @@ def stories(folder: Path) -> dict[str, Story]:
         "sub-agent": Story(
             (_PROMPT,),
             {
-                _PROMPT: (Delegate(_ERRAND), good, _TESTS, Say("The cart adds up the prices.")),
-                _ERRAND: (Run("cat test_cart.py"), Say("It must add up the prices.")),
+                _PROMPT: (Delegate(ERRAND), good, _TESTS, Say("The cart adds up the prices.")),
+                ERRAND: (Run("cat test_cart.py"), Say("It must add up the prices.")),
             },
             (
                 Expected(_PROMPT, True, "tests", ((DELEGATION, True), edit, green)),
-                Expected(_ERRAND, None, "", (("shell:cat", True),)),
+                Expected(ERRAND, None, "", (("shell:cat", True),)),
             ),
         ),
         "reverted": Story(

@@ -7,7 +7,7 @@ import pytest
 from model_stub import playing
 from on_record import told, until
 from real_agents import AGENTS, Agent, Workplace, missing, work
-from stories import RUNNING, SECRETS, Expected, Story, stories
+from stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
 
 if missing():
     pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
@@ -33,7 +33,8 @@ def expected(agent: Agent, story: Story) -> list[Expected]:
 
     def named(one: Expected) -> Expected:
         calls = ((agent.tools.get(tool, tool), ok) for tool, ok in one.calls)
-        return one._replace(calls=tuple(calls))
+        asked = "" if one.asked == ERRAND and agent.hides_errands else one.asked
+        return one._replace(asked=asked, calls=tuple(calls))
 
     return sorted((named(one) for one in story.expected), key=repr)
 
