@@ -22,8 +22,8 @@ _VERBS = frozenset({
     "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Find", "Give", "Import",
     "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower", "Make", "Mark", "Measure",
     "Name", "Note", "Print", "Publish", "Put", "Raise", "Rank", "Recall", "Record", "Replace",
-    "Retract", "Return", "Run", "Score", "Select", "Set", "Show", "Store", "Take", "Turn", "Use",
-    "Wait", "Write",
+    "Retract", "Return", "Run", "Say", "Score", "Select", "Set", "Show", "Store", "Take", "Turn",
+    "Use", "Wait", "Write",
 })  # fmt: skip
 
 
