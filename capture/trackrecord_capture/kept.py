@@ -42,14 +42,14 @@ _OF_FILES: Final = re.compile(
 def kept_name(call: Call) -> str:
     """Return the tool's name, finer for a shell: "shell:pytest"."""
     name = tool_name(call.command) if call.command else call.tool
-    return redacted(name[:_LONGEST_TOOL])[:_LONGEST_TOOL] or SHELL
+    return redacted_beginning(name, _LONGEST_TOOL) or SHELL
 
 
 def kept_call(call: Call, *, prompts: bool) -> dict[str, Any]:
     """Return a call as the wire has it, without secrets and without the content of files."""
     fields = {
         "tool": kept_name(call),
-        "id": redacted(call.id[:_LONGEST_ID]) or None,
+        "id": redacted_beginning(call.id, _LONGEST_ID) or None,
         "args": _arguments(call, prompts=prompts),
         "ok": call.ok,
         "error": kept_error(call) if call.ok is False else None,
