@@ -62,7 +62,12 @@ stat tree du df printenv ps diff column nl xxd basename dirname realpath readlin
 history id whoami uname hostname pgrep lsof top kill sed
 """
 TRIVIAL: Final = frozenset(_TRIVIAL_TEXT.split())
-LOOKS: Final = frozenset(_LOOKS_TEXT.split())
+_GIT_LOOKS_TEXT: Final = """
+status diff log show branch rev-parse ls-files remote blame describe config grep reflog fetch
+"""
+LOOKS: Final = frozenset(_LOOKS_TEXT.split()) | {
+    f"git {asked}" for asked in _GIT_LOOKS_TEXT.split()
+}
 
 
 def tool_name(line: str) -> str:
