@@ -17,12 +17,13 @@ from trackrecord.hook_settings import HookSettings
 
 from ..agents.hook_state import note_error
 from ..agents.installed import read_installed
+from ..history.reading import SILENT_S
 from ..sources.source import Log, Source
 from .notes import Note, notes_folder, waiting_notes
 from .pending import Pending, Settling
 
-Read = Callable[[Source, Log], object]
-"""Reads what is new in a log and publishes it; returns when it is safe."""
+Read = Callable[[Source, Log], str | None]
+"""Reads what is new in a log and publishes it; returns when it is safe, with what went wrong."""
 
 _log = structlog.get_logger(__name__)
 _EVERY_S: Final = 0.25
@@ -56,7 +57,7 @@ class Watching:
         self._stopping = threading.Event()
         self._catching_up = threading.Event()
         self._thread: threading.Thread | None = None
-        self._seen: dict[Path, int] = {}
+        self._seen: dict[Path, tuple[int, float]] = {}
         self._folder_changed = -1
         self._next_search = 0.0
 
@@ -89,6 +90,7 @@ class Watching:
             self._look(read, time.monotonic())
         except Exception as error:  # noqa: BLE001 - the next notes have to be read
             _log.warning("hooks cannot be read", error=type(error).__name__)
+            self._folder_changed = -1
             self._stopping.wait(_AFTER_TROUBLE_S)
 
     def _look(self, read: Read, now: float) -> None:
@@ -161,12 +163,18 @@ class Watching:
                 note_error(self._home, name, f"its logs cannot be searched: {error.strerror}")
 
     def _is_new(self, log: Log) -> bool:
-        return self._seen.get(log.path) != log.version
+        """Return whether there may be something new in a log.
+
+        A run that goes on is read once more when it has been silent for long: it says no more.
+        """
+        version, read_at = self._seen.get(log.path, (None, 0.0))
+        is_silent_at = _changed_at(log.path) + SILENT_S
+        return version != log.version or read_at <= is_silent_at < time.time()
 
     def _read(self, pending: Pending, read: Read) -> None:
         name, log = pending.source.name, pending.log
         try:
-            read(pending.source, log)
+            problem = read(pending.source, log)
         except Exception as error:  # noqa: BLE001 - one log must not keep the others from being read
             is_given_up = self._settling.failed(pending, time.monotonic())
             says = f"{log.path.name} cannot be read ({type(error).__name__}: {error})"
@@ -174,7 +182,10 @@ class Watching:
             _log.warning("a session cannot be read", agent=name, error=type(error).__name__)
             if not is_given_up:
                 return
-        self._seen[log.path] = log.version
+        else:
+            if problem:
+                note_error(self._home, name, problem)
+        self._seen[log.path] = log.version, time.time()
         self._settling.done(pending)
         for note in pending.notes:
             _remove(note)
