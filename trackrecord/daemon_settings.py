@@ -165,9 +165,9 @@ class DaemonSettings(AgentSettings):
     lessons: LessonRules = field(default=LessonRules())
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
+    capture: CaptureRules = field(default=CaptureRules())
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
-    capture: CaptureRules = field(default=CaptureRules())
 
     @property
     def rules(self) -> Rules:

@@ -161,7 +161,9 @@ def _details(ranked: Sequence[_Read], used: _Used) -> dict[str, msgspec.Raw]:
 
 def _verdict(ranked: Sequence[_Read], used: _Used) -> dict[str, msgspec.Raw]:
     best = ranked[0]
-    joined = {name: used.take(best, name) for name in _GROUNDS if name in best.fields}
+    joined: dict[str, msgspec.Raw] = {
+        name: used.take(best, name) for name in _GROUNDS if name in best.fields
+    }
     joined |= used.first(ranked, "criteria")
     # Taken whatever the verdict is, because a later one may be a failure again.
     failed = [each for each in ranked if each.outcome.success is False]
