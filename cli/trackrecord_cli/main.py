@@ -27,6 +27,7 @@ from .group import Group
 # these lines without importing any of them. A test compares them with the commands' own help.
 COMMANDS = {
     "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
+    "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
     "install": "Make coding agents report their runs by themselves.",
     "uninstall": "Remove what `trackrecord install` added, and nothing else.",

@@ -20,11 +20,23 @@ _KEEP_ALIVE_S = 15
 _LAST_REQUESTS_S = 10
 
 
-def serve(listener: socket.socket, settings: HttpSettings, intake: Intake) -> None:
-    """Serve HTTP until SIGINT or SIGTERM; requests that were begun are answered first."""
+def serve(
+    listener: socket.socket,
+    settings: HttpSettings,
+    intake: Intake,
+    protocol: type[BoundedProtocol] = BoundedProtocol,
+) -> None:
+    """Serve HTTP until SIGINT or SIGTERM; requests that were begun are answered first.
+
+    Args:
+        listener: a socket that listens.
+        settings: who may use the server, and how large a body may be.
+        intake: takes what was posted.
+        protocol: the bounds of connections.
+    """
     config = uvicorn.Config(
         create_app(settings, intake),
-        http=BoundedProtocol,
+        http=protocol,
         ws="none",
         loop="asyncio",
         interface="asgi3",

@@ -1,11 +1,16 @@
 """The parts that the front door hands requests on to, built once in its process."""
 
+import socket
+
 import structlog
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord_capture.agents.door_address import DoorAddress
+from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.span import LogRecord, Span
 
 from .intake import Intake
+from .listening import reached_at
 
 _log = structlog.get_logger(__name__)
 
@@ -32,6 +37,12 @@ class Counting:
         _log.info("received", spans=self._spans, logs=self._logs)
 
 
-def create_intake(_settings: DaemonSettings) -> Intake:
-    """Build what takes requests."""
-    return Intake(Counting(), {})
+def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
+    """Build and start what takes requests; hooks are told where the front door is.
+
+    Raises:
+        OSError: the home cannot be written.
+    """
+    live = live_of(settings)
+    live.start(DoorAddress(*reached_at(listener), settings.http.token or ""))
+    return Intake(Counting(), live.hooks, live.stop)

@@ -22,7 +22,8 @@ _VERBS = frozenset({
     "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Find", "Give", "Import",
     "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower", "Make", "Mark", "Measure",
     "Name", "Note", "Print", "Publish", "Put", "Raise", "Rank", "Recall", "Record", "Replace",
-    "Remove", "Retract", "Return", "Run", "Score", "Select", "Set", "Show", "Store", "Take", "Turn",
+    "Remove", "Retract", "Return", "Run", "Score", "Select", "Serve", "Set", "Show", "Store",
+    "Take", "Turn",
     "Use", "Wait", "Write",
 })  # fmt: skip
 
