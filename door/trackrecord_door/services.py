@@ -11,7 +11,7 @@ from trackrecord_capture.otlp.opening import traces_file, traces_of
 from trackrecord_capture.otlp.trace_buffer import TraceBuffer
 
 from .intake import Intake
-from .listening import reached_at
+from .listening import address_of
 
 
 def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
@@ -23,7 +23,7 @@ def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
     """
     traces = _traces_of(settings)
     live = live_of(settings)
-    live.start(DoorAddress(*reached_at(listener), settings.http.token or ""))
+    live.start(DoorAddress(*address_of(listener), settings.http.token or ""))
     traces.start()
     return Intake(traces, live.hooks, live.stop)
 

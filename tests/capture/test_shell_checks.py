@@ -5,7 +5,7 @@ import pytest
 from trackrecord_capture.agent_run import Call
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
-from trackrecord_capture.shell.git import commits_and_reverts
+from trackrecord_capture.shell.git import commits_and_reverts, reverts_an_earlier_head
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,21 @@ def test_commits_are_read_from_what_git_says():
         _git("git commit --quiet -m z"),
     ]
     assert commits_and_reverts(calls) == (("1a2b3c4", "2b3c4d5"), ())
+
+
+def test_a_quiet_commit_whose_hash_is_asked_for():
+    """The hash that the same line prints behind a quiet commit is that of the commit."""
+    told = "4" * 40
+    quiet = "git add -A && git commit -q -m x && git log -1 --format=%H"
+    assert commits_and_reverts([_git(quiet, f"{told}\n")]) == ((told,), ())
+    assert commits_and_reverts([_git("git rev-parse HEAD", f"{told}\n")]) == ((), ())
+
+
+def test_an_earlier_head():
+    """HEAD is an earlier run's commit as long as the calls have made none themselves."""
+    assert reverts_an_earlier_head([_git("git status"), _git("git revert --no-edit HEAD")])
+    assert not reverts_an_earlier_head([_git("git commit -m x"), _git("git revert HEAD")])
+    assert not reverts_an_earlier_head([_git("git revert HEAD", ok=False)])
 
 
 def test_reverts_are_read_from_the_command():

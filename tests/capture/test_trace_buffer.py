@@ -326,16 +326,35 @@ def test_a_score_of_a_session_is_the_verdict_on_its_only_run(story):
         assert len(story.after(1)) == (1 if number == 1 else 0)
 
 
-def test_a_scores_id_of_langfuse_makes_it_one_score(story):
-    """It is posted again when it is changed, and then is the later one."""
-    told = {"attributes": {"langfuse.score.id": "score-1"}}
-    story.buffer.logs(
-        [score("fail", trace=TRACE, **told), score("pass", trace=TRACE, at=1, **told)]
-    )
+def test_scores_of_langfuse_are_known_by_their_id(story):
+    """One that is changed is posted again, and is the later word."""
+    told = {"id": "score-1", "traceId": TRACE, "name": "correct", "dataType": "BOOLEAN"}
+    given = [told | {"value": 0}, told | {"value": 1, "comment": "after all"}, {"name": "x"}]
+    assert story.buffer.langfuse_scores(given) == 1
     root = root_span()
     story.buffer.spans([root])
     (outcome,) = story.after(4)
     assert outcome["success"] is True
+    assert [ground["says"] for ground in outcome["grounds"]] == ["correct: 1 (after all)"]
+
+
+@pytest.mark.parametrize(
+    ("score", "success"),
+    [
+        ({"name": "correct", "value": 1, "dataType": "BOOLEAN"}, True),
+        ({"name": "hallucination", "value": 1, "dataType": "BOOLEAN"}, False),
+        ({"name": "verdict", "value": "fail", "dataType": "CATEGORICAL"}, False),
+        ({"name": "verdict", "value": "so so", "dataType": "CATEGORICAL"}, None),
+        ({"name": "quality", "value": 0.9, "dataType": "NUMERIC"}, None),
+    ],
+)
+def test_what_a_score_of_langfuse_says(story, score, success):
+    """A number has no threshold; what is true of a fault is no praise."""
+    story.buffer.langfuse_scores([score | {"traceId": TRACE}])
+    root = root_span()
+    story.buffer.spans([root])
+    (outcome,) = story.after(4)
+    assert outcome["success"] is success
 
 
 def test_log_records_of_programs_are_counted_and_not_kept(story):

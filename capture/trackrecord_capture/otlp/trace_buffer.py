@@ -10,9 +10,9 @@ import contextlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from trackrecord.trace_rules import TraceRules
 
@@ -23,7 +23,7 @@ from .fact import Fact
 from .log_events import event_of
 from .reading import fact_of
 from .receiver import Full
-from .scores import GivenScore, score_events
+from .scores import GivenScore, score_events, scores_of_langfuse
 from .span import LogRecord, Span
 from .trace_publishing import TracePublishing
 from .trace_store import NoRoom, TraceStore, encode_fact
@@ -138,6 +138,16 @@ class TraceBuffer:
             with self._room():
                 self._store.count("log records that tell nothing of a run", silent)
         return rejected
+
+    def langfuse_scores(self, scores: Sequence[Mapping[str, Any]]) -> int:
+        """Take scores as Langfuse's clients post them; return how many name nothing to score.
+
+        Raises:
+            Full: nothing more can be taken now.
+        """
+        given = scores_of_langfuse(scores)
+        self._take_scores(given)
+        return len(scores) - len(given)
 
     def _take_scores(self, scores: Sequence[GivenScore]) -> None:
         if not scores:

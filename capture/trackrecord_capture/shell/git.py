@@ -12,6 +12,9 @@ from .steps import steps_of
 _MADE: Final = re.compile(
     r"^\[[^\]\n]{1,250}? (?:\(root-commit\) )?([0-9a-f]{7,40})\] ", re.MULTILINE
 )
+# The hash of the new commit, where the same line asks for it behind a quiet commit.
+_TOLD: Final = re.compile(r"^[0-9a-f]{40}$", re.MULTILINE)
+_TELL: Final = frozenset({"log", "rev-parse", "show"})
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}\Z")
 _MAKE: Final = frozenset({"commit", "revert", "cherry-pick", "merge"})
 _LONGEST: Final = 64 * 1024
@@ -21,8 +24,9 @@ _MOST: Final = 100
 def commits_and_reverts(calls: Iterable[Call]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the commits that calls of a shell made, and those that they reverted.
 
-    A commit is known by what git says when it makes one; `git commit --quiet` says nothing. What is
-    reverted is known by its hash, or as HEAD where the calls themselves made the last commit.
+    A commit is known by what git says when it makes one, or by its hash where the same line asks
+    for it afterwards; `git commit --quiet` alone says nothing. What is reverted is known by its
+    hash, or as HEAD where the calls themselves made the last commit.
     """
     made: list[str] = []
     reverted: list[str] = []
@@ -32,9 +36,30 @@ def commits_and_reverts(calls: Iterable[Call]) -> tuple[tuple[str, ...], tuple[s
         asked = list(_asked(call.command))
         if call.ok is not False:
             reverted += _reverted(asked, made)
-        if any(command in _MAKE for command, _ in asked):
-            made += _MADE.findall(call.result[:_LONGEST])
+        made += _made(asked, call.result[:_LONGEST])
     return tuple(dict.fromkeys(made))[:_MOST], tuple(dict.fromkeys(reverted))[:_MOST]
+
+
+def reverts_an_earlier_head(calls: Iterable[Call]) -> bool:
+    """Return whether calls reverted HEAD before they made a commit themselves."""
+    for call in calls:
+        if not call.command or "git" not in call.command or call.ok is False:
+            continue
+        for command, words in _asked(call.command):
+            if command in _MAKE:
+                return command == "revert" and "HEAD" in words
+    return False
+
+
+def _made(asked: list[tuple[str, list[str]]], said: str) -> list[str]:
+    commands = [command for command, _ in asked]
+    makes = [place for place, command in enumerate(commands) if command in _MAKE]
+    if not makes:
+        return []
+    if found := _MADE.findall(said):
+        return found
+    is_told = any(command in _TELL for command in commands[makes[-1] :])
+    return _TOLD.findall(said)[:1] if is_told else []
 
 
 def _asked(line: str) -> Iterable[tuple[str, list[str]]]:
