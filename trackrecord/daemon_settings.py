@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
+from .capture_rules import CaptureRules
 from .embeddings.endpoint import Endpoint
 from .hook_settings import HookSettings
 from .http_settings import HttpSettings
@@ -164,6 +165,7 @@ class DaemonSettings(AgentSettings):
     lessons: LessonRules = field(default=LessonRules())
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
+    capture: CaptureRules = field(default=CaptureRules())
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "uninstall": "Remove what `trackrecord install` added, and nothing else.",
     "doctor": "Show which coding agents report, and when they did last.",
     "publish": "Publish outcomes given as JSON or JSON Lines.",
+    "run": "Run a program with the tracing of its agent framework turned on.",
     "import": "Import recorded runs as outcomes.",
     "score": "Score outcomes without publishing or recording them.",
     "projects": "List the projects on record, and how much each has learnt.",

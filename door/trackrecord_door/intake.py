@@ -28,10 +28,17 @@ class Intake:
     Args:
         receiver: takes spans and log records.
         hooks: takes the hooks of each agent, by the agent's name.
+        at_the_end: ends what was started for the hooks.
     """
 
-    def __init__(self, receiver: Receiver, hooks: Mapping[str, Hook]) -> None:
+    def __init__(
+        self,
+        receiver: Receiver,
+        hooks: Mapping[str, Hook],
+        at_the_end: Callable[[], None] = lambda: None,
+    ) -> None:
         self._receiver = receiver
+        self._at_the_end = at_the_end
         self._hooks = hooks
         self._decoding = ThreadPoolExecutor(1, "decoding")
         self._hooking = ThreadPoolExecutor(_HOOKS_AT_ONCE, "hook")
@@ -53,6 +60,7 @@ class Intake:
     def close(self) -> None:
         """Finish what was begun, then close the receiver."""
         self._hooking.shutdown()
+        self._at_the_end()
         self._decoding.shutdown()
         self._receiver.close()
 

@@ -14,7 +14,7 @@ from .stats import Stats
 _publisher = Publisher()
 
 
-def publish(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> str | None:
+def publish(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeFields]) -> str | None:
     """Report how a task went, and go on: never raises, never waits.
 
     The outcome is checked and put into a bounded queue; a background thread brings it to Redis, or
@@ -22,7 +22,7 @@ def publish(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> 
 
     Args:
         task_id: the task or subtask.
-        success: whether it reached its goal.
+        success: whether it reached its goal; None where nobody knows it (yet).
         **fields: any other field of the wire format, see `OutcomeFields`. `outcome_id`,
             `timestamp` and `project` are filled in when they are missing. A value of another type
             is coerced where only one reading is possible: a whole float, a single text for a list
@@ -83,7 +83,7 @@ def flush(timeout: float = 2.0) -> bool:
     return diversion_here() is not None or _publisher.flush(timeout)
 
 
-def spool(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> str | None:
+def spool(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeFields]) -> str | None:
     """Write an outcome to the spool at once, for a process that ends right after, such as a hook.
 
     Touches no network and starts no thread; never raises. A worker, or any agent that gets through
@@ -91,7 +91,7 @@ def spool(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> st
 
     Args:
         task_id: the task or subtask.
-        success: whether it reached its goal.
+        success: whether it reached its goal; None where nobody knows it (yet).
         **fields: as for `publish`.
 
     Returns:

@@ -106,6 +106,29 @@ def test_score_is_a_dry_run(nothing_up, trackrecord, outcomes_file, fields, raw_
     assert not (nothing_up / "trackrecord.db").exists()
 
 
+def test_score_of_an_outcome_without_a_verdict(nothing_up, trackrecord, outcomes_file):
+    """Nobody knows how it went, so there is no score, whatever else it says."""
+    path = outcomes_file({"task_id": "t", "success": None, "error_count": 9})
+    ran = trackrecord("score", path, "--json")
+    (scored,) = ran.json
+    assert (ran.status, scored["raw_score"], scored["type"]) == (0, None, None)
+    assert scored["reasoning"] == "no verdict: nobody knows whether the task reached its goal"
+    assert "no verdict" in trackrecord("score", path).out
+
+
+def test_an_outcome_without_a_verdict_is_counted_apart(up, trackrecord, project, outcomes_file):
+    """`publish` takes it, and `status` and `projects` tell how many there are."""
+    path = outcomes_file(good("a"), {"task_id": "b", "success": None, "outcome_id": "b"})
+    ran = trackrecord("publish", path, "--project", project, "--wait", "--json")
+    assert (ran.status, ran.json["learnt"]) == (0, 2)
+    status = trackrecord("status", "--project", project, "--json").json
+    (listed,) = [each for each in trackrecord("projects", "--json").json if each["name"] == project]
+    for counts in (status, listed):
+        assert (counts["outcomes"], counts["successes"], counts["without_verdict"]) == (2, 1, 1)
+    said = trackrecord("explain", "--run", "b", "--project", project).out
+    assert "reported: no verdict" in said
+
+
 def test_score_names_bad_lines(nothing_up, trackrecord, outcomes_file):
     """Good lines are scored, the exit status tells of the bad ones."""
     ran = trackrecord("score", outcomes_file(good(), "[1]", good()), "--json")

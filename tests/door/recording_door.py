@@ -46,11 +46,6 @@ class Recording:
     def logs(self, logs):
         return self._take("log", logs)
 
-    def langfuse_scores(self, scores):
-        usable = [score for score in scores if "traceId" in score or "sessionId" in score]
-        self._take("score", usable)
-        return len(scores) - len(usable)
-
     def note(self, kind, body):
         self._take(kind, [body.decode(errors="replace")])
 

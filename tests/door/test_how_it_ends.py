@@ -85,7 +85,7 @@ class _Nobody:
     def spans(self, spans):
         pytest.fail("nothing usable was posted")
 
-    logs = langfuse_scores = spans
+    logs = spans
 
     def close(self):
         """Nothing."""

@@ -396,6 +396,15 @@ def test_a_document_that_is_too_long_is_refused_line_by_line():
     assert isinstance(results[0], Rejected)
 
 
+def test_success_that_is_null_stays():
+    """It says that nobody knows, which is not the same as saying nothing."""
+    (each,) = _lines(b'{"task_id":"t","success":null,"strategy":null}')
+    assert each.fields.keys() == {"task_id", "success", "outcome_id"}
+    assert each.fields["success"] is None
+    (refused,) = _lines(b'{"task_id":"t"}')
+    assert isinstance(refused, Rejected)
+
+
 def test_fields_that_are_null_are_left_out():
     """They say nothing, and a project or an id that is null is filled in."""
     (each,) = _lines(WHOLE[:-1] + b',"outcome_id":null,"project":null}')

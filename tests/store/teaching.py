@@ -41,6 +41,11 @@ def outcome(
     return SCORER.score(decode_outcome(body), body, received_at=received, outcome_id="none")
 
 
+def unjudged(number: int | str, *, received: float = NOW, **fields: object) -> ScoredOutcome:
+    """One outcome of which nobody knows whether its task reached its goal."""
+    return outcome(number, received=received, **{**fields, "success": None})
+
+
 def teach(
     store: Engine,
     batch: Iterable[ScoredOutcome],

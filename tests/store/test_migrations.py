@@ -4,20 +4,23 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
-from teaching import NOW, RULES, outcome, teach
+from sqlalchemy import MetaData, inspect, text
+from teaching import NOW, RULES, outcome, teach, unjudged
 
 from trackrecord.errors import NoVectors, SchemaTooNew, SchemaUnreleased, SettingsError
+from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - for the metadata
 from trackrecord.store.competences.vectors import make_room
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
 from trackrecord.store.database.metadata import metadata
 from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - for the metadata
-from trackrecord.store.outcomes.projects import project_names
+from trackrecord.store.outcomes.projects import count_outcomes, project_names
 from trackrecord.store.patterns.read import read_standings
 
 FOLDER = Path(migrate.__file__).parents[1] / "migrations"
@@ -85,13 +88,35 @@ def test_a_newer_database_is_refused_in_one_clear_line(store):
         migrate.migrate(store)
 
 
-def test_a_database_of_the_last_unreleased_version_goes_on_as_it_is(store):
+def of_revision(url, revision, batch):
+    """An engine of a database of an older revision that has learnt a batch."""
+    old, taught = connect_store(url), connect_store("sqlite://")
+    migrate.migrate(taught)
+    teach(taught, batch)
+    config = Config()
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    with writing(old) as connection, reading(taught) as source:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        was = MetaData()
+        was.reflect(connection)
+        for table in was.sorted_tables:
+            if table.name in metadata.tables:
+                rows = source.execute(metadata.tables[table.name].select()).mappings()
+                known = [{name: row[name] for name in row if name in table.c} for row in rows]
+                if known:
+                    connection.execute(table.insert(), known)
+    taught.dispose()
+    return old
+
+
+TOUCHING = [outcome(1, patterns=["plan"]), outcome(2, patterns=["plan"], helpful=False)]
+
+
+def test_a_database_of_the_last_unreleased_version_goes_on_as_it_is(empty_store_url):
     """It gets what was added since, counted from what it holds, and keeps all of that."""
-    batch = [outcome(1, patterns=["plan"]), outcome(2, patterns=["plan"], helpful=False)]
-    teach(store, [*batch, outcome(3, project="kept")])
+    store = of_revision(empty_store_url, "r0001", [*TOUCHING, outcome(3, project="kept")])
     with writing(store) as connection:
-        for table in ("runs", "lesson_decisions", "exposures", "effect_decisions"):
-            connection.execute(text(f"DROP TABLE {table}"))
         for column in ("patterns DROP COLUMN succeeded", "observations DROP COLUMN success"):
             connection.execute(text(f"ALTER TABLE {column}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
@@ -102,6 +127,26 @@ def test_a_database_of_the_last_unreleased_version_goes_on_as_it_is(store):
         for at in (None, NOW):
             (standing,) = read_standings(connection, 1, RULES, now=NOW, at=at)
             assert (standing.evidence.succeeded, standing.evidence.failed) == (1, 1)
+    store.dispose()
+
+
+def test_a_database_whose_outcomes_all_have_a_verdict_goes_on_as_it_is(empty_store_url):
+    """What it holds is kept, in the tables of today, and one without a verdict can join it."""
+    store = of_revision(empty_store_url, "r0002", TOUCHING)
+    with reading(store) as connection:
+        assert "without_verdict" not in {
+            column["name"] for column in inspect(connection).get_columns("projects")
+        }
+    assert migrate.migrate(store) is True
+    assert differences(store) == []
+    teach(store, [*TOUCHING, unjudged(3)])
+    with reading(store) as connection:
+        counts = count_outcomes(connection, 1, None)
+        assert (counts.outcomes, counts.successes, counts.without_verdict) == (3, 1, 1)
+        assert [run.success for run in read_noted_runs(connection, 1, limit=9)] == [
+            True, False, None,
+        ]  # fmt: skip
+    store.dispose()
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002", "0003"])

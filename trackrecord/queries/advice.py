@@ -11,7 +11,7 @@ from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates,
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import LessonState
 from trackrecord.learning.advice.past_tasks import PastTask, alike, past_tasks_of
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
@@ -26,7 +26,7 @@ from trackrecord.prompt.advice_document import (
 )
 from trackrecord.rules import Rules
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
-from trackrecord.store.advice.runs import read_runs
+from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.projects import revision_of
 
 # Few projects have more; those that are used least are left out.
@@ -50,7 +50,8 @@ def build_advice(
         return AdviceDocument(project=project, revision=0, computed_at=now)
     project_id, revision = found
     moment = now if at is None else at
-    runs = read_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
+    noted = read_noted_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
+    runs = with_verdict(noted)
     found_estimates = estimate(runs, now=moment, half_life_days=rules.decay.half_life_days)
     procedures = _procedures(found_estimates, runs)
     positions = {entry.signature: position for position, entry in enumerate(procedures)}
@@ -60,7 +61,7 @@ def build_advice(
         computed_at=now,
         runs=len(runs),
         expected=_expected(found_estimates.project),
-        lessons=_lessons(connection, project_id, runs, rules, moment, at),
+        lessons=_lessons(connection, project_id, noted, rules, moment, at),
         procedures=procedures,
         patterns=pattern_entries(found_estimates),
         kinds=_kinds(found_estimates),
@@ -71,7 +72,7 @@ def build_advice(
 def _lessons(
     connection: Connection,
     project_id: int,
-    runs: Sequence[Run],
+    runs: Sequence[NotedRun],
     rules: Rules,
     moment: float,
     at: float | None,

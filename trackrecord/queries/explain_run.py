@@ -1,13 +1,15 @@
 """Explaining a verdict: how probably a run succeeded, from what others like it did."""
 
 import time
+from collections.abc import Iterable
 
 from sqlalchemy import Connection, select
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
-from trackrecord.learning.advice.verdict.model import Term, fit
-from trackrecord.store.advice.runs import read_runs
+from trackrecord.learning.advice.runs import NotedRun, with_verdict
+from trackrecord.learning.advice.verdict.model import Model, Term, fit
+from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
 
@@ -49,23 +51,33 @@ def explain_run(
             outcomes.c.project_id == project_id, outcomes.c.outcome_id == whole
         )
     ).scalar_one()
-    runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
-    asked = next((run for run in runs if run.outcome == row), None)
+    noted = read_noted_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
+    asked = next((run for run in noted if run.outcome == row), None)
     if asked is None:
-        raise UnknownId(_not_compared(whole, len(runs), settings.rules.advice.max_runs, at))
+        raise UnknownId(_not_compared(whole, len(noted), settings.rules.advice.max_runs, at))
     now = time.time() if at is None else at
-    judged = fit(runs, now=now, half_life_days=settings.decay.half_life_days).probability(asked)
+    judged = _model(noted, settings, now).probability(asked)
     return Explained(
         id=whole,
         numbers={"probability": judged.probability, "success": asked.success},
         because=(
             *map(_line, judged.terms),
             f"together: it succeeded with a probability of {judged.probability:.0%}",
-            f"reported: it {'succeeded' if asked.success else 'failed'}, which was not looked at",
+            f"reported: {_reported(asked)}",
         ),
         to_change=(),
         rebuild_due=(),
     )
+
+
+def _model(noted: Iterable[NotedRun], settings: DaemonSettings, now: float) -> Model:
+    return fit(with_verdict(noted), now=now, half_life_days=settings.decay.half_life_days)
+
+
+def _reported(run: NotedRun) -> str:
+    if run.success is None:
+        return "no verdict"
+    return f"it {'succeeded' if run.success else 'failed'}, which was not looked at"
 
 
 def _not_compared(outcome_id: str, count: int, limit: int, at: float | None) -> str:

@@ -18,7 +18,7 @@ from trackrecord.store.advice.lesson_decisions import (
     lesson_history,
 )
 from trackrecord.store.advice.lesson_runs import LessonRun, runs_of_outcomes
-from trackrecord.store.advice.runs import read_runs
+from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.times import iso
 
 from .project_rows import project_row
@@ -210,7 +210,7 @@ def decide_about_lesson(
 def _lessons(
     connection: Connection, settings: DaemonSettings, project_id: int, at: float | None
 ) -> list[KnownLesson]:
-    runs = read_runs(connection, project_id, limit=settings.advice.max_runs, at=at)
+    runs = read_noted_runs(connection, project_id, limit=settings.advice.max_runs, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
     moment = time.time() if at is None else at
     return [

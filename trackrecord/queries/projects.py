@@ -22,6 +22,7 @@ class Project:
         name: its name.
         outcomes: the number of its outcomes.
         successes: the number of outcomes whose task reached its goal.
+        without_verdict: the number of outcomes of which nobody knows whether it did.
         patterns: the number of patterns that its outcomes touched.
         competences: the number of its competence records.
         memories: the number of its memories.
@@ -31,6 +32,7 @@ class Project:
     name: str
     outcomes: int
     successes: int
+    without_verdict: int
     patterns: int
     competences: int
     memories: int
@@ -68,6 +70,7 @@ def _project(connection: Connection, name: str, at: float | None) -> Project:
         name=name,
         outcomes=counts.outcomes,
         successes=counts.successes,
+        without_verdict=counts.without_verdict,
         patterns=_count_patterns(connection, project_id, at),
         competences=count_competences(connection, project_id, at=at),
         memories=count_memories(connection, project_id, at=at),

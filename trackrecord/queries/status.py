@@ -45,6 +45,7 @@ class StatusReport:
         spooled: outcomes in the spool.
         outcomes: outcomes on record.
         successes: outcomes whose task reached its goal.
+        without_verdict: outcomes of which nobody knows whether it did.
         patterns: patterns that are not anti-patterns.
         anti_patterns: patterns that have become warnings.
         signatures: procedures that episodes were of.
@@ -71,6 +72,7 @@ class StatusReport:
     spooled: int
     outcomes: int
     successes: int
+    without_verdict: int
     patterns: int
     anti_patterns: int
     signatures: int
@@ -180,6 +182,7 @@ def _learnt(
     return {
         "outcomes": status.counts.outcomes,
         "successes": status.counts.successes,
+        "without_verdict": status.counts.without_verdict,
         "patterns": inverted.count(False),
         "anti_patterns": inverted.count(True),
         "signatures": status.signatures,

@@ -28,6 +28,7 @@ Criteria = Annotated[
 ]
 # What was read to report a run, the most detailed first.
 CapturedFrom = Literal["transcript", "plugin", "hooks", "traces"]
+MAX_COMMITS = 100
 Commit = Annotated[str, msgspec.Meta(min_length=7, max_length=64)]
 # Undecoded JSON that was not given.
 ABSENT = msgspec.Raw()
@@ -86,11 +87,12 @@ class Ground(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, kw_only=True):
     """The outcome of one task.
 
-    Attributes are those of the wire format; `task_id` is set whichever name the producer used,
-    and `timestamp` is seconds since the epoch, or None for "when it was received".
+    Attributes are those of the wire format; `success` is None where nobody knows it, `task_id` is
+    set whichever name the producer used, and `timestamp` is seconds since the epoch, or None for
+    "when it was received".
     """
 
-    success: bool
+    success: bool | None
     task_id: TaskId | None = None
     bead_id: TaskId | None = None
     outcome_id: Name | None = None
@@ -117,7 +119,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     cost: Cost | None = None
     grounds: Annotated[tuple[Ground, ...], msgspec.Meta(max_length=20)] | None = None
     captured_from: CapturedFrom | None = None
-    commits: Annotated[tuple[Commit, ...], msgspec.Meta(max_length=100)] | None = None
+    commits: Annotated[tuple[Commit, ...], msgspec.Meta(max_length=MAX_COMMITS)] | None = None
     metadata: msgspec.Raw = ABSENT
 
     def __post_init__(self) -> None:

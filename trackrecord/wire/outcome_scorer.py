@@ -63,11 +63,12 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
         task_id: the task.
         received_at: seconds since the epoch.
         ended_at: when the task ended, never later than it was received.
-        success: whether the task reached its goal.
-        raw_score: 0..1, undecayed.
-        verdict: the verdict that follows from the score.
+        success: whether the task reached its goal; None where nobody knows it. Such an outcome is
+            evidence for nothing but the calls that it made.
+        raw_score: 0..1, undecayed; None without `success`.
+        verdict: the verdict that follows from the score; None without one.
         touches: the patterns that get an observation.
-        is_episode: whether it used a named tool.
+        is_episode: whether it used a named tool, and it is known how it went.
         body: its encoded body.
         digest: what advice is counted from, see `run_digest`.
         judged: criteria that get the outcome's own verdict: the default ones it does not name.
@@ -83,9 +84,9 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
     task_id: str
     received_at: float
     ended_at: float
-    success: bool
-    raw_score: float
-    verdict: Verdict
+    success: bool | None
+    raw_score: float | None
+    verdict: Verdict | None
     touches: tuple[Touch, ...]
     is_episode: bool
     body: bytes
@@ -133,6 +134,8 @@ class OutcomeScorer:
             received_at: seconds since the epoch.
             outcome_id: the id to use if the producer gave none.
         """
+        if outcome.success is None:
+            return _unjudged(outcome, body, received_at, outcome_id)
         score = score_outcome(
             self._scoring,
             success=outcome.success,
@@ -198,6 +201,26 @@ class OutcomeScorer:
     def _new_touch(self, kind: str, name: str) -> Touch | None:
         slug = self._recogniser.slug_of(name)
         return None if slug is None else Touch(slug, kind, name)
+
+
+def _unjudged(outcome: Outcome, body: bytes, received_at: float, outcome_id: str) -> ScoredOutcome:
+    """Return an outcome without a verdict: it touches nothing, but its calls are kept."""
+    assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
+    return ScoredOutcome(
+        project=outcome.project,
+        outcome_id=outcome.outcome_id or outcome_id,
+        task_id=outcome.task_id,
+        received_at=received_at,
+        ended_at=outcome.ended_at(received_at),
+        success=None,
+        raw_score=None,
+        verdict=None,
+        touches=(),
+        is_episode=False,
+        body=body,
+        digest=run_digest(outcome, ()),
+        duration_ms=outcome.duration_ms,
+    )
 
 
 def is_episode(outcome: Outcome) -> bool:

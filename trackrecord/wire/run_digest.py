@@ -10,7 +10,7 @@ from zlib import crc32
 import msgspec
 
 from trackrecord.learning.advice.failures import error_template, is_wanted_failure
-from trackrecord.learning.advice.runs import AGENT, Run, Step
+from trackrecord.learning.advice.runs import AGENT, NotedRun, Run, Step
 from trackrecord.learning.competences.episodes import in_order
 
 from .outcome import Outcome, ToolCall
@@ -129,19 +129,20 @@ def _repository(metadata: msgspec.Raw) -> str:
 
 
 def run_of(
-    digest: bytes, *, outcome: int, ended_at: float, success: bool, instruction: str = ""
-) -> Run:
-    """Return the run of a digest.
+    digest: bytes, *, outcome: int, ended_at: float, success: bool | None, instruction: str = ""
+) -> NotedRun:
+    """Return the run of a digest: a `Run` where it has a verdict.
 
     Args:
         digest: what `run_digest` returned.
         outcome: the row of its outcome.
         ended_at: when the task ended.
-        success: whether it reached its goal.
+        success: whether it reached its goal; None where nobody knows it.
         instruction: the beginning of the task's text.
     """
     read = _decoder.decode(digest)
-    return Run(
+    kind: type[NotedRun] = NotedRun if success is None else Run
+    return kind(
         outcome=outcome,
         task_id=read.task_id,
         ended_at=ended_at,

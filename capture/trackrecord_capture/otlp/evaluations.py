@@ -8,6 +8,8 @@ from .span import LogRecord, Span
 from .values import as_flag, as_number, as_text
 
 EVENT: Final = "gen_ai.evaluation.result"
+_LABEL: Final = "gen_ai.evaluation.score.label"
+_LANGFUSE: Final = "langfuse"
 _SAYS_CHARS: Final = 1000
 _NAME_CHARS: Final = 200
 _MOST: Final = 50
@@ -59,23 +61,8 @@ def evaluation_in(record: LogRecord) -> Evaluation:
     attributes = record.attributes
     if isinstance(record.body, Mapping):
         attributes = {**record.body, **attributes}
-    return _evaluation(attributes, "gen_ai.evaluation.", record.at_ns)
-
-
-def evaluation_of_langfuse(score: Mapping[str, Any]) -> Evaluation:
-    """Return a score as Langfuse's clients send it."""
-    name, value = as_text(score.get("name") or "score"), score.get("value")
-    label = value if isinstance(value, str) else ""
-    kind = as_text(score.get("dataType") or "").upper()
-    number = None if label else as_number(value)
-    success = _by_flag(name, value) if kind == "BOOLEAN" else _by_label(name, label)
-    return Evaluation(
-        name=name[:_NAME_CHARS],
-        success=success,
-        says=_words(name, number, label, as_text(score.get("comment") or "")),
-        of_session=not score.get("traceId") and bool(score.get("sessionId")),
-        of_trace=not score.get("observationId"),
-    )
+    is_flag = record.scope == _LANGFUSE and attributes.get(_LABEL) in ("pass", "fail")
+    return _evaluation(attributes, "gen_ai.evaluation.", record.at_ns, is_flag=is_flag)
 
 
 def _flattened(span: Span, prefix: str, term: str) -> list[Evaluation]:
@@ -103,9 +90,14 @@ def _entries(attributes: Mapping[str, Any], prefix: str) -> Iterator[Mapping[str
 
 
 def _evaluation(
-    attributes: Mapping[str, Any], prefix: str, at_ns: int, *, scope: str = ""
+    attributes: Mapping[str, Any],
+    prefix: str,
+    at_ns: int,
+    *,
+    scope: str = "",
+    is_flag: bool = False,
 ) -> Evaluation:
-    def held(*names: str) -> object:
+    def held(*names: str) -> Any:  # noqa: ANN401 - an attribute of any type
         for name in names:
             value = attributes.get(prefix + name)
             if value is not None:
@@ -115,9 +107,9 @@ def _evaluation(
     name = as_text(held("name") or "evaluation")
     label = as_text(held("score.label", "label") or "")
     value = held("score.value", "score")
-    success = _by_label(name, label)
-    if success is None and isinstance(value, bool):
-        success = _by_flag(name, value)
+    success = _by_flag(name, value) if isinstance(value, bool) else _by_label(name, label)
+    if is_flag and value in (0, 1):  # what is true of "toxic" is no praise
+        success = _by_flag(name, int(value))
     return Evaluation(
         name=name[:_NAME_CHARS],
         success=success,

@@ -1,17 +1,19 @@
 """Scores that come on their own: evaluation events, and what Langfuse's clients post."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from .evaluations import EVENT, evaluation_in, evaluation_of_langfuse
+from .evaluations import EVENT, evaluation_in
 from .runs import Score
 from .span import LogRecord
 from .values import as_text
 
 _ID_CHARS: Final = 256
+# Of a score that was posted as Langfuse's clients post it, see the front door.
+_OWN_ID: Final = "langfuse.score.id"
 _SESSION: Final = ("session.id", "gen_ai.conversation.id")
 
 
@@ -57,34 +59,13 @@ def _score_event(record: LogRecord) -> GivenScore | None:
     if not record.trace_id and not session:
         return None
     evaluation = evaluation_in(record)
+    own_id = as_text(record.attributes.get(_OWN_ID) or "")
     return GivenScore(
-        id=_digest(record.trace_id, record.span_id, evaluation.name, str(record.at_ns)),
+        id=_digest(record.trace_id, record.span_id, evaluation.name, own_id or str(record.at_ns)),
         trace=record.trace_id,
         session="" if record.trace_id else as_text(session)[:_ID_CHARS],
         score=Score(span=record.span_id, evaluation=evaluation),
     )
-
-
-def scores_of_langfuse(scores: Sequence[Mapping[str, Any]]) -> list[GivenScore]:
-    """Return scores as Langfuse's clients post them, without those that name nothing to score."""
-    found = []
-    for given in scores:
-        trace = as_text(given.get("traceId") or "").replace("-", "").lower()[:_ID_CHARS]
-        session = as_text(given.get("sessionId") or "")[:_ID_CHARS]
-        if not trace and not session:
-            continue
-        span = as_text(given.get("observationId") or "")[:_ID_CHARS]
-        evaluation = evaluation_of_langfuse(given)
-        told = as_text(given.get("id") or "") or evaluation.name
-        found.append(
-            GivenScore(
-                id=_digest("langfuse", trace, session, span, told),
-                trace=trace,
-                session="" if trace else session,
-                score=Score(span=span, evaluation=evaluation),
-            )
-        )
-    return found
 
 
 def _digest(*parts: str) -> str:

@@ -10,18 +10,18 @@ import contextlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from .event_runs import TurnOf, no_turn
 from .fact import Fact
 from .log_events import event_of
 from .reading import fact_of
 from .receiver import Full
-from .scores import GivenScore, score_events, scores_of_langfuse
+from .scores import GivenScore, score_events
 from .span import LogRecord, Span
-from .trace_publishing import Confirm, Publish, TracePublishing
+from .trace_publishing import OutcomeOf, Sink, TracePublishing
 from .trace_rules import TraceRules
 from .trace_store import NoRoom, TraceStore, encode_fact
 from .vocabulary import Kind
@@ -35,18 +35,14 @@ _ROW_BYTES: Final = 100
 _ROOTS: Final = (Kind.RUN, Kind.STEP, Kind.OTHER)
 
 
-def _confirmed() -> bool:
-    return True
-
-
 class TraceBuffer:
     """Take spans, log records and scores, and publish the runs that they tell of.
 
     Args:
         path: the file that keeps what was taken.
-        publish: takes a run; called from one thread at a time.
-        confirm: waits until what was published is safe, and says whether it is. Only then is a
-            trace marked as published; else it is published again.
+        outcome_of: makes the fields of an outcome of a run.
+        sink: takes the outcomes, from one thread at a time. Until it says that they are safe, a
+            trace counts as not published, and is published again.
         rules: how long is waited, and how much is kept.
         turn_of: asks Codex's recordings for the turn of a session at a moment.
         clock: the time in seconds since the epoch.
@@ -59,9 +55,9 @@ class TraceBuffer:
     def __init__(
         self,
         path: Path,
-        publish: Publish,
+        outcome_of: OutcomeOf,
+        sink: Sink,
         *,
-        confirm: Confirm = _confirmed,
         rules: TraceRules | None = None,
         turn_of: TurnOf = no_turn,
         clock: Callable[[], float] = time.time,
@@ -75,8 +71,8 @@ class TraceBuffer:
             self._store,
             self._waiting,
             self._lock,
-            publish=publish,
-            confirm=confirm,
+            outcome_of=outcome_of,
+            sink=sink,
             rules=self._rules,
             turn_of=turn_of,
         )
@@ -134,16 +130,6 @@ class TraceBuffer:
             with self._room():
                 self._store.count("log records that tell nothing of a run", silent)
         return rejected
-
-    def langfuse_scores(self, scores: Sequence[Mapping[str, Any]]) -> int:
-        """Take scores as Langfuse's clients post them; return how many name nothing to score.
-
-        Raises:
-            Full: nothing more can be taken now.
-        """
-        given = scores_of_langfuse(scores)
-        self._take_scores(given)
-        return len(scores) - len(given)
 
     def _take_scores(self, scores: Sequence[GivenScore]) -> None:
         if not scores:

@@ -52,6 +52,15 @@ def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, 
     from trackrecord.wire.outcome import decode_outcome
 
     outcome = decode_outcome(body, max_bytes=settings.max_body_bytes)
+    if outcome.success is None:
+        return {
+            "outcome_id": outcome_id,
+            "raw_score": None,
+            "type": None,
+            "components": {},
+            "observed": [],
+            "reasoning": "no verdict: nobody knows whether the task reached its goal",
+        }
     score = score_outcome(
         settings.scoring,
         success=outcome.success,

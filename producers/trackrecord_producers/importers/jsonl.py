@@ -71,6 +71,8 @@ def read_outcomes(
 def _fields(text: bytes, max_bytes: int) -> dict[str, Any]:
     """Return the fields of an outcome, without those that are null: these say nothing.
 
+    Only a success that is null says something: nobody knows it.
+
     Raises:
         InvalidOutcome: the text is not an outcome.
     """
@@ -90,7 +92,9 @@ def _without_nulls(text: bytes) -> bytes:
         fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return text  # the check of the outcome will report the error
-    return msgspec.json.encode({name: raw for name, raw in fields.items() if bytes(raw) != b"null"})
+    return msgspec.json.encode(
+        {name: raw for name, raw in fields.items() if name == "success" or bytes(raw) != b"null"}
+    )
 
 
 def _id_by_content(text: bytes, seen: Counter[str]) -> str:

@@ -3,11 +3,12 @@
 import random
 
 from hypothesis import strategies as st
+from msgspec import structs
 
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import Lesson
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import NotedRun, Run, Step
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0
@@ -31,6 +32,12 @@ def run(number: int, *said: str | Step, task: object = None, success: bool = Tru
         success=success,
         steps=steps,
     )
+
+
+def unjudged(number: int, *said: str | Step, task: object = None) -> NotedRun:
+    """A run of which nobody knows how it ended."""
+    judged = run(number, *said, task=task)
+    return NotedRun(**{**structs.asdict(judged), "success": None})
 
 
 def lessons(runs: list[Run], *, now: float = NOW, **rules: object) -> tuple[Lesson, ...]:

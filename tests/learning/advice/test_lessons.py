@@ -3,9 +3,15 @@
 import random
 
 import pytest
-from histories import DAY, NOW, coding, lessons, run, step
+from histories import DAY, NOW, coding, lessons, run, step, unjudged
+from msgspec.structs import replace
 
+from trackrecord.learning.advice.lessons.goes_with import find_within_tasks
+from trackrecord.learning.advice.lessons.history import history_of
+from trackrecord.learning.advice.lessons.judged import among_judged
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
+from trackrecord.learning.advice.lessons.never import find_failing_ways
+from trackrecord.learning.advice.lessons.rules import LessonRules
 
 
 def one(found, kind):
@@ -190,6 +196,40 @@ def test_what_loops():
     paging = [run(n, *[step("next_page", 0)] * 5, success=False) for n in range(9, 20)]
     waiting = [run(n, *[step("poll", 3)] * 5) for n in range(20, 30)]
     assert of_kind(lessons(moving + paging + waiting), LessonKind.LOOPS) == []
+
+
+def test_a_loop_is_told_against_the_runs_with_a_verdict():
+    """Runs of which nobody knows how they ended show the loop, and no share of successes."""
+    stuck = [step("search", 7)] * 4
+    runs = [run(n, *stuck, success=n == 0) for n in range(5)]
+    runs += [run(n, step("search", n)) for n in range(5, 25)]
+    runs += [unjudged(n, *stuck) for n in range(25, 28)]
+    runs += [unjudged(n, step("search", n)) for n in range(28, 40)]
+    found = one(lessons(runs), LessonKind.LOOPS)
+    assert (found.runs, found.successes, found.without_verdict) == (8, 1, 3)
+    assert found.lines["en"] == (
+        "`search` was called 3 or more times in a row with the same arguments in 8 runs, in "
+        "8 tasks: 0 of these 32 calls failed, 1 of the 5 with a verdict succeeded, and 20 of the "
+        "20 other runs"
+    )
+
+
+@pytest.mark.parametrize("find", [find_within_tasks, find_failing_ways])
+def test_what_successes_tell_is_counted_among_runs_with_a_verdict(find):
+    """However many others there are, and whatever they did: the same lines, about the same runs."""
+    runs = [replace(each, outcome=2 * each.outcome) for each in coding(3, 480)]
+    runs += [run(2 * n, "read", "give up", success=False) for n in range(480, 520)]
+    others = [unjudged(2 * n + 1, *each.steps, task=n % 7) for n, each in enumerate(runs)]
+
+    def found(some):
+        history = history_of(some)
+        return [
+            (each.lines, [history.runs[position].outcome for position in each.positions])
+            for each in among_judged(find)(history, LessonRules())
+        ]
+
+    assert found(runs)
+    assert found(runs + others) == found(runs)
 
 
 def test_what_then_works_instead():

@@ -4,6 +4,7 @@ Advice is a pure function of a set of runs, so that the order of their delivery 
 delivered twice counts once, and a question about the past is answered from the runs of that time.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -35,14 +36,14 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.error is not None
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """How one task went.
+class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """How one task went, whether it has a verdict or not.
 
     Attributes:
         outcome: the row of its outcome: unique, and nothing else follows from it.
         task_id: the task. Several runs of one task differ in how they went about it.
         ended_at: when it ended, seconds since the epoch.
-        success: whether the task reached its goal.
+        success: whether the task reached its goal; None where nobody knows it.
         source: the agent that ran it; "" if not reported.
         trigger: the signal of its trigger; "" if not reported.
         repository: the repository it worked in; "" if not reported.
@@ -59,7 +60,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     outcome: int
     task_id: str
     ended_at: float
-    success: bool
+    success: bool | None
     source: str = ""
     trigger: str = ""
     repository: str = ""
@@ -81,3 +82,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def tools(self) -> frozenset[str]:
         """The tools that it used."""
         return frozenset(step.tool for step in self.steps)
+
+
+class Run(NotedRun, frozen=True, kw_only=True):
+    """A run with a verdict: all that successes are compared with failures from.
+
+    Attributes:
+        success: whether the task reached its goal.
+    """
+
+    success: bool
+
+
+def with_verdict(runs: Iterable[NotedRun]) -> list[Run]:
+    """Return the runs of which it is known how they went, in their order."""
+    return [run for run in runs if isinstance(run, Run)]

@@ -16,13 +16,13 @@ class LessonRun:
         outcome_id: the id of its outcome.
         task_id: the task.
         ended_at: when it ended, seconds since the epoch.
-        success: whether the task reached its goal.
+        success: whether the task reached its goal; None where nobody knows it.
     """
 
     outcome_id: str
     task_id: str
     ended_at: float
-    success: bool
+    success: bool | None
 
 
 def runs_of_outcomes(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import ColumnElement, Connection, delete, select
 
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord.wire.run_digest import run_of
 
@@ -38,7 +38,7 @@ def clear_runs(connection: Connection, project_id: int) -> None:
 def read_runs(
     connection: Connection, project_id: int, *, limit: int, at: float | None = None
 ) -> list[Run]:
-    """Return the runs of a project that ended last, the oldest first.
+    """Return the runs with a verdict that ended last, the oldest first.
 
     Args:
         connection: a reading transaction.
@@ -46,12 +46,46 @@ def read_runs(
         limit: how many to return at most.
         at: a past moment: only outcomes that had been received by then count.
     """
+    known = runs.c.success.is_not(None)
+    return with_verdict(_newest(connection, project_id, known, limit=limit, at=at))
+
+
+def read_noted_runs(
+    connection: Connection, project_id: int, *, limit: int, at: float | None = None
+) -> list[NotedRun]:
+    """Return the runs that ended last, with and without a verdict, the oldest first.
+
+    Those with a verdict are the ones that `read_runs` returns: however many have none, they do not
+    crowd them out. Those without are as many at most, and of the same time.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        limit: how many of either kind to return at most.
+        at: as for `read_runs`.
+    """
+    judged = read_runs(connection, project_id, limit=limit, at=at)
+    unknown: ColumnElement[bool] = runs.c.success.is_(None)
+    if len(judged) == limit:
+        unknown &= runs.c.ended_at >= judged[0].ended_at
+    others = _newest(connection, project_id, unknown, limit=limit, at=at)
+    return sorted((*judged, *others), key=lambda run: (run.ended_at, run.outcome))
+
+
+def _newest(
+    connection: Connection,
+    project_id: int,
+    where: ColumnElement[bool],
+    *,
+    limit: int,
+    at: float | None,
+) -> list[NotedRun]:
     query = (
         select(
             runs.c.outcome, runs.c.ended_at, runs.c.success, runs.c.digest, past_tasks.c.instruction
         )
         .outerjoin(past_tasks, past_tasks.c.outcome == runs.c.outcome)
-        .where(runs.c.project_id == project_id)
+        .where(runs.c.project_id == project_id, where)
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )

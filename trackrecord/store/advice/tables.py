@@ -25,7 +25,8 @@ runs = Table(
     Column("ended_at", Double, primary_key=True),
     Column("outcome", Id, primary_key=True, autoincrement=False),
     Column("received_at", Double, nullable=False),
-    Column("success", Boolean, nullable=False),
+    # NULL where nobody knows it.
+    Column("success", Boolean),
     # See wire/run_digest.py.
     Column("digest", LargeBinary, nullable=False),
     sqlite_with_rowid=False,

@@ -67,7 +67,7 @@ class Credit:
 
 def credit_of(project_id: int, row_id: int, outcome: ScoredOutcome) -> Credit | None:
     """What an outcome adds to the record that it names; most by far name none."""
-    if not outcome.competence_id:
+    if not outcome.competence_id or outcome.success is None:
         return None
     return Credit(
         project_id,

@@ -81,7 +81,7 @@ def _chunks(connection: Connection, project_id: int) -> Iterator[list[Credit]]:
     while True:
         query = (
             select(table.id, table.received_at, table.ended_at, table.success, table.body)
-            .where(table.project_id == project_id, table.id > last)
+            .where(table.project_id == project_id, table.id > last, table.success.is_not(None))
             .order_by(table.id)
             .limit(_CHUNK)
         )

@@ -152,7 +152,9 @@ def _unlisted(
         else_=0.0,
     )
     query: Select[Any] = select(*_OUTCOME, verdict, value).where(
-        outcomes.c.project_id == project_id, ~outcomes.c.names_criteria
+        outcomes.c.project_id == project_id,
+        ~outcomes.c.names_criteria,
+        outcomes.c.success.is_not(None),
     )
     if where is not None:
         query = query.where(where)

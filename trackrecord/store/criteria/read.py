@@ -112,7 +112,10 @@ def _own_verdicts(
     seen = outcomes.c
     value = case((seen.verdict == Verdict.HELPFUL.value, seen.raw_score), else_=1 - seen.raw_score)
     query: Select[Any] = select(*_sums(seen.verdict, value, seen.ended_at, basis, at)).where(
-        seen.project_id == project_id, seen.received_at <= at, ~seen.names_criteria
+        seen.project_id == project_id,
+        seen.received_at <= at,
+        ~seen.names_criteria,
+        seen.success.is_not(None),
     )
     row = connection.execute(query).one()
     return _evidence(row) if row.total else None

@@ -36,21 +36,24 @@ class CriterionDeltas:
 
     def add(self, project_id: int, row_id: int, outcome: ScoredOutcome, basis: DecayBasis) -> None:
         """Count one outcome that is recorded in that row."""
+        given_verdict = outcome.verdict
+        if given_verdict is None or outcome.raw_score is None:
+            return
         weight = basis.weight(outcome.ended_at)
-        own = feedback_value(outcome.verdict, outcome.raw_score)
+        own = feedback_value(given_verdict, outcome.raw_score)
         if outcome.judged:
             key = (project_id, outcome.judged)
             delta = self.judged.get(key)
             if delta is None:
                 delta = self.judged[key] = VerdictSums()
-            delta.add(outcome.verdict, own * weight, outcome.ended_at)
+            delta.add(given_verdict, own * weight, outcome.ended_at)
         if not outcome.named:
             return
         for each in outcome.named:
             named = self.named.setdefault((project_id, each.criterion), VerdictSums())
             named.add(each.verdict, each.value * weight, outcome.ended_at)
         given = [(each.criterion, each.verdict, each.value) for each in outcome.named]
-        given += [(name, outcome.verdict, own) for name in outcome.judged]
+        given += [(name, given_verdict, own) for name in outcome.judged]
         self.feedback += [
             (
                 (project_id, name),

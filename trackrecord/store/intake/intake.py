@@ -113,7 +113,9 @@ def ensure_projects(connection: Connection, names: Iterable[str]) -> dict[str, i
 
 # A member of an enum gives its value slowly.
 _VERDICTS = {verdict: verdict.value for verdict in Verdict}
-_RECORDED_COLUMNS = tuple(column for column in outcomes.c if column.name != "id")
+_RECORDED_COLUMNS = tuple(
+    column for column in outcomes.c if column.name not in ("id", "replaced_at")
+)
 
 
 def _record(
@@ -130,7 +132,7 @@ def _record(
             each.ended_at,
             each.success,
             each.raw_score,
-            _VERDICTS[each.verdict],
+            each.verdict and _VERDICTS[each.verdict],
             each.body,
             bool(each.named),
         )
@@ -151,6 +153,7 @@ _ADD_COUNTS = (
         revision=next_revision(bindparam("clock", type_=BigInteger)),
         outcomes=projects.c.outcomes + bindparam("more_outcomes"),
         successes=projects.c.successes + bindparam("more_successes"),
+        without_verdict=projects.c.without_verdict + bindparam("more_without"),
         last_learnt_at=bindparam("now"),
     )
 )
@@ -166,6 +169,7 @@ def _count(
         return
     outcomes_of = Counter(project_ids[each.project] for each in recorded)
     successes_of = Counter(project_ids[each.project] for each in recorded if each.success)
+    without_of = Counter(project_ids[each.project] for each in recorded if each.success is None)
     connection.execute(
         _ADD_COUNTS,
         [
@@ -174,6 +178,7 @@ def _count(
                 "clock": clock_of(now),
                 "more_outcomes": count,
                 "more_successes": successes_of[project_id],
+                "more_without": without_of[project_id],
                 "now": now,
             }
             for project_id, count in sorted(outcomes_of.items())

@@ -171,7 +171,7 @@ def _store_scores(connection: Connection, scored: list[tuple[int, ScoredOutcome]
             {
                 "row": row_id,
                 "score": outcome.raw_score,
-                "says": outcome.verdict.value,
+                "says": outcome.verdict and outcome.verdict.value,
                 "names": bool(outcome.named),
             }
             for row_id, outcome in scored
@@ -204,8 +204,14 @@ def _recount(connection: Connection, project_id: int, now: float) -> None:
     own = outcomes.c.project_id == project_id
     total = select(func.count()).where(own).scalar_subquery()
     successes = select(func.count()).where(own, outcomes.c.success).scalar_subquery()
+    without = select(func.count()).where(own, outcomes.c.success.is_(None)).scalar_subquery()
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)), outcomes=total, successes=successes)
+        .values(
+            revision=next_revision(clock_of(now)),
+            outcomes=total,
+            successes=successes,
+            without_verdict=without,
+        )
     )

@@ -14,7 +14,7 @@ class StoreStatus:
     """What is on record.
 
     Attributes:
-        counts: outcomes and successes.
+        counts: outcomes, successes, and outcomes without a verdict.
         signatures: procedures that episodes were of.
         waiting_episodes: episodes that consolidation has not read yet.
         last_consolidation: when the last finished run ended, seconds since the epoch.

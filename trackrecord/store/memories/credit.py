@@ -39,20 +39,24 @@ def credit_memories(
         rules: how far a confirmation or rejection reaches.
         now: seconds since the epoch.
     """
-    judging = [each for each in recorded if each.memory_ids and each.verdict in _JUDGES]
+    judging = [
+        (each, _JUDGES[each.verdict])
+        for each in recorded
+        if each.memory_ids and each.verdict in _JUDGES
+    ]
     if not judging:
         return
-    judging.sort(key=lambda each: (each.received_at, each.project, each.outcome_id))
-    keys = {(project_ids[each.project], name) for each in judging for name in each.memory_ids}
+    judging.sort(key=lambda pair: (pair[0].received_at, pair[0].project, pair[0].outcome_id))
+    keys = {(project_ids[each.project], name) for each, _ in judging for name in each.memory_ids}
     known = _held(connection, keys)
-    for outcome in judging:
+    for outcome, judge in judging:
         for name in outcome.memory_ids:
             key = (project_ids[outcome.project], name)
             if key in known:
                 record_judgement(
                     connection,
                     _row(connection, *key),
-                    _JUDGES[outcome.verdict],
+                    judge,
                     rules,
                     now=now,
                     because_of=outcome.outcome_id,

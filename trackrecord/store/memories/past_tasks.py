@@ -58,11 +58,11 @@ def note_past_tasks(
     project_ids: Mapping[str, int],
     recorded: Iterable[tuple[int, ScoredOutcome]],
 ) -> None:
-    """Note the outcomes, by their rows, that tell their task's text."""
+    """Note the outcomes, by their rows, that tell their task's text and how it ended."""
     rows = [
         (row, project_ids[each.project], each.instruction, False)
         for row, each in recorded
-        if each.instruction
+        if each.instruction and each.success is not None
     ]
     insert_rows(connection, past_tasks, _COLUMNS, rows)
 

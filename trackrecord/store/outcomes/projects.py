@@ -16,17 +16,20 @@ class ProjectCounts:
     Attributes:
         outcomes: all of them.
         successes: those whose task reached its goal.
+        without_verdict: those of which nobody knows whether it did.
         last_learnt: when the last one was learnt, seconds since the epoch.
     """
 
     outcomes: int
     successes: int
+    without_verdict: int
     last_learnt: float | None
 
     @property
     def base_rate(self) -> float:
-        """Successes ÷ outcomes: how often a task succeeds, whatever was done; 0.5 without any."""
-        return success_rate(self.successes, self.outcomes - self.successes)
+        """Successes ÷ outcomes with a verdict: how often a task succeeds; 0.5 without any."""
+        failures = self.outcomes - self.without_verdict - self.successes
+        return success_rate(self.successes, failures)
 
 
 def clock_of(now: float) -> int:
@@ -76,18 +79,20 @@ def count_outcomes(
         query = select(
             func.coalesce(func.sum(projects.c.outcomes), 0),
             func.coalesce(func.sum(projects.c.successes), 0),
+            func.coalesce(func.sum(projects.c.without_verdict), 0),
             func.max(projects.c.last_learnt_at),
         )
         if project_id is not None:
             query = query.where(projects.c.id == project_id)
-        total, successes, last = connection.execute(query).one()
-        return ProjectCounts(int(total), int(successes), last)
+        total, successes, without, last = connection.execute(query).one()
+        return ProjectCounts(int(total), int(successes), int(without), last)
     received = outcomes.c.received_at <= at
     where = received if project_id is None else and_(outcomes.c.project_id == project_id, received)
     total, last = connection.execute(
         select(func.count(), func.max(outcomes.c.received_at)).where(where)
     ).one()
-    successes = connection.execute(
-        select(func.count()).where(and_(where, outcomes.c.success))
-    ).scalar_one()
-    return ProjectCounts(total, successes, last)
+    successes, without = (
+        connection.execute(select(func.count()).where(and_(where, of_these))).scalar_one()
+        for of_these in (outcomes.c.success, outcomes.c.success.is_(None))
+    )
+    return ProjectCounts(total, successes, without, last)

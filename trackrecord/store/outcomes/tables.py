@@ -13,6 +13,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    text,
 )
 
 from ..database.metadata import Id, metadata
@@ -26,6 +27,8 @@ projects = Table(
     Column("revision", BigInteger, nullable=False, default=0),
     Column("outcomes", BigInteger, nullable=False, default=0),
     Column("successes", BigInteger, nullable=False, default=0),
+    # Outcomes of which nobody knows whether the task reached its goal.
+    Column("without_verdict", BigInteger, nullable=False, server_default=text("0")),
     Column("last_learnt_at", Double),
 )
 
@@ -38,22 +41,25 @@ outcomes = Table(
     Column("task_id", String(256), nullable=False),
     Column("received_at", Double, nullable=False),
     Column("ended_at", Double, nullable=False),
-    Column("success", Boolean, nullable=False),
-    Column("raw_score", Double, nullable=False),
-    Column("verdict", String(8), nullable=False),
+    # Without success there is no score and no verdict.
+    Column("success", Boolean),
+    Column("raw_score", Double),
+    Column("verdict", String(8)),
     # As it came, byte for byte: rebuild, export and consolidation read it again.
     Column("body", LargeBinary, nullable=False),
     # Whether its feedback stands in criterion_feedback; else each default criterion got its own
     # verdict, and no row says so.
     Column("names_criteria", Boolean, nullable=False, server_default=false()),
-    UniqueConstraint("project_id", "outcome_id"),
+    # When another record of the same outcome took its place; 0 while none has.
+    Column("replaced_at", Double, nullable=False, server_default=text("0")),
+    UniqueConstraint("project_id", "outcome_id", "replaced_at"),
     # All that a question about the past of a project needs, or about one of its tasks: a million
     # outcomes are counted, or looked through, without their bodies being read. New outcomes go to
     # its end; an index by task would be written all over, and cost each outcome as much again.
     Index(
         "ix_outcomes_received",
         "project_id", "received_at", "success", "names_criteria", "verdict", "raw_score",
-        "ended_at", "task_id",
+        "ended_at", "task_id", "replaced_at",
     ),
 )  # fmt: skip
 

@@ -71,7 +71,10 @@ def _facts(
     connection: Connection, project_id: int, now: float, since: float | None
 ) -> Iterator[ProcessFacts]:
     query = select(outcomes.c.success, outcomes.c.raw_score, outcomes.c.body).where(
-        outcomes.c.project_id == project_id, *_received(outcomes.c.received_at, now, since)
+        outcomes.c.project_id == project_id,
+        # Of a task that nobody knows the end of, nothing is compared.
+        outcomes.c.success.is_not(None),
+        *_received(outcomes.c.received_at, now, since),
     )
     rows = connection.execute(query.execution_options(yield_per=_BODIES))
     for success, raw_score, body in rows:

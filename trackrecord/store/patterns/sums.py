@@ -38,7 +38,7 @@ class PatternDelta(VerdictSums):
             weight: forward-decayed, see DecayBasis.weight.
         """
         verdict = outcome.verdict
-        self.succeeded += outcome.success
+        self.succeeded += bool(outcome.success)
         # Which spelling is kept must not depend on the order of arrival: the smallest one.
         if not self.content or touch.content < self.content:
             self.content = touch.content
@@ -46,7 +46,7 @@ class PatternDelta(VerdictSums):
             self.kind = touch.kind
         if verdict is _NEUTRAL:
             self.neutral += 1
-        else:
+        elif verdict is not None:
             self.add(verdict, weight, outcome.ended_at)
 
 
@@ -68,7 +68,7 @@ class Deltas:
 
     def add(self, project_id: int, row_id: int, outcome: ScoredOutcome, basis: DecayBasis) -> None:
         """Count one outcome that is recorded in that row."""
-        if not outcome.touches:
+        if not outcome.touches or outcome.verdict is None:
             return
         weight = basis.weight(outcome.ended_at)
         verdict = outcome.verdict.value
@@ -79,7 +79,7 @@ class Deltas:
                 delta = self.patterns[key] = PatternDelta()
             delta.add_touch(touch, outcome, weight)
             self.observations.append(
-                (key, outcome.received_at, row_id, outcome.ended_at, verdict, outcome.success)
+                (key, outcome.received_at, row_id, outcome.ended_at, verdict, bool(outcome.success))
             )
 
 

@@ -1,15 +1,16 @@
 """Find the lessons of a project: count each kind, merge what tells one fact, rank, and bound."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from math import fsum
 from typing import Final
 
 from ...numbers.decay import decayed
-from ..runs import Run
+from ..runs import NotedRun
 from .fails import find_failures
 from .finding import TRUST, Finding
 from .goes_with import find_within_tasks
 from .history import History, history_of
+from .judged import Counting, among_judged
 from .lesson import Lesson, LessonKind, LessonState, lesson_id
 from .loops import find_loops
 from .merge import merged, with_remedies
@@ -18,15 +19,13 @@ from .never import find_failing_ways
 from .rules import LessonRules
 from .then_works import find_remedies
 
-_Counting = Callable[[History, LessonRules], Iterator[Finding]]
-
 # In the order of trust.
-_KINDS: Final[tuple[_Counting, ...]] = (
+_KINDS: Final[tuple[Counting, ...]] = (
     find_failures,
-    find_failing_ways,
+    among_judged(find_failing_ways),
     find_needs,
     find_loops,
-    find_within_tasks,
+    among_judged(find_within_tasks),
     find_remedies,
 )
 _ORDER: Final = {kind: place for place, kind in enumerate(LessonKind)}
@@ -38,7 +37,7 @@ _HALF_STRENGTH: Final = 2.0
 _LEAST_TASKS: Final = 1.0
 
 
-def find_lessons(runs: Sequence[Run], rules: LessonRules, *, now: float) -> tuple[Lesson, ...]:
+def find_lessons(runs: Sequence[NotedRun], rules: LessonRules, *, now: float) -> tuple[Lesson, ...]:
     """Return the lessons of a project, the strongest first.
 
     They follow from the set of runs, not from their order, and a run that is given twice counts
@@ -102,7 +101,8 @@ def _lesson(history: History, finding: Finding, rules: LessonRules, weight: floa
         calls=finding.calls,
         failing_calls=finding.failing_calls,
         runs=len(newest),
-        successes=sum(run.success for run in newest),
+        successes=sum(run.success is True for run in newest),
+        without_verdict=sum(run.success is None for run in newest),
         tasks=tasks,
         interval=finding.interval,
         effect=finding.effect,

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
-from ..runs import AGENT, Run
+from ..runs import AGENT, NotedRun, with_verdict
 
 
 class Caller(NamedTuple):
@@ -26,6 +26,9 @@ class Caller(NamedTuple):
 class History:
     """The runs of a project, the oldest first, each once.
 
+    A run without a verdict tells what its calls tell; what compares successes with failures counts
+    `judged` alone.
+
     Attributes:
         runs: the runs.
         tasks: the number of each run's task.
@@ -35,7 +38,7 @@ class History:
         runs_with: the positions of the runs in which a caller made a call.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[NotedRun, ...]
     tasks: list[int]
     calls: list[list[int]]
     callers: list[Caller]
@@ -64,8 +67,19 @@ class History:
 
     @cached_property
     def successes(self) -> list[bool]:
-        """Whether each run reached its goal."""
-        return [run.success for run in self.runs]
+        """Whether each run reached its goal, as far as anybody knows."""
+        return [bool(run.success) for run in self.runs]
+
+    @cached_property
+    def judged(self) -> "History":
+        """The history of the runs with a verdict alone; itself where all runs have one."""
+        runs = with_verdict(self.runs)
+        return self if len(runs) == len(self.runs) else history_of(runs)
+
+    @cached_property
+    def judged_positions(self) -> list[int]:
+        """The positions of the runs with a verdict, at their positions in `judged`."""
+        return [position for position, run in enumerate(self.runs) if run.success is not None]
 
     @cached_property
     def task_runs(self) -> list[int]:
@@ -98,7 +112,7 @@ class History:
         return self.callers[caller].is_agent
 
 
-def history_of(runs: Sequence[Run]) -> History:
+def history_of(runs: Sequence[NotedRun]) -> History:
     """Return the history of runs, whatever their order and however often each is given."""
     ordered = sorted({run.outcome: run for run in runs}.values(), key=_moment)
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
@@ -115,5 +129,5 @@ def history_of(runs: Sequence[Run]) -> History:
     return History(tuple(ordered), tasks, calls, named, counts, runs_with)
 
 
-def _moment(run: Run) -> tuple[float, int]:
+def _moment(run: NotedRun) -> tuple[float, int]:
     return run.ended_at, run.outcome

@@ -43,6 +43,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         failing_calls: those of them that failed.
         runs: the runs behind it.
         successes: those of them that reached their goal.
+        without_verdict: those of which nobody knows whether they did.
         tasks: the distinct tasks of these runs.
         interval: the 95% interval of the share or the effect, counted over tasks.
         effect: the difference that it makes, -1..1; None where nothing is compared.
@@ -63,6 +64,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     failing_calls: int = 0
     runs: int
     successes: int
+    without_verdict: int = 0
     tasks: int
     interval: tuple[float, float] | None = None
     effect: float | None = None

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from .finding import Finding
 from .history import History
@@ -27,6 +27,15 @@ class _Loop:
     failing: int = 0
 
 
+class _Ends(NamedTuple):
+    """How runs ended of which it is known: those with the loop, and the others."""
+
+    runs: int
+    won: int
+    others: int
+    others_won: int
+
+
 def find_loops(history: History, rules: LessonRules) -> Iterator[Finding]:
     """Yield the calls of the agent that several tasks' runs repeat without a change.
 
@@ -36,14 +45,24 @@ def find_loops(history: History, rules: LessonRules) -> Iterator[Finding]:
     for caller, loop in _loops_of(history).items():
         if len(history.tasks_of(loop.positions)) < rules.min_tasks:
             continue
-        won = sum(history.successes[position] for position in loop.positions)
-        runs, others = len(loop.positions), len(history.runs) - len(loop.positions)
-        others_won = sum(history.successes) - won
+        ended = _ends_of(history, loop)
         # The part of the successes of other runs that these runs lack.
-        lost = 1 - won * others / (runs * others_won) if others_won else 0.0
+        lost = (
+            1 - ended.won * ended.others / (ended.runs * ended.others_won)
+            if ended.runs and ended.others_won
+            else 0.0
+        )
         harm = max(lost, loop.failing / loop.calls if loop.failing > _MOSTLY * loop.calls else 0.0)
         if harm > 0:
-            yield _finding(history, caller, loop, (won, others_won, others), harm)
+            yield _finding(history, caller, loop, ended, harm)
+
+
+def _ends_of(history: History, loop: _Loop) -> _Ends:
+    positions = set(loop.positions)
+    judged = history.judged_positions
+    these = [history.successes[each] for each in judged if each in positions]
+    others = [history.successes[each] for each in judged if each not in positions]
+    return _Ends(len(these), sum(these), len(others), sum(others))
 
 
 def _are_equal(one: int, two: int, three: int) -> bool:
@@ -70,10 +89,9 @@ def _loops_of(history: History) -> dict[int, _Loop]:
     return found
 
 
-def _finding(
-    history: History, caller: int, loop: _Loop, ended: tuple[int, int, int], harm: float
-) -> Finding:
-    who, (won, others_won, others) = history.callers[caller], ended
+def _finding(history: History, caller: int, loop: _Loop, ended: _Ends, harm: float) -> Finding:
+    who = history.callers[caller]
+    english, chinese = _how_they_ended(ended, len(loop.positions))
     runs, tasks = len(loop.positions), len(history.tasks_of(loop.positions))
     span = span_of(history, history.runs_with[caller], loop.positions)
     name = tool_text(who)[0]
@@ -90,10 +108,22 @@ def _finding(
         lines={
             "en": f"{name} was called {_AGAIN} or more times in a row with the same arguments in "
             f"{counted(runs, 'runs')}, in {counted(tasks, 'tasks')}: {loop.failing} of these "
-            f"{loop.calls} calls failed, {won} of these runs succeeded, and {others_won} of the "
-            f"{counted(others, 'other runs')}",
+            f"{loop.calls} calls failed{english}",
             "zh": f"{name} 在 {runs} 次运行中以相同参数连续调用 {_AGAIN} 次或更多,涉及 {tasks} "
-            f"个任务: 这 {loop.calls} 次调用中 {loop.failing} 次失败,这些运行中 {won} 次成功,其他 "
-            f"{others} 次运行中 {others_won} 次成功",
+            f"个任务: 这 {loop.calls} 次调用中 {loop.failing} 次失败{chinese}",
         },
+    )
+
+
+def _how_they_ended(ended: _Ends, runs: int) -> tuple[str, str]:
+    """Return how the runs ended, as far as anybody knows, in English and Chinese."""
+    if not ended.runs:
+        return "", ""
+    these, chinese = "these runs", "这些运行"
+    if ended.runs < runs:
+        these, chinese = f"the {ended.runs} with a verdict", f"其中有结论的 {ended.runs} 次"
+    others = counted(ended.others, "other runs")
+    return (
+        f", {ended.won} of {these} succeeded, and {ended.others_won} of the {others}",
+        f",{chinese}中 {ended.won} 次成功,其他 {ended.others} 次运行中 {ended.others_won} 次成功",
     )

@@ -7,7 +7,7 @@ from math import fsum
 from typing import Final, NamedTuple
 
 from ...numbers.decay import decayed
-from ..runs import Run
+from ..runs import NotedRun, Run
 
 # A source with fewer runs is held to be like the project.
 _SOURCE_STRENGTH: Final = 16.0
@@ -89,7 +89,7 @@ def known_runs(
     return [known(run, rates, weight) for run, weight in zip(ordered, weights, strict=True)], rates
 
 
-def known(run: Run, rates: BaseRates, weight: float = 1.0) -> KnownRun:
+def known(run: NotedRun, rates: BaseRates, weight: float = 1.0) -> KnownRun:
     """Return what a verdict needs of a run."""
     base = rates.of(run.source)
     return KnownRun(
@@ -98,14 +98,15 @@ def known(run: Run, rates: BaseRates, weight: float = 1.0) -> KnownRun:
         run.instruction or run.trigger,
         run.tools,
         features_of(run),
-        run.success,
+        # Of a run that is asked about it is not looked at.
+        bool(run.success),
         weight,
         base.rate,
         base.prior,
     )
 
 
-def features_of(run: Run) -> frozenset[Feature]:
+def features_of(run: NotedRun) -> frozenset[Feature]:
     """Return the pairs of tools that follow each other, and the last tool by itself.
 
     Equal calls in a row are one; `^` stands before the first tool and `$` after the last one.

@@ -14,7 +14,7 @@ from typing import Final
 from zlib import crc32
 
 from ...numbers.decay import DecayRules
-from ..runs import Run
+from ..runs import NotedRun, Run
 from .known_runs import BaseRates, KnownRun, known, known_runs
 from .lines import base_line, neighbours_line, steps_line, task_line
 from .log_odds import Example, fitted_weight, log_odds, probability_of
@@ -88,7 +88,7 @@ class Model:
         self._sums = StepSums(runs)
         self._neighbours = Neighbours(runs)
 
-    def probability(self, run: Run) -> Judged:
+    def probability(self, run: NotedRun) -> Judged:
         """Return how probably a run succeeded; whether it did is not looked at.
 
         If the run itself is among the known ones, it does not count.
@@ -150,7 +150,7 @@ class Model:
             drawn += self._by_task[task][:_MOST_FITTED]
         return drawn
 
-    def _base_line(self, run: Run) -> str:
+    def _base_line(self, run: NotedRun) -> str:
         base = self.rates.of(run.source)
         source = run.source if base is not self.rates.project else ""
         return base_line(base.prior, source, base.runs)

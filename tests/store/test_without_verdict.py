@@ -1,0 +1,161 @@
+"""Outcomes of which nobody knows how they ended: kept, and moving no rate."""
+
+from dataclasses import asdict, replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from teaching import CRITERIA, DAY, NOW, RULES, known, outcome, teach, unjudged
+
+from trackrecord.learning.advice.estimates.estimates import estimate
+from trackrecord.learning.advice.lessons.lesson import LessonKind
+from trackrecord.queries.advice import build_advice
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.store.advice.runs import read_noted_runs, read_runs
+from trackrecord.store.competences.episodes import last_waiting
+from trackrecord.store.criteria.feedback import feedback_of_task
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.memories.past_tasks import (
+    index_past_tasks,
+    newest_past_tasks,
+    similar_tasks,
+)
+from trackrecord.store.memories.read import find_memory
+from trackrecord.store.memories.write import remember
+from trackrecord.store.outcomes.projects import count_outcomes
+from trackrecord.store.patterns.process_rates import read_snapshot
+
+# Whatever an outcome can be evidence for.
+EVERYTHING = {
+    "patterns": ["plan"],
+    "strategy": "file-based",
+    "criteria": {"no_bugs": "harmful"},
+    "instruction": "Cancel the flight to Oslo",
+    "process": {"reviews": 4, "rejections": 4},
+    "retry_count": 7,
+    "tool_graph": [{"tool": "find"}, {"tool": "pay", "ok": False, "error": "card declined"}],
+}
+
+
+def answers(store):
+    """All rates and rankings of the project, without the counts of outcomes and the lessons."""
+    learnt = {name: replace(each, outcomes=0) for name, each in known(store).items()}
+    with reading(store) as connection:
+        runs = read_runs(connection, 1, limit=1000)
+        advice = build_advice(connection, "default", RULES, now=NOW)
+        return {
+            "known": learnt,
+            "base rate": count_outcomes(connection, 1, None).base_rate,
+            "base rate then": count_outcomes(connection, 1, NOW).base_rate,
+            "criteria": read_criteria(connection, 1, CRITERIA, now=NOW),
+            "criteria then": read_criteria(connection, 1, CRITERIA, now=NOW, at=NOW),
+            "process": read_snapshot(connection, 1, RULES, now=NOW),
+            "estimates": asdict(estimate(runs, now=NOW, half_life_days=90.0).project),
+            "past tasks": [
+                (each.outcome_id, each.success)
+                for each in newest_past_tasks(connection, 1, limit=9)
+            ],
+            "similar": [
+                (each.outcome_id, each.success, each.relevance)
+                for each in similar_tasks(connection, 1, "flight to Oslo", most=50)
+            ],
+            "advice": {
+                name: getattr(advice, name)
+                for name in ("runs", "expected", "procedures", "patterns", "kinds")
+            },
+            "similar tasks": advice.past_tasks.runs,
+            "ranked": build_document(connection, "default", RULES, most=50, now=NOW).patterns,
+        }
+
+
+def test_it_is_recorded_and_counted_apart(store):
+    """It is one of the outcomes, and neither a success nor a failure, now and at any moment."""
+    teach(store, [outcome(1), outcome(2, helpful=False), unjudged(3, **EVERYTHING)])
+    with reading(store) as connection:
+        for at in (None, NOW):
+            counts = count_outcomes(connection, 1, at)
+            assert (counts.outcomes, counts.successes, counts.without_verdict) == (3, 1, 1)
+            assert counts.base_rate == 0.5
+
+
+def test_it_is_no_evidence_for_anything(store):
+    """No pattern, criterion, memory, past task, process rate or episode comes of it."""
+    teach(store, [outcome(1)])
+    with writing(store) as connection:
+        remember(connection, 1, "pay by card", memory_id="m", rules=RULES.memories, now=NOW)
+        memory = find_memory(connection, 1, "m")
+    before = answers(store)
+    teach(store, [unjudged(2, memory_ids=["m"], competence_id="c", **EVERYTHING)])
+    index_past_tasks(store)
+    assert answers(store) == before
+    with reading(store) as connection:
+        assert find_memory(connection, 1, "m") == memory
+        assert last_waiting(connection, 1) is None
+        assert feedback_of_task(connection, 1, "t2", CRITERIA.defaults) == []
+
+
+def test_its_calls_are_a_run(store):
+    """What tool calls teach is learnt from it, too."""
+    teach(store, [unjudged(n, received=NOW - n, **EVERYTHING) for n in range(40)])
+    with reading(store) as connection:
+        (entry, *_) = build_advice(connection, "default", RULES, now=NOW).lessons
+        assert read_runs(connection, 1, limit=9) == []
+        noted = read_noted_runs(connection, 1, limit=9)
+    assert entry.kind is LessonKind.FAILS
+    assert entry.runs == 40
+    assert "card declined" in entry.lines["en"]
+    assert [run.success for run in noted] == [None] * 9
+
+
+def test_those_with_a_verdict_are_not_crowded_out(store):
+    """The window of runs counts those with a verdict; the others are of the same time."""
+    teach(store, [outcome(n, timestamp=NOW - 100 + n) for n in range(10)])
+    teach(store, [unjudged(n, timestamp=NOW - 99.5 + n) for n in range(20, 60)])
+    with reading(store) as connection:
+        noted = read_noted_runs(connection, 1, limit=5)
+        judged = read_runs(connection, 1, limit=5)
+    assert [run.task_id for run in judged] == ["t5", "t6", "t7", "t8", "t9"]
+    assert [run for run in noted if run.success is not None] == judged
+    assert len(noted) == 10
+    assert noted == sorted(noted, key=lambda run: run.ended_at)
+
+
+def test_a_rebuild_changes_nothing_about_it(store):
+    """It is scored again as one without a verdict."""
+    teach(store, [outcome(1, **EVERYTHING), unjudged(2, **EVERYTHING)])
+    before = answers(store)
+    with writing(store) as connection:
+        rebuild_patterns(connection, 1, RULES, now=NOW)
+    with reading(store) as connection:
+        assert count_outcomes(connection, 1, None).without_verdict == 1
+        assert len(read_noted_runs(connection, 1, limit=9)) == 2
+    assert answers(store)["known"] == before["known"]
+    assert answers(store)["process"] == before["process"]
+
+
+_outcomes = st.builds(
+    lambda success, names: {"success": success} | {name: EVERYTHING[name] for name in names},
+    st.sampled_from([True, False, None]),
+    st.sets(st.sampled_from(sorted(EVERYTHING))),
+)
+
+
+@given(st.lists(_outcomes, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_no_rate_and_no_ranking_ever_changes_by_it(history):
+    """With them and without them: only what calls teach differs."""
+    batch = [
+        outcome(number, timestamp=NOW - number * DAY, received=NOW - number, **given)
+        for number, given in enumerate([{"success": True}, *history])
+    ]
+    found = []
+    for some in (batch, [each for each in batch if each.success is not None]):
+        store = connect_store("sqlite://")
+        migrate(store)
+        teach(store, some)
+        index_past_tasks(store)
+        found.append(answers(store))
+        store.dispose()
+    assert found[0] == found[1]

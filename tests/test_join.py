@@ -1,0 +1,159 @@
+"""Joining entries of one outcome: a function of their set, each part from the best entry."""
+
+import json
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.wire.join import Entry, join
+from trackrecord.wire.outcome import decode_outcome
+
+NOW = 1_780_000_000.0
+CALLS = [{"tool": "edit"}, {"tool": "test"}]
+
+
+def entry(success: bool | None = True, *, at: float = NOW, **fields: object) -> Entry:
+    """An entry about the outcome `o`."""
+    given = {"outcome_id": "o", "task_id": "t", "success": success, "timestamp": at, **fields}
+    body = json.dumps({name: value for name, value in given.items() if value is not ...})
+    return Entry(body.encode(), at + 1)
+
+
+def joined(*entries: Entry) -> dict:
+    return json.loads(join(entries).body)
+
+
+_entries = st.lists(
+    st.builds(
+        entry,
+        st.sampled_from([True, False, None]),
+        at=st.sampled_from([NOW, NOW + 5, NOW + 9]),
+        outcome_source=st.sampled_from(["evaluator", "explicit", "tests", "heuristic"]),
+        captured_from=st.sampled_from([None, "transcript", "plugin", "hooks", "traces"]),
+        tool_graph=st.sampled_from([..., [], CALLS, CALLS[:1]]),
+        failure_mode=st.sampled_from([..., None, "timeout", "crash"]),
+        criteria=st.sampled_from([..., {"no_bugs": "helpful"}]),
+        strategy=st.sampled_from([..., "file-based"]),
+        commits=st.sampled_from([..., ["a" * 40], ["b" * 40, "c" * 40]]),
+        own=st.sampled_from([..., 1, 2]),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(_entries, st.randoms(use_true_random=False))
+def test_neither_order_nor_repetition_makes_a_difference(entries, chance: random.Random):
+    """The same record from the same set."""
+    shuffled = entries + chance.sample(entries, chance.randint(0, len(entries)))
+    chance.shuffle(shuffled)
+    assert join(shuffled) == join(entries)
+
+
+@given(_entries, st.randoms(use_true_random=False))
+def test_what_is_forgotten_would_have_added_nothing(entries, chance: random.Random):
+    """One by one, with only what was kept so far, or all at once."""
+    kept = ()
+    for each in chance.sample(entries, len(entries)):
+        found = join([*kept, each])
+        kept = found.entries
+    assert found == join(entries)
+    assert join(kept) == found
+
+
+@given(_entries)
+def test_the_record_is_an_outcome(entries):
+    """It is as valid as what it is made of."""
+    outcome = decode_outcome(join(entries).body)
+    known = [each for each in entries if decode_outcome(each.body).success is not None]
+    assert (outcome.success is None) == (not known)
+    assert outcome.outcome_id == "o"
+    if outcome.success is not False:
+        assert outcome.failure_mode is None
+
+
+def test_verdicts_by_rank():
+    """Evaluator, a person's word, tests, a guess, none; of two alike the later one."""
+    ranked = [
+        entry(None, at=NOW + 9, outcome_source="evaluator", grounds=[{"kind": "none"}]),
+        entry(True, at=NOW + 8, outcome_source="heuristic", grounds=[{"kind": "guess"}]),
+        entry(False, at=NOW + 7, outcome_source="tests", grounds=[{"kind": "check"}]),
+        entry(True, at=NOW + 6, outcome_source="explicit", grounds=[{"kind": "word"}]),
+        entry(False, at=NOW + 5, outcome_source="evaluator", grounds=[{"kind": "score"}]),
+        entry(True, at=NOW + 5.5, outcome_source="evaluator", grounds=[{"kind": "later"}]),
+    ]
+    for count in range(1, len(ranked) + 1):
+        best = json.loads(ranked[count - 1].body)
+        found = joined(*ranked[:count])
+        for name in ("success", "outcome_source", "grounds"):
+            assert found[name] == best[name]
+
+
+def test_an_amendment_changes_the_verdict_and_nothing_else():
+    """When the task ended, its calls and its text stay, whichever of the two came first."""
+    told = {"tool_graph": CALLS, "instruction": "mend it", "duration_ms": 9, "own": [1]}
+    outcome = entry(True, outcome_source="tests", criteria={"no_bugs": "helpful"}, **told)
+    later = entry(False, at=NOW + 99, grounds=[{"kind": "revert"}], failure_mode="reverted")
+    found = joined(later, outcome)
+    assert {name: found[name] for name in told} == told
+    assert (found["success"], found["timestamp"]) == (False, NOW)
+    assert (found["failure_mode"], found["grounds"]) == ("reverted", [{"kind": "revert"}])
+    assert found["criteria"] == {"no_bugs": "helpful"}
+    assert "outcome_source" not in found
+
+
+def test_how_it_failed_is_told_of_failures_only():
+    """A success has no kind of failure; a second failure keeps that of the first."""
+    failed = entry(False, outcome_source="tests", failure_mode="assertion")
+    assert "failure_mode" not in joined(failed, entry(True, at=NOW + 1))
+    assert joined(failed, entry(False, at=NOW + 1))["failure_mode"] == "assertion"
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ({"captured_from": "transcript", "tool_graph": CALLS[:1]}, {"captured_from": "plugin"}),
+        ({"captured_from": "plugin"}, {"captured_from": "hooks"}),
+        ({"captured_from": "hooks"}, {"captured_from": "traces"}),
+        ({"captured_from": "traces"}, {}),
+        ({"tool_graph": CALLS}, {"captured_from": "transcript", "tool_graph": []}),
+        ({"tool_graph": CALLS}, {"tool_graph": CALLS[:1]}),
+        ({"captured_from": "hooks", "tool_graph": CALLS}, {"captured_from": "hooks",
+                                                           "tool_graph": CALLS[:1]}),
+        ({"captured_from": "hooks", "at": NOW + 1}, {"captured_from": "hooks"}),
+        ({"at": NOW}, {"at": NOW + 1}),
+        ({"at": NOW + 1}, {"at": NOW, "tool_graph": ..., "duration_ms": ...}),
+    ],
+)  # fmt: skip
+def test_who_tells_of_the_run(better, worse):
+    """The more detailed source, then the one with more calls, then the moment."""
+    told = {"tool_graph": CALLS, "duration_ms": 1}
+    if "tool_graph" not in better | worse:
+        better, worse = told | better, told | worse
+    good, bad = entry(**{"duration_ms": 1, **better}), entry(**{"duration_ms": 2, **worse})
+    found = joined(good, bad)
+    assert found["duration_ms"] == 1
+    assert found["timestamp"] == better.get("at", NOW)
+    assert found.get("tool_graph") == (better if "tool_graph" in better | worse else told).get(
+        "tool_graph"
+    )
+
+
+def test_what_the_best_one_lacks_comes_from_the_next():
+    """Field by field; commits are put together."""
+    best = entry(captured_from="transcript", tool_graph=CALLS, commits=["a" * 40])
+    rest = entry(captured_from="hooks", instruction="mend it", source="x", commits=["b" * 40])
+    found = joined(best, rest)
+    assert (found["instruction"], found["source"]) == ("mend it", "x")
+    assert found["captured_from"] == "transcript"
+    assert found["commits"] == ["a" * 40, "b" * 40]
+    assert len(joined(best, *(entry(commits=[f"{n:040}"]) for n in range(200)))["commits"]) == 100
+
+
+def test_an_entry_without_a_moment_ended_when_it_was_received():
+    """Which a later copy of it does not move."""
+    early = Entry(entry(timestamp=..., tool_graph=CALLS).body, NOW + 3)
+    late = Entry(early.body, NOW + 50)
+    assert joined(late, early, entry(False, at=NOW + 60))["timestamp"] == NOW + 3
