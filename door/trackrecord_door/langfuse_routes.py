@@ -21,6 +21,7 @@ from .intake import take_logs
 from .posted import Posted
 
 _EVENT: Final = "gen_ai.evaluation.result"
+_SESSION: Final = "session.id"
 _NS: Final = 10**9
 
 
@@ -60,8 +61,9 @@ def _taken(receiver: Receiver, body: bytes) -> Response:
     """Take one score or a list of them, and answer as Langfuse does."""
     given = _decoded(body)
     scores = given if isinstance(given, list) else [given]
-    usable = [score for score in scores if score.trace_id or score.session_id]
-    rejected = len(scores) - len(usable) + take_logs(receiver, map(_event, usable))
+    events = map(_event, scores)
+    usable = [event for event in events if event.trace_id or _SESSION in event.attributes]
+    rejected = len(scores) - len(usable) + take_logs(receiver, iter(usable))
     if isinstance(given, _Score):
         return as_json({"id": given.id or ""})
     if not rejected:
@@ -88,12 +90,12 @@ def _event(score: _Score) -> LogRecord:
     if score.comment:
         attributes["gen_ai.evaluation.explanation"] = score.comment
     if score.session_id:
-        attributes["session.id"] = score.session_id
+        attributes[_SESSION] = score.session_id
     if score.id:
         attributes["langfuse.score.id"] = score.id
     return LogRecord(
         at_ns=int(score.timestamp.timestamp() * _NS) if score.timestamp is not None else 0,
-        trace_id=usable_id(score.trace_id or "", TRACE_ID_DIGITS),
+        trace_id=usable_id((score.trace_id or "").replace("-", ""), TRACE_ID_DIGITS),
         span_id=usable_id(score.observation_id or "", SPAN_ID_DIGITS),
         event_name=_EVENT,
         body=None,

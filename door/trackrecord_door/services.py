@@ -2,6 +2,7 @@
 
 import fcntl
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -26,17 +27,15 @@ def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
         StoreUnfit: the buffer of traces cannot be used.
         OSError: the home cannot be written.
     """
-    lock = _take_home(settings.home)
-    traces = OpenTraces(settings)
-    traces.start()
-    live = live_of(settings)
-    live.start(DoorAddress(*reached_at(listener), settings.http.token or ""))
-
-    def end() -> None:
-        live.stop()
-        lock.close()
-
-    return Intake(traces, live.hooks, end)
+    with ExitStack() as opened:
+        opened.enter_context(_take_home(settings.home))
+        traces = OpenTraces(settings)
+        opened.callback(traces.close)
+        traces.start()
+        live = live_of(settings)
+        live.start(DoorAddress(*reached_at(listener), settings.http.token or ""))
+        opened.callback(live.stop)
+        return Intake(traces, live.hooks, opened.pop_all().close)
 
 
 def _take_home(home: Path) -> TextIO:

@@ -83,7 +83,7 @@ def main() -> None:
     def quiet(body: bytes) -> None:
         recording.note("hook", body)
 
-    intake = Intake(recording, {"tester": tester, "quiet": quiet})
+    intake = Intake(recording, {"tester": tester, "quiet": quiet}, recording.close)
     protocol = Impatient if "impatient" in sys.argv[3:] else BoundedProtocol
     serve(socket.socket(fileno=descriptor), settings.http, intake, protocol)
 

@@ -183,9 +183,10 @@ def test_langfuse_paths(http, lasting_door):
     label = {"name": "verdict", "value": "fail", "sessionId": "of-a-session", "metadata": {"a": 1}}
     answer = http.post("/api/public/scores", json=[one, label])
     assert (answer.status_code, answer.json()) == (202, {"message": "Accepted"})
-    answer = http.post("/api/public/scores", json=[SCORE, label])
+    nowhere = SCORE | {"traceId": "not-a-trace"}
+    answer = http.post("/api/public/scores", json=[SCORE, nowhere, label])
     assert answer.status_code == 207
-    assert (answer.json()["accepted"], answer.json()["rejected"]) == (1, 1)
+    assert (answer.json()["accepted"], answer.json()["rejected"]) == (1, 2)
     first, again, second, third = taken_since(lasting_door, "log", before)
     assert (first, second) == (again, third)
     assert (first["event_name"], first["trace_id"]) == ("gen_ai.evaluation.result", f"{7:032x}")
