@@ -24,7 +24,7 @@ class Bodies:
     """
 
     def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
         self._left = _MOST_LARGEST * max_bytes
 
     @asynccontextmanager
@@ -42,8 +42,8 @@ class Bodies:
             async for chunk in request.stream():
                 taken += len(chunk)
                 self._left -= len(chunk)
-                if taken > self._max_bytes:
-                    raise too_large(self._max_bytes)
+                if taken > self.max_bytes:
+                    raise too_large(self.max_bytes)
                 if self._left < 0:
                     raise Refused(503, "too much at once; try again", {"Retry-After": "1"})
                 chunks.append(chunk)
@@ -62,12 +62,12 @@ class Bodies:
         taken = 0
         async for chunk in request.stream():
             taken += len(chunk)
-            if taken > self._max_bytes:
-                raise too_large(self._max_bytes)
+            if taken > self.max_bytes:
+                raise too_large(self.max_bytes)
 
     def _check_declared(self, request: Request) -> None:
-        if int(request.headers.get("content-length", 0)) > self._max_bytes:
-            raise too_large(self._max_bytes)
+        if int(request.headers.get("content-length", 0)) > self.max_bytes:
+            raise too_large(self.max_bytes)
 
 
 def content_encoding(request: Request) -> str:

@@ -61,8 +61,22 @@ def is_loopback(host: str) -> bool:
 
 def url_of(listener: socket.socket) -> str:
     """Return the URL under which a listening socket is reached from this machine."""
-    host, port = listener.getsockname()[:2]
-    address = ip_address(host)
-    if address.is_unspecified:
-        host = "::1" if address.version == 6 else "127.0.0.1"
+    host, port = reached_at(listener)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def reached_at(listener: socket.socket) -> tuple[str, int]:
+    """Return the host and the port under which a socket is reached from this machine."""
+    host, port = listener.getsockname()[:2]
+    return reached(host), port
+
+
+def reached(host: str) -> str:
+    """Return the host under which this machine reaches what listens on one."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if not address.is_unspecified:
+        return host
+    return "::1" if address.version == 6 else "127.0.0.1"

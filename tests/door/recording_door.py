@@ -1,5 +1,7 @@
 """A front door whose receiver writes what it takes to a file: `recording_door.py FD FILE`.
 
+With a third argument "impatient", the bounds of connections are small.
+
 While a file FILE.full exists, it takes nothing; while FILE.slow exists, it waits with
 each slice, and makes FILE.waiting.
 The hooks of the agent "tester" are answered with their own body, those of "quiet" with nothing.
@@ -22,10 +24,10 @@ from trackrecord_door.server import serve
 
 
 class Impatient(BoundedProtocol):
-    """As every connection, but a test does not wait for half a minute."""
+    """As every connection, but with bounds that a test reaches soon."""
 
     most_connections = 50
-    request_s = 3.0
+    request_s = 2.0
 
 
 class Recording:
@@ -81,8 +83,9 @@ def main() -> None:
     def quiet(body: bytes) -> None:
         recording.note("hook", body)
 
-    intake = Intake(recording, {"tester": tester, "quiet": quiet})
-    serve(socket.socket(fileno=descriptor), settings.http, intake, Impatient)
+    intake = Intake(recording, {"tester": tester, "quiet": quiet}, recording.close)
+    protocol = Impatient if "impatient" in sys.argv[3:] else BoundedProtocol
+    serve(socket.socket(fileno=descriptor), settings.http, intake, protocol)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,22 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from raw_http import answer_of, ask, connect
+from running_door import Door
+
+from trackrecord.http_settings import HttpSettings
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 JSON = {"content-type": "application/json"}
 MIB = 1024 * 1024
 HEAD = "POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def impatient_door(tmp_path_factory):
+    """A front door with few connections, and with little patience for each."""
+    running = Door(tmp_path_factory.mktemp("impatient"), HttpSettings(port=0), "impatient")
+    yield running
+    running.end()
 
 
 @pytest.fixture(autouse=True)
@@ -139,9 +150,9 @@ def test_a_body_of_the_largest_size(http, lasting_door):
         f"{HEAD}Content-Length: 2\r\n\r\n{{}}POST /v1/tr",
     ],
 )
-def test_a_request_that_never_ends(lasting_door, begun):
+def test_a_request_that_never_ends(impatient_door, begun):
     """Its connection is closed after a while, however slowly it goes on."""
-    with connect(lasting_door.port) as connection:
+    with connect(impatient_door.port) as connection:
         connection.sendall(begun.encode())
         deadline = time.monotonic() + 60
         connection.settimeout(0.5)
@@ -197,19 +208,21 @@ def test_two_hosts_are_none(lasting_door):
     assert ask(lasting_door.port, b"GET /health HTTP/1.0\r\n\r\n").status == 403
 
 
-def test_hundreds_of_connections_too_many(door):
+def test_hundreds_of_connections_too_many(impatient_door):
     """Those beyond the bound are closed at once; those within go on."""
-    with httpx.Client(base_url=door.url, timeout=60) as client:
+    with httpx.Client(base_url=impatient_door.url, timeout=60) as client:
         client.get("/health")
         held: list[socket.socket] = []
         try:
-            held.extend(connect(door.port) for _ in range(900))
+            held.extend(connect(impatient_door.port) for _ in range(900))
             assert client.get("/health").status_code == 200
         finally:
             for connection in held:
                 connection.close()
-    door.until(lambda: httpx.get(f"{door.url}/health", timeout=60).status_code == 200)
-    assert "Traceback" not in door.log
+    impatient_door.until(
+        lambda: httpx.get(f"{impatient_door.url}/health", timeout=60).status_code == 200
+    )
+    assert "Traceback" not in impatient_door.log
 
 
 def test_thirty_large_bodies_at_once(door):

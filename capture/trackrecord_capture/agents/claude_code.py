@@ -46,7 +46,7 @@ class ClaudeCode:
         """Return whether it is on this machine."""
         return self.folder().is_dir() or is_on_path("claude")
 
-    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:  # noqa: ARG002 - as for every agent
+    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:  # noqa: ARG002 - as for every agent
         """Plan the installation.
 
         Raises:

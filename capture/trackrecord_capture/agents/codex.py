@@ -45,7 +45,7 @@ class Codex:
         """Return whether it is on this machine."""
         return self.folder().is_dir() or is_on_path("codex")
 
-    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:
+    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:
         """Plan the installation.
 
         Raises:
@@ -136,10 +136,11 @@ class Codex:
         ]
 
 
-def _add_to_config(config: Draft, home: Path, port: int) -> list[str]:
+def _add_to_config(config: Draft, home: Path, port: int | None) -> list[str]:
     """Add what config.toml lacks; return what a person should know of what it has."""
     is_ours = _pattern(home)
-    lines, notes = _lines(home, port), []
+    lines = _lines(home, port)
+    notes = []
     if config.text is not None and all(line in config.text.splitlines() for line in lines.values()):
         document(config)
         return []
@@ -151,7 +152,7 @@ def _add_to_config(config: Draft, home: Path, port: int) -> list[str]:
             f"{config.path} has a notify program of yours, which stays: a hook reports the end of "
             "a turn instead, once it is trusted"
         )
-    if "otel" in held:
+    if "otel" in held and "otel" in lines:
         del lines["otel"]
         notes.append(f"{config.path} configures [otel] already, which stays as it is")
     if lines:
@@ -169,13 +170,13 @@ def _restore_config(config: Draft, home: Path, installed: Installed | None) -> b
     return receipt is not None and receipt.is_ours and not (config.text or "").strip()
 
 
-def _lines(home: Path, port: int) -> dict[str, str]:
+def _lines(home: Path, port: int | None) -> dict[str, str]:
     program = json.dumps([str(wrapper_path(home)), NAME], ensure_ascii=False)
-    exporter = f'{{ endpoint = "http://127.0.0.1:{port}/v1/logs", protocol = "json" }}'
-    return {
-        "notify": f"notify = {program}",
-        "otel": f"otel.exporter = {{ otlp-http = {exporter} }}",
-    }
+    lines = {"notify": f"notify = {program}"}
+    if port is not None:
+        exporter = f'{{ endpoint = "http://127.0.0.1:{port}/v1/logs", protocol = "json" }}'
+        lines["otel"] = f"otel.exporter = {{ otlp-http = {exporter} }}"
+    return lines
 
 
 def _pattern(home: Path) -> re.Pattern[str]:

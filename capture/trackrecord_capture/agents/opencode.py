@@ -39,7 +39,7 @@ class Opencode:
         config = self.plugin_path().parent.parent
         return config.is_dir() or self.folder().is_dir() or is_on_path("opencode")
 
-    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:  # noqa: ARG002 - as for every agent
+    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:  # noqa: ARG002 - as for every agent
         """Plan the installation.
 
         Raises:

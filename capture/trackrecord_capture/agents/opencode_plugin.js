@@ -36,7 +36,8 @@ async function ask(session, folder, prompt, promptId) {
     const [host, port, token] = fs.readFileSync(`${HOME}/agents/door`, "utf8").split("\n")
     const headers = { "Content-Type": "application/json" }
     if (token) headers.Authorization = `Bearer ${token}`
-    const answer = await fetch(`http://${host}:${port}/hooks/opencode`, {
+    const name = host.includes(":") ? `[${host}]` : host
+    const answer = await fetch(`http://${name}:${port}/hooks/opencode`, {
       method: "POST",
       headers,
       body: JSON.stringify({

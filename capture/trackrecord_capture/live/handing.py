@@ -12,7 +12,8 @@ from trackrecord.prompt.answer import Rankings
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.wire.exposure import ExposureBody
 
-from ..agent_run import run_outcome_id
+from ..agent_run import AgentRun, run_outcome_id
+from ..outcome import task_id_of
 from .told import Kind, Told, ToldSessions
 from .wording import as_facts
 
@@ -94,10 +95,18 @@ class Handing:
             )
 
     def _report(self, agent: str, asked: Asked, exposure: ExposureBody, told: Told) -> None:
-        """Report what the session's first run was handed, under the id of its outcome."""
-        if asked.prompt_id:
-            task_id = run_outcome_id(agent, asked.session_id, asked.prompt_id)
-            self._publish(msgspec.structs.replace(exposure, task_id=task_id, entries=told.entries))
+        """Report what the session's first run was handed, under the id that its task will have."""
+        run = AgentRun(
+            agent=agent,
+            session=asked.session_id,
+            prompt=asked.prompt_id or "",
+            captured_from="hooks",
+            started_at=0.0,
+            ended_at=0.0,
+            instruction=asked.prompt or "",
+        )
+        task_id = task_id_of(run, exposure.project)
+        self._publish(msgspec.structs.replace(exposure, task_id=task_id, entries=told.entries))
 
     def _budget(self, kind: Kind) -> int:
         return self._rules.session_tokens if kind == "session" else self._rules.prompt_tokens

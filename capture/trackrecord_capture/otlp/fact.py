@@ -64,6 +64,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
         tokens_out: tokens that it wrote.
         usd: US dollars.
         folder: the working folder.
+        project: the project, where it is named outright.
         repository: the repository, its address or its name.
         branch: the branch.
         commit: a commit that the call made.
@@ -102,6 +103,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     tokens_out: int | None = None
     usd: float | None = None
     folder: str = ""
+    project: str = ""
     repository: str = ""
     branch: str = ""
     commit: str = ""

@@ -6,7 +6,7 @@ their calls carry their name as the `actor`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -180,20 +180,22 @@ def _run(
     calls = merged(
         call_seen(fact, tree.details_of(fact), _actor(fact, main, tree))
         for fact in facts
-        if is_call(fact)
+        if is_call(fact) and not tree.is_inside_same_call(fact)
     )
+    project = _first(facts, "project")
     # The model answers a request of its own first for a title: what led to calls is what was asked.
     asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
     spans = frozenset(fact.span for fact in facts)
     run = AgentRun(
-        agent=_agent(facts, main),
+        agent=_agent((root, main, *facts), main),
         session=root.session or _first(facts, "session"),
         prompt=trace_id if is_first else f"{trace_id}:{root.span}",
         captured_from="traces",
         started_at=min((fact.start for fact in facts if fact.start), default=0.0),
         ended_at=max((fact.end for fact in facts), default=0.0),
-        folder=_first(facts, "folder"),
-        repository=_first(facts, "repository"),
+        # A project that was named outright is not that of the folder.
+        folder="" if project else _first(facts, "folder"),
+        repository=project or _first(facts, "repository"),
         branch=_first(facts, "branch"),
         instruction=_instruction(root, asked, tree),
         calls=tuple(seen.call for seen in calls),
@@ -216,7 +218,7 @@ def _main(root: Fact, facts: Sequence[Fact]) -> Fact:
     return next((fact for fact in facts if fact.kind is Kind.RUN and fact.agent), root)
 
 
-def _agent(facts: Sequence[Fact], main: Fact) -> str:
+def _agent(facts: Iterable[Fact], main: Fact) -> str:
     service = _first(facts, "service")
     if service and not service.startswith(_NAMELESS):
         return service
@@ -276,7 +278,7 @@ def _signs(
     signs += [
         sign_of(
             evaluation,
-            counts=_concerns_run(span, evaluation, kinds, models),
+            counts=evaluation.of_trace or _concerns_run(kinds.get(span), span, models),
             call=None if evaluation.of_trace else at_call.get(span),
         )
         for span, evaluation in given
@@ -285,13 +287,9 @@ def _signs(
     return (*signs, *([ending] if ending else ()))
 
 
-def _concerns_run(
-    span: str, evaluation: Evaluation, kinds: Mapping[str, Kind], models: Sequence[str]
-) -> bool:
-    """Return whether a score judges the run, and not one request in the middle of it."""
-    if evaluation.of_trace or kinds.get(span) is not Kind.MODEL:
-        return True
-    return span == models[-1]
+def _concerns_run(kind: Kind | None, span: str, models: Sequence[str]) -> bool:
+    """Return whether a score judges the run, and not one call or a request in the middle of it."""
+    return kind is not Kind.TOOL and (kind is not Kind.MODEL or span == models[-1])
 
 
 def sign_of(evaluation: Evaluation, *, counts: bool, call: int | None = None) -> Sign:

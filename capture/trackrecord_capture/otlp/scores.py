@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from .evaluations import EVENT, evaluation_in, evaluation_of_langfuse
+from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
 from .runs import Score
 from .span import LogRecord
 from .values import as_text
@@ -67,24 +68,23 @@ def _score_event(record: LogRecord) -> GivenScore | None:
 
 def scores_of_langfuse(scores: Sequence[Mapping[str, Any]]) -> list[GivenScore]:
     """Return scores as Langfuse's clients post them, without those that name nothing to score."""
-    found = []
-    for given in scores:
-        trace = as_text(given.get("traceId") or "").replace("-", "").lower()[:_ID_CHARS]
-        session = as_text(given.get("sessionId") or "")[:_ID_CHARS]
-        if not trace and not session:
-            continue
-        span = as_text(given.get("observationId") or "")[:_ID_CHARS]
-        evaluation = evaluation_of_langfuse(given)
-        told = as_text(given.get("id") or "") or evaluation.name
-        found.append(
-            GivenScore(
-                id=_digest("langfuse", trace, session, span, told),
-                trace=trace,
-                session="" if trace else session,
-                score=Score(span=span, evaluation=evaluation),
-            )
-        )
-    return found
+    return [given for score in scores if (given := _langfuse_score(score)) is not None]
+
+
+def _langfuse_score(score: Mapping[str, Any]) -> GivenScore | None:
+    trace = usable_id(as_text(score.get("traceId") or "").replace("-", ""), TRACE_ID_DIGITS)
+    session = as_text(score.get("sessionId") or "")[:_ID_CHARS]
+    if not trace and not session:
+        return None
+    span = usable_id(as_text(score.get("observationId") or ""), SPAN_ID_DIGITS)
+    evaluation = evaluation_of_langfuse(score)
+    told = as_text(score.get("id") or "") or evaluation.name
+    return GivenScore(
+        id=_digest("langfuse", trace, session, span, told),
+        trace=trace,
+        session="" if trace else session,
+        score=Score(span=span, evaluation=evaluation),
+    )
 
 
 def _digest(*parts: str) -> str:

@@ -14,6 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from trackrecord.trace_rules import TraceRules
+
+from ..history.reading import OutcomeOf
+from ..history.sink import Sink
 from .event_runs import TurnOf, no_turn
 from .fact import Fact
 from .log_events import event_of
@@ -21,8 +25,7 @@ from .reading import fact_of
 from .receiver import Full
 from .scores import GivenScore, score_events, scores_of_langfuse
 from .span import LogRecord, Span
-from .trace_publishing import Confirm, Publish, TracePublishing
-from .trace_rules import TraceRules
+from .trace_publishing import TracePublishing
 from .trace_store import NoRoom, TraceStore, encode_fact
 from .vocabulary import Kind
 from .waiting import Waiting, WaitingTraces
@@ -35,20 +38,17 @@ _ROW_BYTES: Final = 100
 _ROOTS: Final = (Kind.RUN, Kind.STEP, Kind.OTHER)
 
 
-def _confirmed() -> bool:
-    return True
-
-
 class TraceBuffer:
     """Take spans, log records and scores, and publish the runs that they tell of.
 
     Args:
         path: the file that keeps what was taken.
-        publish: takes a run; called from one thread at a time.
-        confirm: waits until what was published is safe, and says whether it is. Only then is a
-            trace marked as published; else it is published again.
+        outcome_of: makes the fields of an outcome of a run.
+        sink: takes the outcomes, from one thread at a time. Until it says that they are safe, a
+            trace counts as not published, and is published again.
         rules: how long is waited, and how much is kept.
         turn_of: asks Codex's recordings for the turn of a session at a moment.
+        on_close: called when it is closed, after the last outcome.
         clock: the time in seconds since the epoch.
 
     Raises:
@@ -59,15 +59,17 @@ class TraceBuffer:
     def __init__(
         self,
         path: Path,
-        publish: Publish,
+        outcome_of: OutcomeOf,
+        sink: Sink,
         *,
-        confirm: Confirm = _confirmed,
         rules: TraceRules | None = None,
         turn_of: TurnOf = no_turn,
+        on_close: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._rules = rules or TraceRules()
         self._clock = clock
+        self._on_close = on_close
         self._lock = threading.Lock()
         self._store = TraceStore(path, self._rules.max_bytes)
         self._waiting = WaitingTraces(self._rules, self._store.traces())
@@ -75,8 +77,8 @@ class TraceBuffer:
             self._store,
             self._waiting,
             self._lock,
-            publish=publish,
-            confirm=confirm,
+            outcome_of=outcome_of,
+            sink=sink,
             rules=self._rules,
             turn_of=turn_of,
         )
@@ -109,6 +111,8 @@ class TraceBuffer:
             self._thread.join()
         with self._lock:
             self._store.close()
+        if self._on_close is not None:
+            self._on_close()
 
     def spans(self, spans: list[Span]) -> int:
         """Take spans; return how many were rejected because their trace is too large.

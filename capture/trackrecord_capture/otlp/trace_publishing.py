@@ -1,23 +1,23 @@
 """Publishing the traces that are due, and amending what they became when scores come later."""
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-import msgspec
+from trackrecord.errors import TrackrecordError
+from trackrecord.trace_rules import TraceRules
 
 from ..agent_run import AgentRun
+from ..history.reading import OutcomeOf
+from ..history.sink import Sink
 from .event_runs import TurnOf
 from .runs import RunOfTrace, Score, runs_of, sign_of
 from .scores import GivenScore
-from .trace_rules import TraceRules
 from .trace_store import Known, TraceStore
 from .waiting import Due, WaitingTraces
 
-Publish = Callable[[AgentRun], None]
-"""Takes a run; a run that is taken again says more than before, or the same."""
-Confirm = Callable[[], bool]
-"""Waits until what was published is safe, and says whether it is."""
+_OF_VERDICT: Final = ("success", "outcome_source", "grounds")
+
 
 _AT_ONCE: Final = 64
 _MOST_OUTCOMES: Final = 100_000
@@ -31,8 +31,8 @@ class TracePublishing:
         store: the traces on disk.
         waiting: how they stand.
         lock: guards both.
-        publish: takes a run.
-        confirm: says whether everything that was published is safe.
+        outcome_of: makes an outcome of a run.
+        sink: takes the outcomes.
         rules: how long is remembered what a trace became.
         turn_of: asks Codex's recordings for the turn of a session at a moment.
     """
@@ -43,16 +43,16 @@ class TracePublishing:
         waiting: WaitingTraces,
         lock: threading.Lock,
         *,
-        publish: Publish,
-        confirm: Confirm,
+        outcome_of: OutcomeOf,
+        sink: Sink,
         rules: TraceRules,
         turn_of: TurnOf,
     ) -> None:
         self._store = store
         self._waiting = waiting
         self._lock = lock
-        self._publish = publish
-        self._confirm = confirm
+        self._outcome_of = outcome_of
+        self._sink = sink
         self._rules = rules
         self._turn_of = turn_of
         self._one_at_a_time = threading.Lock()
@@ -78,10 +78,10 @@ class TracePublishing:
             while due := self._due(now):
                 became = [(trace, self._published(trace)) for trace in due]
                 published += sum(len(runs) for _, runs in became)
-                if not self._confirm():
+                if not self._is_safe():
                     return published
                 self._settle(became, now)
-            published += self._amend()
+            published += self._amend(now)
             self._forget(now)
         return published
 
@@ -89,27 +89,53 @@ class TracePublishing:
         with self._lock:
             return self._waiting.due(now, _AT_ONCE)
 
-    def _published(self, due: Due) -> list[RunOfTrace]:
-        """Publish the runs of a trace, and return them."""
-        with self._lock:
-            facts = self._store.facts_of(due.trace)
-            scores = self._store.scores_of(due.trace)
-        runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, turn_of=self._turn_of)
-        for found in runs:
-            self._publish(found.run)
-        return runs
+    def _published(self, due: Due) -> list[Known]:
+        """Publish the runs of a trace; return what is remembered of them."""
+        try:
+            with self._lock:
+                facts = self._store.facts_of(due.trace)
+                scores = self._store.scores_of(due.trace)
+            runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, turn_of=self._turn_of)
+            return [known for found in runs if (known := self._publish(found)) is not None]
+        except TrackrecordError:
+            self._lose("runs that were no valid outcome")
+        except Exception:  # noqa: BLE001 - one odd trace must not hold up all others
+            self._lose("traces that could not be read")
+        return []
 
-    def _settle(self, became: Sequence[tuple[Due, list[RunOfTrace]]], now: float) -> None:
+    def _publish(self, found: RunOfTrace) -> Known | None:
+        fields = self._outcome_of(found.run)
+        if fields is None:
+            return None
+        known = _known(found, fields)
+        self._sink.publish(fields)
+        return known
+
+    def _lose(self, reason: str) -> None:
+        with self._lock, self._store.writing():
+            self._store.count(reason)
+
+    def _is_safe(self) -> bool:
+        """Return whether everything that was published is with Redis or in the spool."""
+        try:
+            dropped = self._sink.settle()
+        except TrackrecordError:
+            return False
+        if dropped:
+            self._lose("outcomes that the publisher dropped")
+        return True
+
+    def _settle(self, became: Sequence[tuple[Due, list[Known]]], now: float) -> None:
         """Write down what traces became, so that they are not published again for nothing."""
         with self._lock, self._store.writing():
             for due, runs in became:
                 waiting = self._waiting.settle(due)
                 if due.is_early:
                     self._store.count("traces published before they were whole")
-                for found in runs:
-                    self._store.put_outcome(due.trace, _known(found), now)
-                    if found.run.session:
-                        self._rescored.add(("", found.run.session))
+                for known in runs:
+                    self._store.put_outcome(due.trace, known, now)
+                    if known.session:
+                        self._rescored.add(("", known.session))
                 if waiting is not None and not runs:
                     self._store.count("traces without a run of an agent")
                     self._store.forget_spans(due.trace)
@@ -117,47 +143,69 @@ class TracePublishing:
                 elif waiting is not None:
                     self._store.put_traces([waiting.kept(due.trace)])
 
-    def _amend(self) -> int:
+    def _amend(self, now: float) -> int:
         """Publish scores of traces that are not kept any longer, by what they became."""
-        amended, done = 0, []
+        done: list[str] = []
+        amended = 0
         with self._lock:
             asked, self._rescored = self._rescored, set()
         for trace, session in asked:
             with self._lock:
                 scores, known = self._scored(trace, session)
             for score_id, score in scores if known else ():
-                self._amend_one(known, score)
+                amended += self._amend_one(known, score, now)
                 done.append(score_id)
-                amended += 1
-        if done and self._confirm():
+        if not done:
+            return 0
+        if self._is_safe():
             with self._lock, self._store.writing():
                 self._store.forget_scores(done)
-        elif done:
+        else:
             with self._lock:
                 self._rescored |= asked
         return amended
 
     def _scored(self, trace: str, session: str) -> tuple[list[tuple[str, Score]], list[Known]]:
-        if trace:
-            if self._waiting.get(trace) is not None:
-                return [], []
-            return self._store.scores_by_id(trace, ""), self._store.outcomes_of(trace)
-        if not session:
+        if not trace:
+            known = self._store.outcomes_of_session(session) if session else []
+            return self._store.scores_by_id("", session), known
+        if self._waiting.get(trace) is not None:
             return [], []
-        return self._store.scores_by_id("", session), self._store.outcomes_of_session(session)
+        return self._store.scores_by_id(trace, ""), self._store.outcomes_of(trace)
 
-    def _amend_one(self, known: Sequence[Known], score: Score) -> None:
-        """Publish a score of a trace or a session, by the run that it is about.
+    def _amend_one(self, known: Sequence[Known], score: Score, now: float) -> bool:
+        """Publish a score of a trace or a session, as later evidence of the run that it is about.
 
-        A session's score is told of its latest run. It is that run's verdict only if it is the
-        only one: of several nobody knows which of them it praises or blames.
+        A session's score is the verdict on its only run: of several runs nobody knows which of
+        them it praises or blames. A score of one call, or without a threshold, is no verdict.
         """
-        of_span = [run for run in known if score.span in run.spans] if score.span else []
+        of_span = [run for run in known if score.span and score.span in run.spans]
         about = (of_span or known)[0]
-        is_tool = score.span in about.tools
-        counts = (bool(of_span) or len(known) == 1) and not is_tool
+        counts = (bool(of_span) or len(known) == 1) and score.span not in about.tools
         sign = sign_of(score.evaluation, counts=counts)
-        self._publish(msgspec.structs.replace(about.run, signs=(sign,)))
+        if sign.success is None:
+            self._lose("scores that are no verdict on a run")
+            return False
+        run = AgentRun(
+            agent="",
+            session="",
+            prompt="",
+            captured_from="traces",
+            started_at=now,
+            ended_at=now,
+            signs=(sign,),
+        )
+        fields = self._outcome_of(run) or {}
+        self._sink.publish(
+            {
+                "outcome_id": about.outcome_id,
+                "project": about.project,
+                "task_id": about.task_id,
+                "timestamp": score.evaluation.at or now,
+            }
+            | {name: fields[name] for name in _OF_VERDICT if name in fields}
+        )
+        return True
 
     def _forget(self, now: float) -> None:
         with self._lock:
@@ -175,23 +223,12 @@ class TracePublishing:
             self._forgot_at = now
 
 
-def _known(found: RunOfTrace) -> Known:
-    """Return what is remembered of a run: what its outcome's id and project are made of."""
-    run = found.run
+def _known(found: RunOfTrace, fields: Mapping[str, Any]) -> Known:
     return Known(
-        run=AgentRun(
-            agent=run.agent,
-            session=run.session,
-            prompt=run.prompt,
-            captured_from=run.captured_from,
-            started_at=run.started_at,
-            ended_at=run.ended_at,
-            folder=run.folder,
-            repository=run.repository,
-            branch=run.branch,
-            parent=run.parent,
-            name=run.name,
-        ),
+        outcome_id=found.run.outcome_id,
+        project=fields.get("project"),
+        task_id=str(fields["task_id"]),
+        session=found.run.session,
         spans=found.spans,
         tools=found.tools,
     )

@@ -15,7 +15,6 @@ import msgspec
 
 from trackrecord.folders import make_private_folder
 
-from ..agent_run import AgentRun
 from .fact import Fact
 from .runs import Score
 from .scores import GivenScore
@@ -78,17 +77,23 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that was published: enough to amend its outcome, and nothing of its content.
+    """An outcome that a trace became: enough to amend it, and nothing of its content.
 
     Attributes:
-        run: the run without its calls, its instruction and its texts.
+        outcome_id: its id.
+        project: its project; None for the publisher's own.
+        task_id: its task.
+        session: the session.
         spans: the spans that it was made of.
         tools: the spans among them that are calls of tools.
     """
 
-    run: AgentRun
+    outcome_id: str
+    project: str | None
+    task_id: str
+    session: str
     spans: frozenset[str]
-    tools: frozenset[str] = frozenset()
+    tools: frozenset[str]
 
 
 _decode_known = msgspec.msgpack.Decoder(Known).decode
@@ -239,7 +244,7 @@ class TraceStore:
         """Remember that a trace became an outcome."""
         self._database.execute(
             "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)",
-            (trace, known.run.outcome_id, known.run.session, at, _encode(known)),
+            (trace, known.outcome_id, known.session, at, _encode(known)),
         )
 
     def outcomes_of(self, trace: str) -> list[Known]:

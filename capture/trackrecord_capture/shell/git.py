@@ -18,6 +18,7 @@ _REVERT: Final = re.compile(r'Revert "(.*)"\Z')
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}\Z")
 _MAKE: Final = frozenset({"commit", "revert", "cherry-pick", "merge"})
 _TELL: Final = frozenset({"log", "rev-parse", "show"})
+_HEAD: Final = frozenset({"HEAD", "@"})
 _LONGEST: Final = 64 * 1024
 _MOST: Final = 100
 
@@ -56,7 +57,7 @@ class Commits:
                 for word in words:
                     if _COMMIT.match(word):
                         yield word
-                    elif word in ("HEAD", "@"):
+                    elif word in _HEAD:
                         yield from self._head(subjects)
 
     def _head(self, subjects: list[str]) -> Iterator[str]:
@@ -79,6 +80,17 @@ def _made(asked: list[tuple[str, list[str]]], output: str) -> list[tuple[str, st
 def commits_and_reverts(calls: Iterable[Call]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the commits that calls of a shell made, and those that they reverted."""
     return Commits().of(calls)
+
+
+def reverts_an_earlier_head(calls: Iterable[Call]) -> bool:
+    """Return whether calls reverted HEAD before they made a commit themselves."""
+    for call in calls:
+        if not call.command or "git" not in call.command or call.ok is False:
+            continue
+        for command, words in _asked(call.command):
+            if command in _MAKE:
+                return command == "revert" and not _HEAD.isdisjoint(words)
+    return False
 
 
 def _asked(line: str) -> Iterator[tuple[str, list[str]]]:

@@ -23,4 +23,4 @@ def command() -> None:
 
     with listen(settings.http) as listener:
         click.echo(f"HTTP: {url_of(listener)}", err=True)
-        serve(listener, settings.http, create_intake(settings))
+        serve(listener, settings.http, create_intake(settings, listener))

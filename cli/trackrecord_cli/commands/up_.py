@@ -14,6 +14,7 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord_door.listening import check_access, listen, url_of
 from trackrecord_worker.daemon import Daemon
 
+HTTP_MODULE = "trackrecord_door"
 _WATCH_S = 0.5
 
 
@@ -68,6 +69,6 @@ def _http(daemon: Daemon, settings: Settings) -> contextlib.AbstractContextManag
         click.echo(f"trackrecord: {error}; going on without HTTP", err=True)
         return contextlib.nullcontext()
     descriptor = listener.fileno()
-    daemon.accompany("http", ["trackrecord_door", str(descriptor)], [descriptor])
+    daemon.accompany("http", [HTTP_MODULE, str(descriptor)], [descriptor])
     click.echo(f"HTTP: {url_of(listener)}", err=True)
     return listener
