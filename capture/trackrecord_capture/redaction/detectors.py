@@ -130,6 +130,12 @@ NAMED: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# What a name must have behind it, from any hint within it on.
+ASSIGNED: Final = re.compile(
+    r"[\w.-]{0,128}+[\\\"'\]]{0,3}\s{0,8}+(?:[!=:：是为]|is\b)|[^\s=:]{0,128}?[是为]", re.IGNORECASE
+)
+# How far before its first hint a name can begin.
+LONGEST_LEAD: Final = 32
 # --password value, --token=value: any value, whatever it looks like.
 FLAG: Final = re.compile(
     rf"((?<!\S)--?[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,20}}(?:\s{{1,4}}|=))"

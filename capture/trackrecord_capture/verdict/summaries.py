@@ -50,6 +50,14 @@ _NOT_RUN: Final = re.compile(
 )
 
 
+# A line without any of these, in small letters, matches none of the expressions.
+_HINTS: Final = (
+    "fail", "error", "err!", "problem", "issue", "***", "reformat", "elifecycle", "pass", "ok",
+    "success", "compiled", "offenses", "prettier", "kept", "not found", "no module", "no test",
+    "collected 0", "no rule", "missing script", "no such file", "not recognized", "ran 0",
+)  # fmt: skip
+
+
 class Summary(msgspec.Struct, frozen=True):
     """What a tool's output says of how it ended.
 
@@ -68,11 +76,30 @@ def summary_of(output: str) -> Summary | None:
     Words of a failure win over words of a success: one output may hold both, as "3 failed, 9
     passed" does.
     """
-    text = _ANSI.sub("", output[-_LONGEST:])
+    text = _telling_lines(_ANSI.sub("", output[-_LONGEST:]))
     for expression, passed in ((_FAILED, False), (_PASSED, True), (_NOT_RUN, None)):
         if matches := list(expression.finditer(text)):
             return Summary(passed, _line_around(text, matches[-1]))
     return None
+
+
+def _telling_lines(text: str) -> str:
+    """Return the lines that an expression could match, and the last one, which is the end.
+
+    The expressions are tried at each character: most lines need not be looked at.
+    """
+    lower = text.lower()
+    if len(lower) != len(text):  # some letters have longer small ones
+        return text
+    starts = {text.rfind("\n") + 1}
+    for hint in _HINTS:
+        at = lower.find(hint)
+        while at >= 0:
+            starts.add(text.rfind("\n", 0, at) + 1)
+            end = text.find("\n", at)
+            at = lower.find(hint, end) if end >= 0 else -1
+    ends = {start: text.find("\n", start) for start in starts}
+    return "\n".join(text[at : None if ends[at] < 0 else ends[at]] for at in sorted(starts))
 
 
 def _line_around(text: str, found: re.Match[str]) -> str:
