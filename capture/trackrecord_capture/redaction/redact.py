@@ -15,6 +15,7 @@ from .detectors import (
     NAME,
     NAME_HINTS,
     NAMED,
+    OPTION,
     PLACEHOLDER,
     PRIVATE_KEY,
     PRIVATE_KEY_END,
@@ -44,7 +45,8 @@ def redacted(text: str) -> str:
     lower = text.lower()
     text = _after_words(text, lower)
     if any(hint in lower for hint in NAME_HINTS):
-        text = FLAG.sub(rf"\1{PLACEHOLDER}", text)
+        if text[:1] == "-" or OPTION.search(text):
+            text = FLAG.sub(rf"\1{PLACEHOLDER}", text)
         text = _without_named(text)
     return WORD.sub(_word, text)
 
