@@ -34,6 +34,7 @@ BENCHMARKS = (
     "lessons",
     "estimates",
     "artifacts",
+    "importing",
     "benchmark_rates",
     "first_publish",
     "startup",
