@@ -28,14 +28,14 @@ class Intake:
     Args:
         receiver: takes spans and log records.
         hooks: takes the hooks of each agent, by the agent's name.
-        at_the_end: ends what was started for the hooks.
+        at_the_end: closes the receiver and whatever else was opened for it and for the hooks.
     """
 
     def __init__(
         self,
         receiver: Receiver,
         hooks: Mapping[str, Hook],
-        at_the_end: Callable[[], None] = lambda: None,
+        at_the_end: Callable[[], None],
     ) -> None:
         self._receiver = receiver
         self._at_the_end = at_the_end
@@ -58,11 +58,10 @@ class Intake:
         return await loop.run_in_executor(self._hooking, self._hooks[agent], body)
 
     def close(self) -> None:
-        """Finish what was begun, then close the receiver."""
+        """Finish what was begun, then close everything behind it."""
         self._hooking.shutdown()
-        self._at_the_end()
         self._decoding.shutdown()
-        self._receiver.close()
+        self._at_the_end()
 
 
 def take_spans(receiver: Receiver, spans: Iterator[Span | None]) -> int:

@@ -61,11 +61,11 @@ def is_loopback(host: str) -> bool:
 
 def url_of(listener: socket.socket) -> str:
     """Return the URL under which a listening socket is reached from this machine."""
-    host, port = address_of(listener)
+    host, port = reached_at(listener)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def address_of(listener: socket.socket) -> tuple[str, int]:
+def reached_at(listener: socket.socket) -> tuple[str, int]:
     """Return the host and the port under which a socket is reached from this machine."""
     host, port = listener.getsockname()[:2]
     return reached(host), port

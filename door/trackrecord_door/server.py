@@ -1,8 +1,11 @@
 """The server of the front door, in the process that calls it."""
 
+import asyncio
+import contextlib
 import logging
 import signal
 import socket
+from types import FrameType
 
 import uvicorn
 
@@ -18,6 +21,29 @@ _MAX_HEAD_BYTES = 64 * 1024
 _KEEP_ALIVE_S = 15
 # `up` waits for 30 seconds, and the receiver needs some time for itself.
 _LAST_REQUESTS_S = 10
+_LOOK_EVERY_S = 1.0
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which looks once a second and not ten times, and stops at once."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._wake = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def main_loop(self) -> None:
+        """Keep the date of answers right until a signal comes."""
+        self._loop = asyncio.get_running_loop()
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), _LOOK_EVERY_S)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop; a second signal stops without waiting for requests."""
+        super().handle_exit(sig, frame)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._wake.set)
 
 
 def serve(
@@ -54,4 +80,4 @@ def serve(
     # uvicorn raises the signal again when it has ended in order; that is the end, and no failure.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    uvicorn.Server(config).run(sockets=[listener])
+    _Server(config).run(sockets=[listener])

@@ -1,37 +1,55 @@
 """The parts that the front door hands requests on to, built once in its process."""
 
+import fcntl
 import socket
-import sqlite3
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, TextIO
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.errors import ServerUnavailable
+from trackrecord.errors import AlreadyRunning
+from trackrecord.folders import make_private_folder, open_private
 from trackrecord_capture.agents.door_address import DoorAddress
 from trackrecord_capture.live.opening import live_of
-from trackrecord_capture.otlp.opening import traces_file, traces_of
-from trackrecord_capture.otlp.trace_buffer import TraceBuffer
+from trackrecord_capture.otlp.opening import traces_of
 
 from .intake import Intake
-from .listening import address_of
+from .listening import reached_at
+
+_LOCK: Final = "http.lock"
 
 
 def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
     """Build and start what takes requests; hooks are told where the front door is.
 
     Raises:
-        ServerUnavailable: the file with the traces cannot be opened.
+        AlreadyRunning: another process serves HTTP in this home.
+        StoreUnfit: the buffer of traces cannot be used.
         OSError: the home cannot be written.
     """
-    traces = _traces_of(settings)
-    live = live_of(settings)
-    live.start(DoorAddress(*address_of(listener), settings.http.token or ""))
-    traces.start()
-    return Intake(traces, live.hooks, live.stop)
+    with ExitStack() as opened:
+        opened.enter_context(_take_home(settings.home))
+        traces = traces_of(settings)
+        opened.callback(traces.close)
+        traces.start()
+        live = live_of(settings)
+        live.start(DoorAddress(*reached_at(listener), settings.http.token or ""))
+        opened.callback(live.stop)
+        return Intake(traces, live.hooks, opened.pop_all().close)
 
 
-def _traces_of(settings: DaemonSettings) -> TraceBuffer:
+def _take_home(home: Path) -> TextIO:
+    """Lock a home for this process: one at a time may write the buffer of traces.
+
+    Raises:
+        AlreadyRunning: another process holds it.
+    """
+    make_private_folder(home)
+    lock = open_private(home / _LOCK)
     try:
-        return traces_of(settings)
-    except sqlite3.Error as error:
-        path = traces_file(settings.home)
-        message = f"{path} cannot be opened ({error}): move it away to begin a new one"
-        raise ServerUnavailable(message) from error
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        message = f"another process serves HTTP in {home}; stop it first"
+        raise AlreadyRunning(message) from None
+    return lock

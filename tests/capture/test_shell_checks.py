@@ -125,10 +125,17 @@ def test_reverts_are_read_from_the_command():
     """A hash is taken as it is; HEAD only if the calls made the last commit; a failure is none."""
     calls = [
         _git("git revert --no-edit 1a2b3c4", '[main 5555555] Revert "x"'),
-        _git("git revert HEAD --no-edit", '[main 6666666] Revert "y"'),
+        _git("git revert HEAD --no-edit", '[main 6666666] Revert "Revert "x""'),
         _git("git revert 7777777", ok=False),
     ]
     made, reverted = commits_and_reverts(calls)
     assert made == ("5555555", "6666666")
     assert reverted == ("1a2b3c4", "5555555")
     assert commits_and_reverts([_git("git revert HEAD")]) == ((), ())
+
+
+def test_head_is_another_commit_if_git_says_so():
+    """The subject that git names tells whether the last commit of the session is meant."""
+    made = _git("git commit -m x", "[main 1a2b3c4] x")
+    other = _git("git revert --no-edit HEAD", '[main 5555555] Revert "y"')
+    assert commits_and_reverts([made, other])[1] == ()

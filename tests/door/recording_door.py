@@ -46,11 +46,6 @@ class Recording:
     def logs(self, logs):
         return self._take("log", logs)
 
-    def langfuse_scores(self, scores):
-        usable = [score for score in scores if "traceId" in score or "sessionId" in score]
-        self._take("score", usable)
-        return len(scores) - len(usable)
-
     def note(self, kind, body):
         self._take(kind, [body.decode(errors="replace")])
 
@@ -88,7 +83,7 @@ def main() -> None:
     def quiet(body: bytes) -> None:
         recording.note("hook", body)
 
-    intake = Intake(recording, {"tester": tester, "quiet": quiet})
+    intake = Intake(recording, {"tester": tester, "quiet": quiet}, recording.close)
     protocol = Impatient if "impatient" in sys.argv[3:] else BoundedProtocol
     serve(socket.socket(fileno=descriptor), settings.http, intake, protocol)
 

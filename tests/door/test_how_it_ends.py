@@ -85,7 +85,7 @@ class _Nobody:
     def spans(self, spans):
         pytest.fail("nothing usable was posted")
 
-    logs = langfuse_scores = spans
+    logs = spans
 
     def close(self):
         """Nothing."""
@@ -95,4 +95,4 @@ def test_no_usable_span_is_no_call():
     """A slice of spans without ids is not handed on."""
     receiver = _Nobody()
     assert take_spans(receiver, iter([None, None])) == 2
-    Intake(receiver, {}).close()
+    Intake(receiver, {}, receiver.close).close()

@@ -176,17 +176,30 @@ def test_langfuse_paths(http, lasting_door):
     assert http.post(path, content=compressed, headers=headers).status_code == 200
     assert len(taken_since(lasting_door, "span", before)) == 1
 
-    before = len(lasting_door.taken("score"))
+    before = len(lasting_door.taken("log"))
     one = SCORE | {"id": "s-1", "traceId": f"{7:032x}", "timestamp": "2026-11-22T04:00:00.000Z"}
     answer = http.post("/api/public/scores", json=one)
     assert (answer.status_code, answer.json()) == (200, {"id": "s-1"})
     label = {"name": "verdict", "value": "fail", "sessionId": "of-a-session", "metadata": {"a": 1}}
     answer = http.post("/api/public/scores", json=[one, label])
     assert (answer.status_code, answer.json()) == (202, {"message": "Accepted"})
-    answer = http.post("/api/public/scores", json=[SCORE, label])
+    nowhere = SCORE | {"traceId": "not-a-trace"}
+    answer = http.post("/api/public/scores", json=[SCORE, nowhere, label])
     assert answer.status_code == 207
-    assert (answer.json()["accepted"], answer.json()["rejected"]) == (1, 1)
-    assert taken_since(lasting_door, "score", before) == [one, one, label, label]
+    assert (answer.json()["accepted"], answer.json()["rejected"]) == (1, 2)
+    first, again, second, third = taken_since(lasting_door, "log", before)
+    assert (first, second) == (again, third)
+    assert (first["event_name"], first["trace_id"]) == ("gen_ai.evaluation.result", f"{7:032x}")
+    assert (first["at_ns"], first["scope"]) == (1795320000 * 10**9, "langfuse")
+    assert first["attributes"] == {
+        "gen_ai.evaluation.name": "correct",
+        "gen_ai.evaluation.score.value": 1.0,
+        "gen_ai.evaluation.score.label": "pass",
+        "gen_ai.evaluation.explanation": "as expected",
+        "langfuse.score.id": "s-1",
+    }
+    assert second["attributes"]["gen_ai.evaluation.score.label"] == "fail"
+    assert second["attributes"]["session.id"] == "of-a-session"
 
 
 @pytest.mark.parametrize(

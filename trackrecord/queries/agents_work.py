@@ -15,9 +15,11 @@ from trackrecord.wire.outcome import Outcome
 from .lessons import KnownLesson, list_lessons
 from .runs import failed, list_runs
 
-# Kinds of evidence, as the capture names them.
-UNCHECKED: Final = ("no check", "check before the last edit")
+# Kinds of evidence that tell how a run ended, as the capture names them.
+NO_CHECK: Final = "no check"
+EARLY_CHECK: Final = "check before the last edit"
 INTERRUPTED: Final = "interrupted"
+_ENDS: Final = (NO_CHECK, EARLY_CHECK, INTERRUPTED)
 _MOST_TOOLS: Final = 5
 _FEWEST_FAILURES: Final = 2
 _MOST_PROCEDURES: Final = 5
@@ -35,15 +37,15 @@ class FailingTool:
         failures: how many of its calls failed.
         calls: how many there were.
         runs: in how many runs it failed.
-        then_worked: the tools that worked directly after it had failed, the most frequent first,
-            each with how often.
+        worked_after: where it failed first and succeeded later in the same run: the calls that
+            came directly before the success, the most frequent first, each with its runs.
     """
 
     tool: str
     failures: int
     calls: int
     runs: int
-    then_worked: tuple[tuple[str, int], ...] = ()
+    worked_after: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ class ProjectWork:
         successes: runs that reached their goal.
         failures: runs that did not.
         undecided: runs of which nobody knows.
-        unchecked: runs that changed something and ended without a check after it.
-        interrupted: runs that the person interrupted.
+        ends: the number of runs by kinds of evidence that tell how they ended: without a check,
+            with one before the last edit only, interrupted.
         failing: the tools that fail most, the most frequent first.
         procedures: the procedures that succeed, the best first.
         lessons: what else the calls teach, the strongest first.
@@ -85,8 +87,7 @@ class ProjectWork:
     successes: int
     failures: int
     undecided: int
-    unchecked: int
-    interrupted: int
+    ends: dict[str, int]
     failing: tuple[FailingTool, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     lessons: tuple[KnownLesson, ...] = ()
@@ -105,15 +106,14 @@ class ProjectWork:
             "successes": self.successes,
             "failures": self.failures,
             "undecided": self.undecided,
-            "unchecked": self.unchecked,
-            "interrupted": self.interrupted,
+            "ends": self.ends,
             "failing": [
                 {
                     "tool": each.tool,
                     "failures": each.failures,
                     "calls": each.calls,
                     "runs": each.runs,
-                    "then_worked": dict(each.then_worked),
+                    "worked_after": dict(each.worked_after),
                 }
                 for each in self.failing
             ],
@@ -149,8 +149,7 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
         successes=tally.verdicts[True],
         failures=tally.verdicts[False],
         undecided=tally.verdicts[None],
-        unchecked=tally.unchecked,
-        interrupted=tally.interrupted,
+        ends={kind: tally.ends[kind] for kind in _ENDS if tally.ends[kind]},
         failing=tally.failing(),
         procedures=_procedures(connection, project),
         lessons=tuple(known for known in lessons if known.lesson.kind not in _TOLD)[:_MOST_LESSONS],
@@ -161,37 +160,36 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
 class _Tally:
     sources: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[bool | None] = field(default_factory=Counter)
-    unchecked: int = 0
-    interrupted: int = 0
+    ends: Counter[str] = field(default_factory=Counter)
     _calls: Counter[str] = field(default_factory=Counter)
     _failures: Counter[str] = field(default_factory=Counter)
     _runs: Counter[str] = field(default_factory=Counter)
-    _then: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    _after: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, outcome: Outcome) -> None:
         """Count one run."""
         self.sources[outcome.source or "unknown"] += 1
         self.verdicts[outcome.success] += 1
-        grounds = {ground.kind for ground in outcome.grounds or ()}
-        self.unchecked += not grounds.isdisjoint(UNCHECKED)
-        self.interrupted += INTERRUPTED in grounds
+        self.ends.update({ground.kind for ground in outcome.grounds or ()})
         self._add_calls(outcome)
 
     def _add_calls(self, outcome: Outcome) -> None:
+        broken: set[str] = set()
+        mended: dict[str, str] = {}
         before = ""
-        failing = set()
         for call in outcome.tool_graph or ():
             tool = call.tool or "unknown"
             self._calls[tool] += 1
             if failed(call):
                 self._failures[tool] += 1
-                failing.add(tool)
-                before = tool
-                continue
-            if before and call.ok and tool != before:
-                self._then[before][tool] += 1
-            before = ""
-        self._runs.update(failing)
+                broken.add(tool)
+                mended.pop(tool, None)
+            elif call.ok and tool in broken and before not in ("", tool):
+                mended.setdefault(tool, before)
+            before = tool
+        self._runs.update(broken)
+        for tool, mender in mended.items():
+            self._after[tool][mender] += 1
 
     def failing(self) -> tuple[FailingTool, ...]:
         """Return the tools that fail most often."""
@@ -202,7 +200,7 @@ class _Tally:
                 failures,
                 self._calls[tool],
                 self._runs[tool],
-                tuple(self._then[tool].most_common(2)),
+                tuple(self._after[tool].most_common(2)),
             )
             for tool, failures in most[:_MOST_TOOLS]
             if failures >= _FEWEST_FAILURES

@@ -32,7 +32,7 @@ def reverted_by(run: AgentRun, fields: dict[str, Any], state: CaptureState) -> l
     HEAD stands for the commit that an earlier run of the same session made last, if one did.
     """
     commits = [commit.lower() for commit in run.reverts]
-    if reverts_an_earlier_head(run.calls):
+    if not commits and reverts_an_earlier_head(run.calls):
         source = fields.get("source") or run.agent
         head = state.last_made(source, run.session, fields["project"], run.started_at)
         commits += [head] if head else []

@@ -1,9 +1,11 @@
 """The buffer of traces, put together from the settings."""
 
+import sqlite3
 from functools import partial
 from pathlib import Path
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import StoreUnfit
 from trackrecord_producers.publisher import Publisher
 
 from ..history.sink import SpoolingSink
@@ -17,17 +19,22 @@ def traces_of(settings: DaemonSettings) -> TraceBuffer:
 
     Raises:
         OSError: the home cannot be written.
-        sqlite3.Error: the file with the traces cannot be opened.
+        StoreUnfit: the file with the traces cannot be used.
     """
+    path = traces_file(settings.home)
     publisher = Publisher(lambda: settings)
-    return TraceBuffer(
-        traces_file(settings.home),
-        partial(outcome_of, rules=settings.capture),
-        SpoolingSink(publisher),
-        rules=settings.traces,
-        turn_of=turn_of,
-        on_close=publisher.close,
-    )
+    try:
+        return TraceBuffer(
+            path,
+            partial(outcome_of, rules=settings.capture),
+            SpoolingSink(publisher),
+            rules=settings.traces,
+            turn_of=turn_of,
+            on_close=publisher.close,
+        )
+    except sqlite3.Error as error:
+        message = f"{path} cannot be used ({error}); move it away to begin a new one"
+        raise StoreUnfit(message) from None
 
 
 def traces_file(home: Path) -> Path:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--wait", is_flag=True, help="Wait until the outcomes are learnt; sessions always are."
 )
 @click.option(
-    "--again", is_flag=True, help="Read sessions from their start, also where nothing is new."
+    "--again", is_flag=True, help="Import sessions from their start, also where nothing is new."
 )
 def command(
     form: str,

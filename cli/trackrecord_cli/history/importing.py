@@ -120,7 +120,7 @@ def _import(
             progress.remove_task(task)
             publication = Publication(client, settings.keys, find_known(settings))
             sink = PublicationSink(publication, max_bytes=settings.max_body_bytes)
-            _read(new, state, sink, _outcome_of(settings, wanted.project), counts, wanted, progress)
+            _read(settings, wanted, new, state, sink, counts, progress)
             sink.settle()
             published = publication.published
             _learn(settings, client, sink, published, progress)
@@ -128,22 +128,24 @@ def _import(
 
 
 def _read(
+    settings: Settings,
+    wanted: Wanted,
     new: Found,
     state: CaptureState,
     sink: PublicationSink,
-    outcome_of: OutcomeOf,
     counts: Counts,
-    wanted: Wanted,
     progress: Progress,
 ) -> None:
     from trackrecord_capture.history.reading import Reading, read_and_publish
 
+    outcome_of = _outcome_of(settings, wanted.project)
     bar = progress.add_task("reading", total=sum(log.size for _, log in new))
     done = 0
     for source, log in new:
         progress.update(bar, description=f"reading {source.name}")
         reading = Reading(
             outcome_of=outcome_of,
+            with_automated=settings.capture.programs,
             everything=wanted.again,
             progress=partial(_show, progress, bar, done),
         )
@@ -202,17 +204,26 @@ def _print(counts: Counts, published: Published | None, works: Sequence[ProjectW
 
 
 def _summary(counts: Counts, published: Published | None) -> str:
-    known = published.known if published is not None and published.known is not None else 0
+    from trackrecord.queries.status import counted
+
     if not counts.logs:
-        return f"nothing new in {counts.unchanged} logs"
-    told = f"{counts.runs} runs read from {counts.logs} logs, {known} of them known already"
+        return f"nothing new in {counted(counts.unchanged, 'log')}"
+    told = f"{counted(counts.runs, 'run')} read from {counted(counts.logs, 'log')}"
+    if known := _known(counts, published):
+        told += f", {known} of them known already"
     if counts.unchanged:
-        told += f"; nothing new in {counts.unchanged} logs"
+        told += f"; nothing new in {counted(counts.unchanged, 'log')}"
     if counts.amended:
-        told += f"; {counts.amended} amended, because their commits were reverted"
+        told += f"; {counts.amended} amended, because a commit was reverted"
     if counts.left_out:
-        told += f"; {counts.left_out} left out"
+        told += f"; {counted(counts.left_out, 'run')} of programs left out"
     return told
+
+
+def _known(counts: Counts, published: Published | None) -> int:
+    """Return how many of the runs were on record; each amendment concerns one that was."""
+    known = published.known if published is not None else None
+    return max(0, (known or 0) - counts.amended)
 
 
 def _document(
@@ -222,7 +233,7 @@ def _document(
         "logs": counts.logs,
         "unchanged": counts.unchanged,
         "runs": counts.runs,
-        "known": published.known if published is not None else 0,
+        "known": _known(counts, published),
         "amended": counts.amended,
         "left_out": counts.left_out,
         "refused": counts.refused,

@@ -18,9 +18,15 @@ if TYPE_CHECKING:
     from trackrecord.queries.agents_work import FailingTool, Procedure, ProjectWork
 
 _MOST_FACTS: Final = 5
+_MOST_ENDS: Final = 8
 _MOST_LESSONS: Final = 4
 _NAME_CHARS: Final = 60
 _ID_CHARS: Final = 14
+_ENDED: Final = {
+    "no check": "changed files and ended without a check",
+    "check before the last edit": "ended with a check that came before the last edit",
+    "interrupted": "had to be interrupted",
+}
 
 
 class Fact(NamedTuple):
@@ -47,7 +53,7 @@ def print_page(works: Sequence[ProjectWork]) -> None:
         ("What fails most, and what then worked", _failing(works), _MOST_FACTS),
         ("What else the calls teach", _lessons(works), _MOST_LESSONS),
         ("Procedures that succeed", _procedures(works), _MOST_FACTS),
-        ("How the work ends", _ends(works), _MOST_FACTS),
+        ("How the work ends", _ends(works), _MOST_ENDS),
     ):
         shown = sorted(facts, key=lambda fact: -fact.weight)[:most]
         if shown:
@@ -80,17 +86,17 @@ def _failing(works: Sequence[ProjectWork]) -> Iterator[Fact]:
         for tool in work.failing:
             says = (
                 f"{_name(work.project)}: {_name(tool.tool)} failed in {tool.failures} of "
-                f"{_counted(tool.calls, 'call')}, in {_counted(tool.runs, 'run')}{_then(tool)}"
+                f"{_counted(tool.calls, 'call')}, in {_counted(tool.runs, 'run')}{_mended(tool)}"
             )
             command = _command("runs list", work.project, "--tool", tool.tool, "--failed")
             yield Fact(says, command, tool.failures)
 
 
-def _then(tool: FailingTool) -> str:
-    if not tool.then_worked:
+def _mended(tool: FailingTool) -> str:
+    if not tool.worked_after:
         return ""
-    worked = ", ".join(f"{_name(name)} ({count}x)" for name, count in tool.then_worked)
-    return f"; what then worked: {worked}"
+    after = ", ".join(f"{_name(name)} ({count})" for name, count in tool.worked_after)
+    return f"; it worked after {after}"
 
 
 def _lessons(works: Sequence[ProjectWork]) -> Iterator[Fact]:
@@ -120,19 +126,14 @@ def _ends(works: Sequence[ProjectWork]) -> Iterator[Fact]:
         name = _name(work.project)
         says = (
             f"{name}: of {_counted(work.runs, 'run')}, {work.successes} succeeded, "
-            f"{work.failures} failed, of {work.undecided} nobody knows"
+            f"{work.failures} failed, {work.undecided} ended without a verdict"
         )
         yield Fact(says, _command("runs list", work.project), work.runs)
-        if work.unchecked:
-            says = (
-                f"{name}: {_share(work.unchecked, work.runs)} ended without a check of the change"
+        for place, (kind, count) in enumerate(work.ends.items(), start=1):
+            says = f"{name}: {_share(count, work.runs)} {_ENDED[kind]}"
+            yield Fact(
+                says, _command("runs list", work.project, "--ground", kind), work.runs - place / 10
             )
-            command = _command("runs list", work.project, "--ground", "no check")
-            yield Fact(says, command, work.runs - 0.1)
-        if work.interrupted:
-            says = f"{name}: {_share(work.interrupted, work.runs)} had to be interrupted"
-            command = _command("runs list", work.project, "--ground", "interrupted")
-            yield Fact(says, command, work.runs - 0.2)
 
 
 def _share(part: int, whole: int) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import IO, NoReturn
 
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
 from trackrecord.settings import Settings
@@ -43,7 +44,7 @@ def servers_for(settings: Settings) -> Iterator[bool]:
     configure_logs("error")
     make_private_folder(settings.home)
     with ExitStack() as stack:
-        log = stack.enter_context((settings.home / _LOG).open("wb"))
+        log = stack.enter_context(_open_log(settings))
         _interrupt_on_sigterm(stack)
         try:
             daemon = Daemon(settings, log=log)
@@ -54,6 +55,11 @@ def servers_for(settings: Settings) -> Iterator[bool]:
             return
         stack.callback(_stop_undisturbed, daemon.stop)
         yield True
+
+
+def _open_log(settings: Settings) -> IO[bytes]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    return os.fdopen(os.open(settings.home / _LOG, flags, 0o600), "wb")
 
 
 def _answers(settings: Settings) -> bool:
