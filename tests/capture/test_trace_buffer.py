@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from telling import TRACE, log, span
+from telling import TRACE, agent_span, call_span, log, span
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.trace_rules import TraceRules
@@ -77,17 +77,11 @@ def story(tmp_path):
 
 
 def root_span(**options):
-    told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "fixer"}
-    return span("invoke_agent fixer", told, **{"lasts": 30, **options})
+    return agent_span(**options)
 
 
 def call_of(root, number, **options):
-    told = {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": f"tool_{number}",
-        "gen_ai.tool.call.result": "done",
-    }
-    return span("execute_tool", told, under=root, at=number, **options)
+    return call_span(root, f"tool_{number}", at=number, **options)
 
 
 def tools(outcome):
@@ -324,6 +318,20 @@ def test_a_score_of_a_session_is_the_verdict_on_its_only_run(story):
         story.after(4)
         story.buffer.logs([score("pass", at=number, **told)])
         assert len(story.after(1)) == (1 if number == 1 else 0)
+
+
+def test_the_next_prompt_of_a_session_can_say_that_the_run_before_was_wrong(story):
+    """It amends that run, and no other one."""
+    prompts = ("Mend the cart", "No, that is wrong, the total is still off", "Thanks, go on")
+    for number, prompt in enumerate(prompts):
+        root = root_span(trace=f"{number + 1:032x}", at=100 * number)
+        root.attributes.update({"session.id": "s-1", "gen_ai.input.messages": prompt})
+        story.buffer.spans([root, call_of(root, 1, trace=root.trace_id)])
+        story.after(4)
+    first, second, amended, third = story.outcomes.published
+    assert amended["outcome_id"] == first["outcome_id"]
+    assert (amended["success"], amended["outcome_source"]) == (False, "heuristic")
+    assert [each["success"] for each in (first, second, third)] == [None, None, None]
 
 
 def test_scores_of_langfuse_are_known_by_their_id(story):
