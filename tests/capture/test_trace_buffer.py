@@ -1,5 +1,6 @@
 """Traces are buffered until they are whole, survive a sudden end, and are bounded."""
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -369,6 +370,17 @@ def test_log_records_of_programs_are_counted_and_not_kept(story):
     """Only events that tell of an agent's run are taken."""
     story.buffer.logs([log("", body="GET / 200"), log("deployed")])
     assert story.counts() == {"log records that tell nothing of a run": 2}
+
+
+def test_doctor_tells_what_waits_and_what_did_not_become_an_outcome(story):
+    """By reason, from another process, while the file is open."""
+    story.buffer.logs([log("deployed")])
+    story.buffer.spans([root_span(trace="1" * 32, under="00000000000000aa")])
+    doctor = [sys.executable, "-m", "trackrecord_cli", "doctor"]
+    environment = os.environ | {"TRACKRECORD_HOME": str(story.path.parent)}
+    printed = subprocess.run(doctor, env=environment, capture_output=True, text=True, check=False)
+    assert "traces: 1 waiting for more spans" in printed.stdout
+    assert "not an outcome: 1 log records that tell nothing of a run" in printed.stdout
 
 
 def test_one_trace_that_cannot_be_read_does_not_hold_up_the_others(story):

@@ -309,6 +309,11 @@ class TracesStatus(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
 
 
+def traces_file(home: Path) -> Path:
+    """Return the file that keeps the traces."""
+    return home / "traces.db"
+
+
 def read_status(path: Path) -> TracesStatus | None:
     """Return how the buffer stands, without changing it; None if there is none that can be read."""
     if not path.is_file():
