@@ -41,6 +41,7 @@ BENCHMARKS = (
     "hook",
     "injection",
     "worker_rss",
+    "traces",
 )
 
 
