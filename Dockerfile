@@ -1,4 +1,4 @@
-# One image for the worker, beat and the command line. Redis and PostgreSQL have their own images:
+# One image for the worker, beat, the HTTP server and the command line. Redis and PostgreSQL have their own images:
 # see docker-compose.yml and docs/running.md.
 
 # The Python version that the tests run on.

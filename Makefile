@@ -9,7 +9,10 @@ PURE := tests/learning tests/candidates tests/test_outcome.py tests/test_own_str
 # The tests start hundreds of processes. Without bytecode each of them compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick check packages bench bench-learning clean
+# Where the real agents and frameworks of `make clients` are kept, outside of git.
+export TESTS_CLIENTS ?= $(CURDIR)/build/clients
+
+.PHONY: demo test quick check packages clients bench bench-learning clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -40,6 +43,10 @@ packages: $(STAMP)  ## the wheel and the sdist, as an index would take them
 	@rm -rf build/packages
 	@$(BIN)/hatchling build --directory build/packages >/dev/null
 	@$(BIN)/twine --no-color check --strict build/packages/*
+
+clients: $(STAMP)  ## real agents and frameworks, fetched by name, live and imported
+	@$(BIN)/python tests/clients/fetch.py $(TESTS_CLIENTS)
+	@$(BIN)/python -m pytest tests/clients
 
 bench: $(STAMP)  ## every figure beside its baseline, from the same run
 	@$(BIN)/python -m benchmarks

@@ -23,13 +23,18 @@ hypothesis_settings.register_profile(
 )
 hypothesis_settings.load_profile("any-machine")
 
+# Many tests start a `trackrecord up` at the same time, some before any fixture of a test runs: each
+# takes a free port for HTTP.
+_FREE_PORT = {"TRACKRECORD_HTTP__PORT": "0"}
+os.environ.update(_FREE_PORT)
+
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     for name in list(os.environ):
-        if name.startswith(ENV_PREFIX):
+        if name.startswith(ENV_PREFIX) and name not in _FREE_PORT:
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-config"))
 

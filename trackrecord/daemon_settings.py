@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
+from .capture_rules import CaptureRules
 from .embeddings.endpoint import Endpoint
 from .hook_settings import HookSettings
 from .http_settings import HttpSettings
@@ -26,6 +27,7 @@ from .learning.strategies.recogniser import MAX_CHARS
 from .rules import Rules
 from .server_urls import checked_database_url
 from .setting_values import Check, read_values
+from .trace_rules import TraceRules
 from .wire.outcome import MAX_BODY_BYTES
 
 
@@ -164,6 +166,8 @@ class DaemonSettings(AgentSettings):
     lessons: LessonRules = field(default=LessonRules())
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
+    capture: CaptureRules = field(default=CaptureRules())
+    traces: TraceRules = field(default=TraceRules())
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
 

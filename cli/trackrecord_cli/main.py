@@ -27,11 +27,13 @@ from .group import Group
 # these lines without importing any of them. A test compares them with the commands' own help.
 COMMANDS = {
     "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
+    "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
     "install": "Make coding agents report their runs by themselves.",
     "uninstall": "Remove what `trackrecord install` added, and nothing else.",
     "doctor": "Show which coding agents report, and when they did last.",
     "publish": "Publish outcomes given as JSON or JSON Lines.",
+    "run": "Run a program with the tracing of its agent framework turned on.",
     "import": "Import recorded runs as outcomes.",
     "score": "Score outcomes without publishing or recording them.",
     "projects": "List the projects on record, and how much each has learnt.",
@@ -41,6 +43,7 @@ COMMANDS = {
     "competences": "Show which tool procedures have worked, and revise them.",
     "kinds": "List the kinds of task, and how often each succeeds.",
     "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
+    "amend": "Say how a run really went, when that is known later.",
     "lessons": "Show what tool calls teach, and dismiss what does not help.",
     "memories": "Store, recall and judge short facts that agents share.",
     "errors": "Record and show the errors of tasks in flight.",

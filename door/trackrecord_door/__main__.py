@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
         settings = load_daemon_settings()
         configure_logs(settings.log_level)
         listener = socket.socket(fileno=int(arguments[0])) if arguments else listen(settings.http)
-        serve(listener, settings.http, create_intake(settings))
+        serve(listener, settings.http, create_intake(settings, listener))
     except TrackrecordError as error:
         sys.stderr.write(f"trackrecord: {error}\n")
         return 3

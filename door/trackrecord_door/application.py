@@ -20,6 +20,7 @@ from .hook_routes import HookRoutes
 from .intake import Intake
 from .langfuse_routes import LangfuseRoutes
 from .otlp_routes import OtlpRoutes
+from .posted import Posted
 
 _log = structlog.get_logger(__name__)
 
@@ -32,6 +33,7 @@ def create_app(settings: HttpSettings, intake: Intake) -> Starlette:
         intake: takes what was posted; closed when the application ends.
     """
     bodies = Bodies(settings.max_body_bytes)
+    posted = Posted(intake, bodies)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -41,8 +43,8 @@ def create_app(settings: HttpSettings, intake: Intake) -> Starlette:
     return Starlette(
         routes=[
             *health_routes.routes(),
-            *OtlpRoutes(intake, bodies, settings.max_body_bytes).routes(),
-            *LangfuseRoutes(intake, bodies, settings.max_body_bytes).routes(),
+            *OtlpRoutes(posted, bodies).routes(),
+            *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
         ],
         middleware=[Middleware(Access, settings=settings)],

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from .answers import Refused
 
 IDENTITY: Final = "identity"
-GZIP: Final = "gzip"
-_GZIP_FORMAT: Final = 16 + zlib.MAX_WBITS
+# OpenTelemetry's exporter for Python has "deflate", too, which is zlib's own format.
+_FORMATS: Final = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 # As many of the largest bodies as may be held at once, over all requests.
 _MOST_LARGEST: Final = 3
 
@@ -24,7 +24,7 @@ class Bodies:
     """
 
     def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
         self._left = _MOST_LARGEST * max_bytes
 
     @asynccontextmanager
@@ -42,8 +42,8 @@ class Bodies:
             async for chunk in request.stream():
                 taken += len(chunk)
                 self._left -= len(chunk)
-                if taken > self._max_bytes:
-                    raise too_large(self._max_bytes)
+                if taken > self.max_bytes:
+                    raise too_large(self.max_bytes)
                 if self._left < 0:
                     raise Refused(503, "too much at once; try again", {"Retry-After": "1"})
                 chunks.append(chunk)
@@ -62,12 +62,12 @@ class Bodies:
         taken = 0
         async for chunk in request.stream():
             taken += len(chunk)
-            if taken > self._max_bytes:
-                raise too_large(self._max_bytes)
+            if taken > self.max_bytes:
+                raise too_large(self.max_bytes)
 
     def _check_declared(self, request: Request) -> None:
-        if int(request.headers.get("content-length", 0)) > self._max_bytes:
-            raise too_large(self._max_bytes)
+        if int(request.headers.get("content-length", 0)) > self.max_bytes:
+            raise too_large(self.max_bytes)
 
 
 def content_encoding(request: Request) -> str:
@@ -77,9 +77,9 @@ def content_encoding(request: Request) -> str:
         Refused: in a way that is not supported.
     """
     encoding = request.headers.get("content-encoding", IDENTITY).strip().lower() or IDENTITY
-    if encoding not in (IDENTITY, GZIP):
+    if encoding != IDENTITY and encoding not in _FORMATS:
         message = "this content encoding is not supported; send gzip or none"
-        raise Refused(415, message, {"Accept-Encoding": GZIP})
+        raise Refused(415, message, {"Accept-Encoding": ", ".join(_FORMATS)})
     return encoding
 
 
@@ -95,16 +95,16 @@ def decompressed(body: bytes, encoding: str, max_bytes: int) -> bytes:
     left = max_bytes
     try:
         while body:
-            member = zlib.decompressobj(_GZIP_FORMAT)
+            member = zlib.decompressobj(_FORMATS[encoding])
             parts.append(member.decompress(body, left + 1))
             left -= len(parts[-1])
             if left < 0:
                 raise too_large(max_bytes)
             if not member.eof:
-                raise Refused(400, "the gzip body is cut off")
+                raise Refused(400, f"the {encoding} body is cut off")
             body = member.unused_data
     except zlib.error:
-        raise Refused(400, "the body is not gzip") from None
+        raise Refused(400, f"the body is not {encoding}") from None
     return b"".join(parts)
 
 

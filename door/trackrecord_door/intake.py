@@ -28,10 +28,17 @@ class Intake:
     Args:
         receiver: takes spans and log records.
         hooks: takes the hooks of each agent, by the agent's name.
+        at_the_end: closes the receiver and whatever else was opened for it and for the hooks.
     """
 
-    def __init__(self, receiver: Receiver, hooks: Mapping[str, Hook]) -> None:
+    def __init__(
+        self,
+        receiver: Receiver,
+        hooks: Mapping[str, Hook],
+        at_the_end: Callable[[], None],
+    ) -> None:
         self._receiver = receiver
+        self._at_the_end = at_the_end
         self._hooks = hooks
         self._decoding = ThreadPoolExecutor(1, "decoding")
         self._hooking = ThreadPoolExecutor(_HOOKS_AT_ONCE, "hook")
@@ -51,10 +58,10 @@ class Intake:
         return await loop.run_in_executor(self._hooking, self._hooks[agent], body)
 
     def close(self) -> None:
-        """Finish what was begun, then close the receiver."""
+        """Finish what was begun, then close everything behind it."""
         self._hooking.shutdown()
         self._decoding.shutdown()
-        self._receiver.close()
+        self._at_the_end()
 
 
 def take_spans(receiver: Receiver, spans: Iterator[Span | None]) -> int:
@@ -67,7 +74,9 @@ def take_spans(receiver: Receiver, spans: Iterator[Span | None]) -> int:
     rejected = 0
     for each in _slices(spans):
         usable = [span for span in each if span is not None]
-        rejected += len(each) - len(usable) + receiver.spans(usable)
+        rejected += len(each) - len(usable)
+        if usable:
+            rejected += receiver.spans(usable)
     return rejected
 
 

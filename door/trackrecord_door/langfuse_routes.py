@@ -13,14 +13,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from trackrecord_capture.otlp.ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
-from trackrecord_capture.otlp.receiver import Full, Receiver
+from trackrecord_capture.otlp.receiver import Receiver
 from trackrecord_capture.otlp.span import Attributes, LogRecord
 
 from .answers import JSON, Refused, as_json, media_type
-from .bodies import Bodies, content_encoding, decompressed
-from .intake import Intake, take_logs
+from .intake import take_logs
+from .posted import Posted
 
 _EVENT: Final = "gen_ai.evaluation.result"
+_SESSION: Final = "session.id"
 _NS: Final = 10**9
 
 
@@ -40,15 +41,11 @@ class LangfuseRoutes:
     """The route of Langfuse's scores.
 
     Args:
-        intake: takes what was posted.
-        bodies: reads what was posted.
-        max_bytes: the largest size of a body.
+        posted: reads what was posted, and has it taken.
     """
 
-    def __init__(self, intake: Intake, bodies: Bodies, max_bytes: int) -> None:
-        self._intake = intake
-        self._bodies = bodies
-        self._max_bytes = max_bytes
+    def __init__(self, posted: Posted) -> None:
+        self._posted = posted
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -57,37 +54,33 @@ class LangfuseRoutes:
     async def _scores(self, request: Request) -> Response:
         if media_type(request) != JSON:
             raise Refused(415, f"send {JSON}")
-        compression = content_encoding(request)
-        async with self._bodies.of(request) as body:
-
-            def run(receiver: Receiver) -> Response:
-                return _taken(receiver, decompressed(body, compression, self._max_bytes))
-
-            try:
-                return await self._intake.decode(run)
-            except Full as error:
-                wait = {"Retry-After": str(error.retry_after_s)}
-                raise Refused(503, "nothing more can be taken now", wait) from None
+        return await self._posted.take(request, _taken)
 
 
 def _taken(receiver: Receiver, body: bytes) -> Response:
     """Take one score or a list of them, and answer as Langfuse does."""
+    given = _decoded(body)
+    scores = given if isinstance(given, list) else [given]
+    events = map(_event, scores)
+    usable = [event for event in events if event.trace_id or _SESSION in event.attributes]
+    rejected = len(scores) - len(usable) + take_logs(receiver, iter(usable))
+    if isinstance(given, _Score):
+        return as_json({"id": given.id or ""})
+    if not rejected:
+        return as_json({"message": "Accepted"}, 202)
+    errors = [{"message": "the score names neither a trace nor a session"}] * rejected
+    counts = {"accepted": len(scores) - rejected, "rejected": rejected, "errors": errors}
+    return as_json(counts, 207)
+
+
+def _decoded(body: bytes) -> _Score | list[_Score]:
     try:
-        given = msgspec.json.decode(body, type=_Score | list[_Score])
+        return msgspec.json.decode(body, type=_Score | list[_Score])
     except msgspec.ValidationError as error:
         message = f"the body is not a score or a list of scores: {error}"
         raise Refused(400, message) from None
     except (ValueError, RecursionError):
         raise Refused(400, "the body is not JSON in UTF-8") from None
-    scores = given if isinstance(given, list) else [given]
-    rejected = take_logs(receiver, map(_event, scores))
-    if isinstance(given, _Score):
-        return as_json({"id": given.id or ""})
-    if not rejected:
-        return as_json({"message": "Accepted"}, 202)
-    errors = [{"message": "a score could not be used"}] * rejected
-    counts = {"accepted": len(scores) - rejected, "rejected": rejected, "errors": errors}
-    return as_json(counts, 207)
 
 
 def _event(score: _Score) -> LogRecord:
@@ -97,12 +90,12 @@ def _event(score: _Score) -> LogRecord:
     if score.comment:
         attributes["gen_ai.evaluation.explanation"] = score.comment
     if score.session_id:
-        attributes["session.id"] = score.session_id
+        attributes[_SESSION] = score.session_id
     if score.id:
         attributes["langfuse.score.id"] = score.id
     return LogRecord(
         at_ns=int(score.timestamp.timestamp() * _NS) if score.timestamp is not None else 0,
-        trace_id=usable_id(score.trace_id or "", TRACE_ID_DIGITS),
+        trace_id=usable_id((score.trace_id or "").replace("-", ""), TRACE_ID_DIGITS),
         span_id=usable_id(score.observation_id or "", SPAN_ID_DIGITS),
         event_name=_EVENT,
         body=None,

@@ -11,12 +11,11 @@ from trackrecord.http_settings import HttpSettings
 _BACKLOG = 1024
 
 
-def listen(settings: HttpSettings) -> socket.socket:
-    """Return a socket that listens on the configured address.
+def check_access(settings: HttpSettings) -> None:
+    """Check that only those can reach the server who may.
 
     Raises:
         SettingsError: other machines can reach the address, and no token is set.
-        AddressUnusable: the address is taken or is not one of this machine's.
     """
     if settings.token is None and not is_loopback(settings.host):
         message = (
@@ -24,6 +23,16 @@ def listen(settings: HttpSettings) -> socket.socket:
             "set TRACKRECORD_HTTP__TOKEN, or listen on 127.0.0.1"
         )
         raise SettingsError(message)
+
+
+def listen(settings: HttpSettings) -> socket.socket:
+    """Return a socket that listens on the configured address.
+
+    Raises:
+        SettingsError: as `check_access`.
+        AddressUnusable: the address is taken or is not one of this machine's.
+    """
+    check_access(settings)
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
         family, _, _, _, address = found[0]
@@ -34,7 +43,7 @@ def listen(settings: HttpSettings) -> socket.socket:
         reason = os.strerror(number) if number > 0 else error.strerror
         message = (
             f"port {settings.port} of {settings.host} cannot be used for HTTP ({reason}): "
-            "set another TRACKRECORD_HTTP__PORT"
+            "set another TRACKRECORD_HTTP__PORT or TRACKRECORD_HTTP__HOST"
         )
         raise AddressUnusable(message) from None
 
@@ -52,8 +61,22 @@ def is_loopback(host: str) -> bool:
 
 def url_of(listener: socket.socket) -> str:
     """Return the URL under which a listening socket is reached from this machine."""
-    host, port = listener.getsockname()[:2]
-    address = ip_address(host)
-    if address.is_unspecified:
-        host = "::1" if address.version == 6 else "127.0.0.1"
+    host, port = reached_at(listener)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def reached_at(listener: socket.socket) -> tuple[str, int]:
+    """Return the host and the port under which a socket is reached from this machine."""
+    host, port = listener.getsockname()[:2]
+    return reached(host), port
+
+
+def reached(host: str) -> str:
+    """Return the host under which this machine reaches what listens on one."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if not address.is_unspecified:
+        return host
+    return "::1" if address.version == 6 else "127.0.0.1"

@@ -10,12 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from trackrecord_capture.otlp.decoding import Encoding, Malformed, decode_logs, decode_spans
-from trackrecord_capture.otlp.receiver import Full, Receiver
+from trackrecord_capture.otlp.decoding import Encoding, decode_logs, decode_spans
+from trackrecord_capture.otlp.receiver import Receiver
 
 from .answers import JSON, PROTOBUF, Refused, accepted, media_type
-from .bodies import Bodies, content_encoding, decompressed
-from .intake import Intake, take_logs, take_spans
+from .bodies import Bodies
+from .intake import take_logs, take_spans
+from .posted import Posted
 
 _ENCODINGS: Final[dict[str, Encoding]] = {PROTOBUF: "protobuf", JSON: "json"}
 _WHY_REJECTED: Final = "without a valid trace id and span id, or not usable"
@@ -27,15 +28,13 @@ class OtlpRoutes:
     """The routes of OTLP.
 
     Args:
-        intake: takes what was posted.
-        bodies: reads what was posted.
-        max_bytes: the largest size of a body.
+        posted: reads what was posted, and has it taken.
+        bodies: reads what is ignored.
     """
 
-    def __init__(self, intake: Intake, bodies: Bodies, max_bytes: int) -> None:
-        self._intake = intake
+    def __init__(self, posted: Posted, bodies: Bodies) -> None:
+        self._posted = posted
         self._bodies = bodies
-        self._max_bytes = max_bytes
 
     def routes(self) -> list[Route]:
         """Return the routes, Langfuse's path for traces included."""
@@ -70,21 +69,11 @@ class OtlpRoutes:
         return accepted(request, nothing, {})
 
     async def _take(self, request: Request, work: Work) -> int:
-        """Read, decode and hand on a request's body; return how many items were rejected."""
+        """Have a request's body taken; return how many items were rejected."""
         encoding = _encoding_of(request)
-        compression = content_encoding(request)
-        async with self._bodies.of(request) as body:
-
-            def run(receiver: Receiver) -> int:
-                return work(receiver, decompressed(body, compression, self._max_bytes), encoding)
-
-            try:
-                return await self._intake.decode(run)
-            except Malformed as error:
-                raise Refused(400, str(error)) from None
-            except Full as error:
-                wait = {"Retry-After": str(error.retry_after_s)}
-                raise Refused(503, "nothing more can be taken now", wait) from None
+        return await self._posted.take(
+            request, lambda receiver, body: work(receiver, body, encoding)
+        )
 
 
 def _spans_of(receiver: Receiver, body: bytes, encoding: Encoding) -> int:

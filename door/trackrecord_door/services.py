@@ -1,37 +1,55 @@
 """The parts that the front door hands requests on to, built once in its process."""
 
-import structlog
+import fcntl
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, TextIO
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord_capture.otlp.span import LogRecord, Span
+from trackrecord.errors import AlreadyRunning
+from trackrecord.folders import make_private_folder, open_private
+from trackrecord_capture.agents.door_address import DoorAddress
+from trackrecord_capture.live.opening import live_of
+from trackrecord_capture.otlp.opening import traces_of
 
 from .intake import Intake
+from .listening import reached_at
 
-_log = structlog.get_logger(__name__)
-
-
-class Counting:
-    """A receiver that counts what comes, and keeps nothing of it."""
-
-    def __init__(self) -> None:
-        self._spans = 0
-        self._logs = 0
-
-    def spans(self, spans: list[Span]) -> int:
-        """Count spans."""
-        self._spans += len(spans)
-        return 0
-
-    def logs(self, logs: list[LogRecord]) -> int:
-        """Count log records."""
-        self._logs += len(logs)
-        return 0
-
-    def close(self) -> None:
-        """Log the counts."""
-        _log.info("received", spans=self._spans, logs=self._logs)
+_LOCK: Final = "http.lock"
 
 
-def create_intake(_settings: DaemonSettings) -> Intake:
-    """Build what takes requests."""
-    return Intake(Counting(), {})
+def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
+    """Build and start what takes requests; hooks are told where the front door is.
+
+    Raises:
+        AlreadyRunning: another process serves HTTP in this home.
+        StoreUnfit: the buffer of traces cannot be used.
+        OSError: the home cannot be written.
+    """
+    with ExitStack() as opened:
+        opened.enter_context(_take_home(settings.home))
+        traces = traces_of(settings)
+        opened.callback(traces.close)
+        traces.start()
+        live = live_of(settings)
+        live.start(DoorAddress(*reached_at(listener), settings.http.token or ""))
+        opened.callback(live.stop)
+        return Intake(traces, live.hooks, opened.pop_all().close)
+
+
+def _take_home(home: Path) -> TextIO:
+    """Lock a home for this process: one at a time may write the buffer of traces.
+
+    Raises:
+        AlreadyRunning: another process holds it.
+    """
+    make_private_folder(home)
+    lock = open_private(home / _LOCK)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        message = f"another process serves HTTP in {home}; stop it first"
+        raise AlreadyRunning(message) from None
+    return lock

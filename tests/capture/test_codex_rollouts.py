@@ -156,6 +156,54 @@ def test_a_command_that_goes_on(write):
     ]
 
 
+def script(call_id, text="text(await tools.exec_command({cmd: 'pytest -q'}));"):
+    named = {"name": "exec", "namespace": "functions"}
+    return item("custom_tool_call", call_id=call_id, input=text, **named)
+
+
+def test_code_mode(write):
+    """The calls that a script made stand for the script; one that made none stands for itself."""
+    command = {"type": "CommandExecution", "command": ["/bin/bash", "-lc", "pytest -q"]}
+    changes = {"/src/shop/cart.py": {"type": "add", "content": "x"}}
+    path = write(
+        *START,
+        script("call_1"),
+        completed(id="exec-1", exit_code=1, status="failed", **command),
+        completed(type="FileChange", id="exec-2", changes=changes, status="completed"),
+        item("function_call", name="wait", namespace="functions", arguments="{}", call_id="call_2"),
+        completed(id="exec-3", exit_code=0, status="completed", **command),
+        item("custom_tool_call_output", call_id="call_1", output="Script completed"),
+        script("call_4", "1 +"),
+        item("custom_tool_call_output", call_id="call_4", output="SyntaxError"),
+        END,
+    )
+    (run,) = runs(path)
+    assert [(call.tool, call.command, call.edits, call.ok) for call in run.calls] == [
+        ("exec_command", "pytest -q", (), False),
+        ("apply_patch", "", ("/src/shop/cart.py",), True),
+        ("exec_command", "pytest -q", (), True),
+        ("exec", "", (), None),
+    ]
+
+
+def test_a_command_that_was_interrupted(write):
+    """Nobody knows how a command would have ended that was ended with its turn."""
+    command = {"type": "CommandExecution", "command": ["/bin/bash", "-lc", "sleep 60"]}
+    path = write(
+        *START,
+        called("sleep 50"),
+        answered("Wall time: 1.1 seconds\naborted by user"),
+        script("call_2"),
+        event("turn_aborted", turn_id=TURN, reason="interrupted"),
+        completed(id="exec-1", exit_code=-1, status="failed", **command),
+    )
+    (run,) = runs(path)
+    assert [(call.command, call.ok) for call in run.calls] == [
+        ("sleep 50", None),
+        ("sleep 60", None),
+    ]
+
+
 def test_the_shells_of_older_versions(write):
     """Commands of the older shell tools are found, and their exit codes in the older event."""
     arguments = json.dumps({"command": ["bash", "-lc", "go test ./..."], "workdir": "/src/api"})

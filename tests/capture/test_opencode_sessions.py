@@ -170,9 +170,10 @@ def test_a_call_that_the_person_refused(store):
         tool("bash", {"command": "rm -r x"}, "error", error=refused),
         tool("bash", {"command": "sleep 9"}, "error", error="Tool execution aborted"),
         tool("read", {"filePath": "/x"}, "error", error="File not found: /x"),
+        ran("sleep 8", None, "1\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"),
     )
     (run,) = runs(store.path)
-    assert [call.ok for call in run.calls] == [None, None, False]
+    assert [call.ok for call in run.calls] == [None, None, False, None]
     assert [(sign.kind, sign.call) for sign in run.signs] == [(Seen.REJECTED, 0)]
 
 

@@ -14,6 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
 from trackrecord_capture.otlp.decoding import Malformed, decode_logs, decode_spans
+from trackrecord_capture.otlp.density import messages_in
 from trackrecord_capture.otlp.span import LogRecord, Span
 
 TRACE = "5b8efff798038103d269b633813fc60c"
@@ -149,6 +150,69 @@ def test_protobuf_and_json_give_the_same_spans(request):
         if decoded is not None:
             assert decoded.trace_id == span.trace_id.hex()
             assert decoded.start_ns == span.start_time_unix_nano
+
+
+def _messages_below(message) -> int:
+    held = 0
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            repeated = value if field.is_repeated else [value]
+            held += sum(1 + _messages_below(each) for each in repeated)
+    return held
+
+
+@given(trace_requests() | logs_requests())
+def test_messages_are_counted_before_they_are_parsed(request):
+    """The count from the wire is that of the parsed message; damage cannot make it fail."""
+    body = request.SerializeToString()
+    assert messages_in(body, request.DESCRIPTOR) == _messages_below(request)
+    for damaged in (body[:-1], body[1:], bytes(reversed(body))):
+        assert messages_in(damaged, request.DESCRIPTOR) >= 0
+
+
+def _sized(tag: int, content: bytes) -> bytes:
+    size, length = len(content), b""
+    while size >= 128:
+        length += bytes([size & 127 | 128])
+        size >>= 7
+    return bytes([tag]) + length + bytes([size]) + content
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x0a\x00" * 5_000_000,
+        _sized(0x0A, _sized(0x12, b"\x12\x00" * 5_000_000)),
+        _sized(0x0A, _sized(0x12, _sized(0x12, b"\x5a\x00" * 5_000_000))),
+    ],
+)
+def test_a_dense_protobuf_body(body):
+    """Millions of empty messages would take gigabytes: they are refused unparsed."""
+    with pytest.raises(Malformed, match="smaller batches"):
+        decode_spans(body, "protobuf")
+
+
+def test_a_dense_json_body():
+    """Millions of empty objects, likewise."""
+    body = b'{"resourceSpans":[' + b"{}," * 5_000_000 + b"{}]}"
+    with pytest.raises(Malformed, match="smaller batches"):
+        decode_spans(body, "json")
+
+
+def test_a_large_body_of_usual_spans():
+    """A body of the largest size is decoded if it holds what spans usually hold."""
+    request = ExportTraceServiceRequest()
+    scoped = request.resource_spans.add().scope_spans.add()
+    for number in range(1, 15_001):
+        span = scoped.spans.add(
+            trace_id=b"t" * 16, span_id=number.to_bytes(8, "big"), name="a tool"
+        )
+        for place in range(12):
+            attribute = span.attributes.add(key=f"gen_ai.attribute.{place}")
+            attribute.value.string_value = "what it says " * 5
+    body = request.SerializeToString()
+    assert len(body) > 15 * 1024 * 1024
+    assert sum(1 for span in decode_spans(body, "protobuf") if span is not None) == 15_000
 
 
 @given(logs_requests())

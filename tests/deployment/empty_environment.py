@@ -46,7 +46,9 @@ class EmptyEnvironment:
 
     def variables(self, home: Path, **settings: str) -> dict[str, str]:
         """Return the variables of its processes: no program is found but its own."""
-        variables = environment_of({"TRACKRECORD_HOME": str(home), **settings})
+        variables = environment_of(
+            {"TRACKRECORD_HOME": str(home), "TRACKRECORD_HTTP__PORT": "0", **settings}
+        )
         variables.pop("PYTHONPATH", None)
         return variables | {"PATH": str(self.folder / "bin")}
 

@@ -7,13 +7,20 @@ import sys
 import pytest
 from compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
 
+from trackrecord.errors import SettingsError
 from trackrecord.settings import ENV_PREFIX, Settings, load_settings
+from trackrecord_cli.commands.up_ import HTTP_MODULE
+from trackrecord_door.listening import check_access
 from trackrecord_worker.daemon import beat_command, worker_command
 from trackrecord_worker.health import CHECKS
 
-PASSWORDS = {"REDIS_PASSWORD": "redis5ecret", "POSTGRES_PASSWORD": "postgres5ecret"}
-SERVICES = ["redis", "postgres", "worker", "beat"]
-OURS = ["worker", "beat"]
+PASSWORDS = {
+    "REDIS_PASSWORD": "redis5ecret",
+    "POSTGRES_PASSWORD": "postgres5ecret",
+    "HTTP_TOKEN": "http5ecret-token",
+}
+SERVICES = ["redis", "postgres", "worker", "beat", "http"]
+OURS = ["worker", "beat", "http"]
 
 
 @pytest.fixture
@@ -27,7 +34,7 @@ def dockerfile():
 
 
 def test_services(compose):
-    """Redis, PostgreSQL, a worker and beat, and nothing else."""
+    """Redis, PostgreSQL, a worker, beat and the HTTP server, and nothing else."""
     assert sorted(compose["services"]) == sorted(SERVICES)
 
 
@@ -43,7 +50,7 @@ def test_each_service_is_watched_and_started_again(compose, name):
 
 @pytest.mark.parametrize("name", OURS)
 def test_ours_wait_for_their_servers(compose, name):
-    """The worker and beat start once Redis and PostgreSQL are healthy."""
+    """The worker, beat and HTTP start once Redis and PostgreSQL are healthy."""
     assert compose["services"][name]["depends_on"] == {
         "redis": {"condition": "service_healthy"},
         "postgres": {"condition": "service_healthy"},
@@ -51,7 +58,7 @@ def test_ours_wait_for_their_servers(compose, name):
 
 
 def test_commands_are_those_of_up(compose):
-    """The worker and beat are started as `trackrecord up` starts them."""
+    """The worker, beat and HTTP are started as `trackrecord up` starts them."""
     settings = load_settings()
     for name, expected in (
         ("worker", worker_command(settings)),
@@ -59,6 +66,8 @@ def test_commands_are_those_of_up(compose):
     ):
         command = compose["services"][name]["command"]
         assert ["python", *expected[1:]] == command
+    # `up` hands down a socket as well, by its descriptor.
+    assert compose["services"]["http"]["command"] == ["python", "-m", HTTP_MODULE]
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -68,16 +77,17 @@ def test_modules_that_are_run_exist(compose, name):
     for command in (service["command"], service["healthcheck"]["test"][1:]):
         assert command[:2] == ["python", "-m"]
         assert importlib.util.find_spec(command[2]) is not None
-    assert service["healthcheck"]["test"][4] in CHECKS
+    if name != "http":
+        assert service["healthcheck"]["test"][4] in CHECKS
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_setting_is_known(compose, name, monkeypatch):
-    """The environment of the worker and beat is made of settings, and they are valid."""
+    """The environment of ours is made of settings, and they are valid."""
     environment = compose["services"][name]["environment"]
     assert all(variable.startswith(ENV_PREFIX) for variable in environment)
     known = {ENV_PREFIX + field.upper() for field in Settings.model_fields}
-    assert set(environment) <= known
+    assert {variable.partition("__")[0] for variable in environment} <= known
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
     settings = load_settings()
@@ -106,7 +116,7 @@ def test_no_secret_is_in_the_file():
         with pytest.raises(Missing, match=left_out):
             read_compose(given)
     text = COMPOSE_FILE.read_text()
-    for value in re.findall(r"(?:PASSWORD|AUTH): (.*)|requirepass\s+- (.*)", text):
+    for value in re.findall(r"(?:PASSWORD|AUTH|TOKEN): (.*)|requirepass\s+- (.*)", text):
         assert "".join(value).startswith("${")
 
 
@@ -128,14 +138,25 @@ def test_redis_keeps_what_it_acknowledged(compose):
 
 
 def test_ports_are_on_loopback_only(compose):
-    """Only Redis is published, and only to this machine."""
+    """Only Redis and HTTP are published, and only to this machine."""
     published = {
         name: service["ports"]
         for name, service in compose["services"].items()
         if "ports" in service
     }
-    assert list(published) == ["redis"]
-    assert all(port.startswith("127.0.0.1:") for port in published["redis"])
+    assert list(published) == ["redis", "http"]
+    for ports in published.values():
+        assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_http_needs_a_token(compose, monkeypatch):
+    """It listens on all addresses of its container, and refuses to without the token."""
+    environment = compose["services"]["http"]["environment"]
+    monkeypatch.setenv("TRACKRECORD_HTTP__HOST", environment["TRACKRECORD_HTTP__HOST"])
+    with pytest.raises(SettingsError, match="TRACKRECORD_HTTP__TOKEN"):
+        check_access(load_settings().http)
+    monkeypatch.setenv("TRACKRECORD_HTTP__TOKEN", environment["TRACKRECORD_HTTP__TOKEN"])
+    check_access(load_settings().http)
 
 
 def test_data_lies_in_volumes(compose):

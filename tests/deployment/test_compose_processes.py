@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 import redis
@@ -21,6 +22,7 @@ from trackrecord_worker.embedded_redis import find_redis_binary
 pytestmark = pytest.mark.timeout(180)
 
 _PATIENCE_S = 60.0
+TOKEN = "aTokenOfTheTest-0123"  # noqa: S105 - as its name says
 
 
 @dataclass
@@ -40,9 +42,9 @@ class Deployment:
     def command(self, service: str) -> list[str]:
         return as_process(self.compose["services"][service]["command"])
 
-    def start(self, service: str):
+    def start(self, service: str, **changed: str):
         log = self.folder / f"{service}.log"
-        return running(self.command(service), self.environment, self.folder, log)
+        return running(self.command(service), self.environment | changed, self.folder, log)
 
     def health(self, service: str, **changed: str) -> subprocess.CompletedProcess:
         """The service's health check, as Docker runs it."""
@@ -75,7 +77,11 @@ def _free_port() -> int:
 
 @pytest.fixture
 def deployment(home, postgres_url):
-    passwords = {"REDIS_PASSWORD": "aPasswordOfTheTest", "POSTGRES_PASSWORD": "unused"}
+    passwords = {
+        "REDIS_PASSWORD": "aPasswordOfTheTest",
+        "POSTGRES_PASSWORD": "unused",
+        "HTTP_TOKEN": TOKEN,
+    }
     compose = read_compose(passwords)
     port = _free_port()
     environment = compose["services"]["worker"]["environment"]
@@ -204,6 +210,26 @@ def test_beat_is_unhealthy_when_its_schedule_is_old(deployment):
     answer = deployment.health("beat")
     assert answer.returncode == 1
     assert "beat last wrote its schedule 36" in answer.stderr
+
+
+def test_http_answers_those_who_have_the_token(deployment):
+    """As in its container, on all addresses; its health check knows the token, too."""
+    port = _free_port()
+    declared = deployment.compose["services"]["http"]["environment"]
+    settings = {name: text for name, text in declared.items() if "HTTP__" in name}
+    settings["TRACKRECORD_HTTP__PORT"] = str(port)
+    assert deployment.health("http", **settings).returncode == 1
+    with deployment.start("http", **settings) as process:
+        _wait_until(lambda: deployment.health("http", **settings).returncode == 0, deployment)
+        answer = httpx.get(f"http://127.0.0.1:{port}/health", timeout=30)
+        assert answer.status_code == 401
+        bearer = {"Authorization": f"Bearer {TOKEN}"}
+        answer = httpx.get(f"http://127.0.0.1:{port}/health", headers=bearer, timeout=30)
+        assert answer.status_code == 200
+        wrong = settings | {"TRACKRECORD_HTTP__TOKEN": TOKEN[::-1]}
+        assert "status 401" in deployment.health("http", **wrong).stderr
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0, deployment.log("http")
 
 
 def test_redis_wants_the_password(deployment):

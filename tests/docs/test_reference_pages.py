@@ -56,6 +56,7 @@ def test_documented_defaults_are_the_defaults(variable, default, monkeypatch):
     if not default.startswith("`"):  # unset, or described
         assert default == "unset" or "user's data folder" in default
         return
+    monkeypatch.delenv(variable, raising=False)  # the tests have a port of their own
     usual = load_settings()
     monkeypatch.setenv(variable, default.strip("`"))
     assert load_settings() == usual

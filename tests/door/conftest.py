@@ -1,96 +1,13 @@
 """A real front door in a process of its own."""
 
-import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from running_door import Door
 
 from trackrecord.http_settings import HttpSettings
-from trackrecord_door.listening import listen, url_of
-
-_SCRIPT = Path(__file__).with_name("recording_door.py")
-_PATIENCE_S = 60.0
-
-
-class Door:
-    """A running front door, and what it has taken.
-
-    Args:
-        folder: for its files.
-        http: its settings.
-    """
-
-    def __init__(self, folder: Path, http: HttpSettings) -> None:
-        self.taken_file = folder / "taken.jsonl"
-        self.log_file = folder / "door.log"
-        listener = listen(http)
-        self.url = url_of(listener)
-        self.port = listener.getsockname()[1]
-        environment = {
-            **os.environ,
-            "TRACKRECORD_HOME": str(folder),
-            "TRACKRECORD_HTTP__MAX_BODY_BYTES": str(http.max_body_bytes),
-            "TRACKRECORD_HTTP__NAMES": json.dumps(http.names),
-        }
-        if http.token is not None:
-            environment["TRACKRECORD_HTTP__TOKEN"] = http.token
-        with self.log_file.open("wb") as log, listener:
-            self.process = subprocess.Popen(
-                [sys.executable, str(_SCRIPT), str(listener.fileno()), str(self.taken_file)],
-                env=environment,
-                pass_fds=(listener.fileno(),),
-                stdout=log,
-                stderr=log,
-            )
-
-    @property
-    def log(self) -> str:
-        """All that it has logged."""
-        return self.log_file.read_text(errors="replace")
-
-    def taken(self, kind: str) -> list:
-        """What its receiver took: of the kind "span", "log", "hook" or "closed"."""
-        if not self.taken_file.exists():
-            return []
-        lines = [json.loads(line) for line in self.taken_file.read_text().splitlines()]
-        return [line["item"] for line in lines if line["kind"] == kind]
-
-    def switch(self, name: str, on: bool) -> None:
-        """Make the receiver "full", "slow" or its disk "lost", or well again."""
-        path = self.taken_file.with_suffix(f".{name}")
-        if on:
-            path.touch()
-        else:
-            path.unlink()
-
-    def until(self, what: Callable[[], object]) -> None:
-        """Wait until something is true."""
-        deadline = time.monotonic() + _PATIENCE_S
-        while not what():
-            assert time.monotonic() < deadline, self.log
-            time.sleep(0.01)
-
-    def rss_mib(self) -> float:
-        """The memory that it has in use."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        (line,) = [each for each in status.splitlines() if each.startswith("VmRSS")]
-        return int(line.split()[1]) / 1024
-
-    def end(self) -> None:
-        """End it, in order if possible."""
-        if self.process.poll() is None:
-            self.process.terminate()
-        try:
-            self.process.wait(60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 @pytest.fixture
@@ -98,10 +15,10 @@ def door_of(tmp_path: Path) -> Iterator[Callable[..., Door]]:
     """Starts front doors with settings of the test's own, ended after it."""
     started: list[Door] = []
 
-    def start(**http: object) -> Door:
+    def start(*arguments: str, **http: object) -> Door:
         folder = tmp_path / f"door-{len(started)}"
         folder.mkdir()
-        door = Door(folder, HttpSettings(**{"port": 0, **http}))  # type: ignore[arg-type]
+        door = Door(folder, HttpSettings(**{"port": 0, **http}), *arguments)  # type: ignore[arg-type]
         started.append(door)
         return door
 

@@ -1,6 +1,9 @@
 """A front door whose receiver writes what it takes to a file: `recording_door.py FD FILE`.
 
-While a file FILE.full exists, it takes nothing; while FILE.slow exists, it waits with each slice.
+With a third argument "impatient", the bounds of connections are small.
+
+While a file FILE.full exists, it takes nothing; while FILE.slow exists, it waits with
+each slice, and makes FILE.waiting.
 The hooks of the agent "tester" are answered with their own body, those of "quiet" with nothing.
 """
 
@@ -15,8 +18,16 @@ import msgspec
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.logs import configure_logs
 from trackrecord_capture.otlp.receiver import Full
+from trackrecord_door.connections import BoundedProtocol
 from trackrecord_door.intake import Intake
 from trackrecord_door.server import serve
+
+
+class Impatient(BoundedProtocol):
+    """As every connection, but with bounds that a test reaches soon."""
+
+    most_connections = 50
+    request_s = 2.0
 
 
 class Recording:
@@ -26,6 +37,7 @@ class Recording:
         self._file = path.open("ab")
         self._full = path.with_suffix(".full")
         self._slow = path.with_suffix(".slow")
+        self._waiting = path.with_suffix(".waiting")
         self._lost_disk = path.with_suffix(".lost")
 
     def spans(self, spans):
@@ -35,7 +47,7 @@ class Recording:
         return self._take("log", logs)
 
     def note(self, kind, body):
-        self._take(kind, [body.decode()])
+        self._take(kind, [body.decode(errors="replace")])
 
     def close(self):
         self._take("closed", [None])
@@ -46,6 +58,8 @@ class Recording:
         if self._lost_disk.exists():
             raise OSError(28, "No space left on device")
         deadline = time.monotonic() + 60
+        if self._slow.exists():
+            self._waiting.touch()
         while self._slow.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         kept = [item for item in items if getattr(item, "name", "") != "unwanted"]
@@ -69,8 +83,9 @@ def main() -> None:
     def quiet(body: bytes) -> None:
         recording.note("hook", body)
 
-    intake = Intake(recording, {"tester": tester, "quiet": quiet})
-    serve(socket.socket(fileno=descriptor), settings.http, intake)
+    intake = Intake(recording, {"tester": tester, "quiet": quiet}, recording.close)
+    protocol = Impatient if "impatient" in sys.argv[3:] else BoundedProtocol
+    serve(socket.socket(fileno=descriptor), settings.http, intake, protocol)
 
 
 if __name__ == "__main__":

@@ -183,10 +183,14 @@ def test_langfuse_paths(http, lasting_door):
     label = {"name": "verdict", "value": "fail", "sessionId": "of-a-session", "metadata": {"a": 1}}
     answer = http.post("/api/public/scores", json=[one, label])
     assert (answer.status_code, answer.json()) == (202, {"message": "Accepted"})
-    first, again, second = taken_since(lasting_door, "log", before)
-    assert first == again
+    nowhere = SCORE | {"traceId": "not-a-trace"}
+    answer = http.post("/api/public/scores", json=[SCORE, nowhere, label])
+    assert answer.status_code == 207
+    assert (answer.json()["accepted"], answer.json()["rejected"]) == (1, 2)
+    first, again, second, third = taken_since(lasting_door, "log", before)
+    assert (first, second) == (again, third)
     assert (first["event_name"], first["trace_id"]) == ("gen_ai.evaluation.result", f"{7:032x}")
-    assert first["at_ns"] == 1795320000 * 10**9
+    assert (first["at_ns"], first["scope"]) == (1795320000 * 10**9, "langfuse")
     assert first["attributes"] == {
         "gen_ai.evaluation.name": "correct",
         "gen_ai.evaluation.score.value": 1.0,
@@ -198,7 +202,9 @@ def test_langfuse_paths(http, lasting_door):
     assert second["attributes"]["session.id"] == "of-a-session"
 
 
-@pytest.mark.parametrize("body", [b"", b"5", b'{"name": 1}', b'[{"name": "a"}]', b"[" * 10_000])
+@pytest.mark.parametrize(
+    "body", [b"", b"5", b'{"name": 1}', b'[{"name": "a"}]', b"[5]", b"[" * 10_000]
+)
 def test_malformed_scores(http, body):
     """400, which Langfuse's clients do not retry."""
     assert http.post("/api/public/scores", content=body, headers=JSON).status_code == 400

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.competences.recipe import Step, is_check, recipe_of, typical_order
+from trackrecord.learning.competences.checks import is_check
+from trackrecord.learning.competences.recipe import Step, recipe_of, typical_order
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,14 @@ def test_a_child_that_lived_for_a_minute_begins_anew(short_lives: list[float]) -
     assert restarts.note_end(lived_s=60.0, was_up=True) == 1.0
 
 
+def test_a_child_that_is_not_needed_is_never_given_up() -> None:
+    """Everything else goes on, and it is tried every half minute."""
+    restarts = Restarts(is_needed=False)
+    found = [restarts.note_end(lived_s=1.0, was_up=True) for _ in range(5000)]
+    assert found[:5] == [1.0, 2.0, 4.0, 8.0, 16.0]
+    assert set(found[5:]) == {30.0}
+
+
 @pytest.mark.parametrize("was_up", [True, False])
 def test_a_child_that_ends_once_a_minute_is_never_given_up(was_up: bool) -> None:
     """It learns in between."""

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from typing import IO
 
 import structlog
@@ -30,21 +31,31 @@ class Child:
 
     Args:
         name: for logs and messages.
-        command: the arguments for Celery.
+        command: the name of a module, and the arguments for it.
         environment: its complete environment variables.
         log: the file for its log; standard error when not given.
+        descriptors: of files that it inherits.
+        is_needed: whether `up` ends when it keeps ending.
     """
 
     def __init__(
-        self, name: str, command: list[str], environment: dict[str, str], log: IO[bytes] | None
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: dict[str, str],
+        log: IO[bytes] | None,
+        *,
+        descriptors: Sequence[int] = (),
+        is_needed: bool = True,
     ) -> None:
         self.name = name
+        self._descriptors = descriptors
         self._command = command
         self._environment = environment
         self._log_file = log
         self._process: subprocess.Popen[bytes] | None = None
         self._relay: LogRelay | None = None
-        self._restarts = Restarts()
+        self._restarts = Restarts(is_needed)
         self._started_at = 0.0
         self._restart_at: float | None = None
 
@@ -72,7 +83,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            pass_fds=(lock,),
+            pass_fds=(lock, *self._descriptors),
             umask=_UMASK,
         )
         assert self._process.stdout is not None  # noqa: S101 - a pipe was asked for

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import IO, Self, TextIO
 
@@ -88,9 +89,11 @@ class Daemon:
             )
         environment = {**os.environ, **settings.as_environment()}
         commands = {"worker": worker_command(settings), "beat": beat_command(settings)}
+        self._environment = environment
+        self._log_file = log
         self._children = [
-            # Without the interpreter, "-m" and "celery".
-            Child(name, command[3:], environment, log)
+            # Without the interpreter and "-m".
+            Child(name, command[2:], environment, log)
             for name, command in commands.items()
         ]
 
@@ -116,6 +119,29 @@ class Daemon:
             self.stop()
             raise
 
+    def accompany(self, name: str, command: Sequence[str], descriptors: Sequence[int]) -> None:
+        """Start one more child, which is watched as the others are.
+
+        If it keeps ending, it is started again and again, and everything else goes on without it.
+
+        Args:
+            name: for logs and messages.
+            command: the name of a module, and the arguments for it.
+            descriptors: of files that it inherits, also when it is started again.
+        """
+        assert self._lock is not None  # noqa: S101 - start() holds it
+        child = Child(
+            name,
+            command,
+            self._environment,
+            self._log_file,
+            descriptors=descriptors,
+            is_needed=False,
+        )
+        self._children.append(child)
+        child.start(self._lock.fileno())
+        self._note_pids()
+
     def watch(self, seconds: float) -> None:
         """Wait, and restart processes that end unexpectedly.
 
@@ -131,7 +157,10 @@ class Daemon:
             time.sleep(min(0.2, left))
 
     def stop(self) -> None:
-        """Stop beat, then the worker, which finishes its batch, then the embedded Redis."""
+        """Stop beat, then the worker, which finishes its batch, then the embedded Redis.
+
+        What accompanies them is stopped first: it may still have outcomes to publish.
+        """
         for child in reversed(self._children):
             child.terminate()
         for child in self._children:

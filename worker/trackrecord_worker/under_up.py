@@ -1,17 +1,16 @@
-"""Celery as a child of `trackrecord up`: `python -m trackrecord_worker.under_up PID ARGUMENTS…`."""
+"""A child of `trackrecord up`: `python -m trackrecord_worker.under_up PID MODULE ARGUMENTS…`."""
 
+import runpy
 import sys
 
 from .bound import end_with
 
 
 def main() -> None:
-    """Run Celery's command line; end when the process of that id, the parent, has ended."""
+    """Run a module as `python -m` does; end when the process of that id, the parent, has ended."""
     end_with(int(sys.argv.pop(1)))
     # After the line above: importing Celery takes a second.
-    from celery.__main__ import main as celery
-
-    celery()
+    runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from .plan import Plan, carry_out
 from .runtime import remove_runtime, write_runtime
 
 
-def plan_install(agent: Agent, home: Path, port: int) -> Plan:
+def plan_install(agent: Agent, home: Path, port: int | None) -> Plan:
     """Return what an installation would change.
 
     Raises:

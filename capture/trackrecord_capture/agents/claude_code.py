@@ -46,7 +46,7 @@ class ClaudeCode:
         """Return whether it is on this machine."""
         return self.folder().is_dir() or is_on_path("claude")
 
-    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:  # noqa: ARG002 - as for every agent
+    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:  # noqa: ARG002 - as for every agent
         """Plan the installation.
 
         Raises:
@@ -84,6 +84,10 @@ class ClaudeCode:
             return has_entries(opened(self.settings_path()), wanted(home), hook_prefix(home))
         except Refused:
             return False
+
+    def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
+        """Return None: it asks nobody."""
+        return None
 
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
         """Return what keeps its hooks from firing, with what to do."""

@@ -14,7 +14,6 @@ from .runtime import runtime_folder
 
 _NAME: Final = "door"
 _TIMEOUT_S: Final = 1.0
-_QUESTION: Final = b'{"hook_event_name":"Doctor"}'
 
 
 class DoorAddress(msgspec.Struct, frozen=True):
@@ -54,14 +53,12 @@ def read_door(home: Path) -> DoorAddress | None:
 
 
 def answers(address: DoorAddress) -> bool:
-    """Return whether the front door answers a hook."""
-    headers = {"Content-Type": "application/json"}
-    if address.token:
-        headers["Authorization"] = f"Bearer {address.token}"
+    """Return whether the front door answers."""
+    headers = {"Authorization": f"Bearer {address.token}"} if address.token else {}
     connection = http.client.HTTPConnection(address.host, address.port, timeout=_TIMEOUT_S)
     with closing(connection):
         try:
-            connection.request("POST", "/hooks/claude-code", _QUESTION, headers)
+            connection.request("GET", "/health", headers=headers)
             return connection.getresponse().status == http.client.OK
         except (OSError, http.client.HTTPException):
             return False

@@ -51,7 +51,7 @@ def _input() -> bytes:
 
 def _word(text: object) -> str:
     """Return a text that can stand in a file's name; "" for any other."""
-    kept = str(text or "")
+    kept = text if isinstance(text, str) else ""
     return kept if len(kept) <= 128 and kept.replace("-", "").replace("_", "").isalnum() else ""
 
 
@@ -103,7 +103,7 @@ def _post(host: str, port: int, token: str, path: str, body: bytes) -> bytes:
 
     headers = [
         f"POST {path} HTTP/1.0",
-        f"Host: {host}:{port}",
+        f"Host: localhost:{port}",
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
     ]

@@ -32,8 +32,14 @@ class Agent(Protocol):
         """Return whether it is on this machine."""
         ...
 
-    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:
-        """Plan the installation; raise `Refused` for a file that is left alone."""
+    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:
+        """Plan the installation; raise `Refused` for a file that is left alone.
+
+        Args:
+            home: trackrecord's home.
+            installed: what is installed by now.
+            port: where the front door takes logs without a token; None if it does not.
+        """
         ...
 
     def uninstall(self, home: Path, installed: Installed | None) -> Plan:
@@ -42,6 +48,10 @@ class Agent(Protocol):
 
     def is_installed(self, home: Path) -> bool:
         """Return whether all that is ours is in place."""
+        ...
+
+    def is_trusted(self, home: Path) -> bool | None:
+        """Return whether it runs our hooks; None where it asks nobody."""
         ...
 
     def problems(self, home: Path) -> list[str]:

@@ -39,7 +39,7 @@ class Opencode:
         config = self.plugin_path().parent.parent
         return config.is_dir() or self.folder().is_dir() or is_on_path("opencode")
 
-    def install(self, home: Path, installed: Installed | None, port: int) -> Plan:  # noqa: ARG002 - as for every agent
+    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:  # noqa: ARG002 - as for every agent
         """Plan the installation.
 
         Raises:
@@ -93,6 +93,10 @@ class Opencode:
             return opened(self.plugin_path()).text == plugin(home)
         except Refused:
             return False
+
+    def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
+        """Return None: it asks nobody."""
+        return None
 
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
         """Return what keeps the plugin from working, with what to do."""

@@ -1,6 +1,7 @@
 """Scores of a run: from attributes, from events, and from Langfuse's own path."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from .fact import Evaluation, bounded
@@ -66,16 +67,24 @@ def evaluation_of_langfuse(score: Mapping[str, Any]) -> Evaluation:
     """Return a score as Langfuse's clients send it."""
     name, value = as_text(score.get("name") or "score"), score.get("value")
     label = value if isinstance(value, str) else ""
-    kind = as_text(score.get("dataType") or "").upper()
-    number = None if label else as_number(value)
-    success = _by_flag(name, value) if kind == "BOOLEAN" else _by_label(name, label)
+    is_flag = isinstance(value, bool) or as_text(score.get("dataType") or "") == "BOOLEAN"
     return Evaluation(
         name=name[:_NAME_CHARS],
-        success=success,
-        says=_words(name, number, label, as_text(score.get("comment") or "")),
-        of_session=not score.get("traceId") and bool(score.get("sessionId")),
-        of_trace=not score.get("observationId"),
+        success=_by_flag(name, value) if is_flag else _by_label(name, label),
+        says=_words(name, as_number(value), label, as_text(score.get("comment") or "")),
+        at=_moment(score.get("timestamp")),
     )
+
+
+def _moment(written: object) -> float | None:
+    """Return when a score was given; None if it does not say so in a way that can be read."""
+    if not isinstance(written, str):
+        return None
+    try:
+        at = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    return at.timestamp() if at.tzinfo is not None and at.timestamp() > 0 else None
 
 
 def _flattened(span: Span, prefix: str, term: str) -> list[Evaluation]:
@@ -103,9 +112,13 @@ def _entries(attributes: Mapping[str, Any], prefix: str) -> Iterator[Mapping[str
 
 
 def _evaluation(
-    attributes: Mapping[str, Any], prefix: str, at_ns: int, *, scope: str = ""
+    attributes: Mapping[str, Any],
+    prefix: str,
+    at_ns: int,
+    *,
+    scope: str = "",
 ) -> Evaluation:
-    def held(*names: str) -> object:
+    def held(*names: str) -> Any:  # noqa: ANN401 - an attribute of any type
         for name in names:
             value = attributes.get(prefix + name)
             if value is not None:
@@ -115,9 +128,7 @@ def _evaluation(
     name = as_text(held("name") or "evaluation")
     label = as_text(held("score.label", "label") or "")
     value = held("score.value", "score")
-    success = _by_label(name, label)
-    if success is None and isinstance(value, bool):
-        success = _by_flag(name, value)
+    success = _by_flag(name, value) if isinstance(value, bool) else _by_label(name, label)
     return Evaluation(
         name=name[:_NAME_CHARS],
         success=success,

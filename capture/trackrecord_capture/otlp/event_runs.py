@@ -52,6 +52,8 @@ def event_runs(
     tree = Tree(facts)
     agent = next((a for a in _AGENTS if any(_is_of(fact, a) for fact in facts)), CLAUDE)
     for part in _parts(facts):
+        if not any(fact.kind in (Kind.PROMPT, Kind.TOOL, Kind.RUN) for fact in part):
+            continue  # requests to a model that belong to a run in another trace
         session = next((fact.session for fact in part if fact.session), "")
         prompt = next((fact.prompt_id for fact in part if fact.prompt_id), "")
         if agent == CODEX and session and not prompt:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
-from .malformed import Malformed
+from .malformed import TOO_DENSE, Malformed
 from .span import Attributes, LogRecord, Span, SpanEvent, Status
 
 _Integer = int | float | str | None
@@ -25,6 +25,7 @@ _STATUSES: Final[dict[object, Status]] = {
 }
 _EVENT_NAME: Final = "event.name"
 _MOST_DIGITS: Final = 32
+_MOST_OBJECTS: Final = 1_500_000
 _DEEPEST: Final = 100
 
 
@@ -162,6 +163,9 @@ def logs(body: bytes) -> Iterator[LogRecord]:
 
 
 def _decoded(decoder: "msgspec.json.Decoder[_Request]", body: bytes) -> _Request:
+    # Each object takes a hundred bytes in memory, and three in the body if it is empty.
+    if body.count(b"{") > _MOST_OBJECTS:
+        raise Malformed(TOO_DENSE)
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:

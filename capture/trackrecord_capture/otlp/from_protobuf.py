@@ -8,8 +8,9 @@ from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from .density import is_too_dense
 from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
-from .malformed import Malformed
+from .malformed import TOO_DENSE, Malformed
 from .span import Attributes, LogRecord, Span, SpanEvent, Status
 
 _Request = TypeVar("_Request", bound=Message)
@@ -50,6 +51,8 @@ def logs(body: bytes) -> Iterator[LogRecord]:
 
 
 def _parsed(request: _Request, body: bytes) -> _Request:
+    if is_too_dense(body, request.DESCRIPTOR):
+        raise Malformed(TOO_DENSE)
     try:
         request.ParseFromString(body)
     except DecodeError:

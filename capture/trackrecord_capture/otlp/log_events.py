@@ -57,7 +57,8 @@ def _name(record: LogRecord) -> str:
     body = record.body if isinstance(record.body, str) else ""
     if body.startswith(_CLAUDE_PREFIX):
         return body
-    name = record.event_name
+    # Codex's Rust puts the place in its source into the field that is meant for the name.
+    name = as_text(record.attributes.get("event.name") or record.event_name)
     if name.startswith((_CLAUDE_PREFIX, _CODEX_PREFIX)):
         return name
     return _CLAUDE_PREFIX + name if "claude_code" in record.scope else name

@@ -63,6 +63,7 @@ def fact_of(span: Span) -> Fact:
         tokens_out=first_count(attributes, vocabulary.TOKENS_OUT),
         usd=first_number(attributes, vocabulary.USD),
         folder=_told(span, vocabulary.FOLDER),
+        project=_told(span, vocabulary.PROJECT),
         repository=_told(span, vocabulary.REPOSITORY),
         branch=_told(span, vocabulary.BRANCH),
         evaluations=evaluations_on(span),

@@ -6,7 +6,7 @@ their calls carry their name as the `actor`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -44,10 +44,12 @@ class RunOfTrace(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         run: the run.
         spans: the ids of its spans.
+        tools: the ids of the spans among them that are calls of tools.
     """
 
     run: AgentRun
     spans: frozenset[str]
+    tools: frozenset[str] = frozenset()
 
 
 def runs_of(
@@ -83,7 +85,7 @@ def runs_of(
 
 def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score]) -> RunOfTrace:
     signs = tuple(
-        _sign(score.evaluation, counts=True)
+        sign_of(score.evaluation, counts=True)
         for score in scores
         if not score.span or score.span in spans
     )
@@ -111,6 +113,7 @@ def _grouped(tree: Tree) -> list[_Group]:
         if any(fact.kind in (Kind.TOOL, Kind.MODEL, Kind.RUN) for fact in facts)
     ]
     groups = _told_twice_once(_of_one_session(groups, tree))
+    _take_in_strays(groups, tree)
     return sorted(groups, key=lambda group: (group.root.start, group.root.span))
 
 
@@ -131,6 +134,16 @@ def _of_one_session(groups: list[_Group], tree: Tree) -> list[_Group]:
         complete = all(not tree.is_orphan(group.root) for group in together)
         kept.append(_Group(root=together[0].root, facts=facts, has_root=complete))
     return kept
+
+
+def _take_in_strays(groups: list[_Group], tree: Tree) -> None:
+    """Add calls whose parents never came to the run of their session, or to the only run."""
+    for fact in tree.facts:
+        if fact.kind is Kind.TOOL and tree.root_of(fact) is None and tree.is_orphan(fact):
+            session = fact.session
+            same = [group for group in groups if _first(group.facts, "session") == session]
+            if len(same) == 1 or (session and same):
+                same[0].facts.append(fact)
 
 
 def _told_twice_once(groups: list[_Group]) -> list[_Group]:
@@ -167,20 +180,22 @@ def _run(
     calls = merged(
         call_seen(fact, tree.details_of(fact), _actor(fact, main, tree))
         for fact in facts
-        if is_call(fact)
+        if is_call(fact) and not tree.is_inside_same_call(fact)
     )
+    project = _first(facts, "project")
     # The model answers a request of its own first for a title: what led to calls is what was asked.
     asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
     spans = frozenset(fact.span for fact in facts)
     run = AgentRun(
-        agent=_agent(facts, main),
+        agent=_agent((root, main, *facts), main),
         session=root.session or _first(facts, "session"),
         prompt=trace_id if is_first else f"{trace_id}:{root.span}",
         captured_from="traces",
         started_at=min((fact.start for fact in facts if fact.start), default=0.0),
         ended_at=max((fact.end for fact in facts), default=0.0),
-        folder=_first(facts, "folder"),
-        repository=_first(facts, "repository"),
+        # A project that was named outright is not that of the folder.
+        folder="" if project else _first(facts, "folder"),
+        repository=project or _first(facts, "repository"),
         branch=_first(facts, "branch"),
         instruction=_instruction(root, asked, tree),
         calls=tuple(seen.call for seen in calls),
@@ -192,7 +207,8 @@ def _run(
         tokens_out=tokens_of(root, facts, "tokens_out"),
         usd=usd_of(root, facts),
     )
-    return RunOfTrace(run=run, spans=spans)
+    tools = frozenset(fact.span for fact in facts if fact.kind is Kind.TOOL)
+    return RunOfTrace(run=run, spans=spans, tools=tools)
 
 
 def _main(root: Fact, facts: Sequence[Fact]) -> Fact:
@@ -202,7 +218,7 @@ def _main(root: Fact, facts: Sequence[Fact]) -> Fact:
     return next((fact for fact in facts if fact.kind is Kind.RUN and fact.agent), root)
 
 
-def _agent(facts: Sequence[Fact], main: Fact) -> str:
+def _agent(facts: Iterable[Fact], main: Fact) -> str:
     service = _first(facts, "service")
     if service and not service.startswith(_NAMELESS):
         return service
@@ -260,9 +276,9 @@ def _signs(
         if seen.rejected
     ]
     signs += [
-        _sign(
+        sign_of(
             evaluation,
-            counts=_concerns_run(span, evaluation, kinds, models),
+            counts=evaluation.of_trace or _concerns_run(kinds.get(span), span, models),
             call=None if evaluation.of_trace else at_call.get(span),
         )
         for span, evaluation in given
@@ -271,16 +287,13 @@ def _signs(
     return (*signs, *([ending] if ending else ()))
 
 
-def _concerns_run(
-    span: str, evaluation: Evaluation, kinds: Mapping[str, Kind], models: Sequence[str]
-) -> bool:
-    """Return whether a score judges the run, and not one request in the middle of it."""
-    if evaluation.of_trace or kinds.get(span) is not Kind.MODEL:
-        return True
-    return span == models[-1]
+def _concerns_run(kind: Kind | None, span: str, models: Sequence[str]) -> bool:
+    """Return whether a score judges the run, and not one call or a request in the middle of it."""
+    return kind is not Kind.TOOL and (kind is not Kind.MODEL or span == models[-1])
 
 
-def _sign(evaluation: Evaluation, *, counts: bool, call: int | None = None) -> Sign:
+def sign_of(evaluation: Evaluation, *, counts: bool, call: int | None = None) -> Sign:
+    """Return a score as a sign; one that does not count judges something smaller than the run."""
     return Sign(
         kind=Seen.EVALUATED,
         success=evaluation.success if counts else None,

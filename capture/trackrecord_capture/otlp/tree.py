@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import Final
 
 from .fact import Fact
@@ -11,6 +11,7 @@ from .vocabulary import Kind
 _RUNS: Final = (Kind.RUN, Kind.STEP)
 # Nothing that is traced is nested as deeply; what claims to be stands above itself.
 _DEEPEST: Final = 256
+_LAYERS: Final = 4
 
 
 class Tree:
@@ -77,6 +78,16 @@ class Tree:
     def agent_above(self, fact: Fact) -> Fact | None:
         """Return the nearest agent above a fact."""
         return next((each for each in self.above(fact) if each.kind is Kind.RUN), None)
+
+    def is_inside_same_call(self, fact: Fact) -> bool:
+        """Return whether a call stands within a call of the same tool with the same arguments.
+
+        That is one call, told twice by two layers, or by an instrumentation that is on twice.
+        """
+        return any(
+            each.kind is Kind.TOOL and each.tool == fact.tool and each.arguments == fact.arguments
+            for each in islice(self.above(fact), _LAYERS)
+        )
 
     def details_of(self, fact: Fact) -> list[Fact]:
         """Return the parts of a call that know how it went."""

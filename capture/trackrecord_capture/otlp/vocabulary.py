@@ -206,7 +206,8 @@ TOKENS_OUT: Final = (
 )
 USD: Final = ("cost_usd", "gen_ai.usage.cost", "llm.cost.total")
 FOLDER: Final = ("trackrecord.folder", "process.working_directory", "cwd")
-REPOSITORY: Final = ("trackrecord.project", "vcs.repository.url.full", "vcs.repository.name")
+PROJECT: Final = ("trackrecord.project",)
+REPOSITORY: Final = ("vcs.repository.url.full", "vcs.repository.name")
 BRANCH: Final = ("vcs.ref.head.name", "git_branch")
 
 # These set an error status whenever a tool raised, so that another status means that it did not.

@@ -25,11 +25,13 @@ def command(name: str | None, *, dry_run: bool) -> int:
     from trackrecord_capture.agents.draft import Refused
 
     settings = load_daemon_settings()
+    # A token does not belong into another program's configuration.
+    port = None if settings.http.token else settings.http.port or None
     agents = chosen(name)
     is_refused = False
     for agent in agents:
         try:
-            plan = plan_install(agent, settings.home, 4318)
+            plan = plan_install(agent, settings.home, port)
             is_done = bool(name) and not dry_run
             show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=dry_run)
             if is_done:

@@ -1,14 +1,21 @@
 """`trackrecord up`: everything in the foreground."""
 
+import contextlib
 import signal
+import socket
 import threading
 from types import FrameType
 
 import click
 
+from trackrecord.errors import AddressUnusable
 from trackrecord.logs import configure_logs
-from trackrecord.settings import load_settings
+from trackrecord.settings import Settings, load_settings
+from trackrecord_door.listening import check_access, listen, url_of
 from trackrecord_worker.daemon import Daemon
+
+HTTP_MODULE = "trackrecord_door"
+_WATCH_S = 0.5
 
 
 @click.command("up")
@@ -18,13 +25,17 @@ from trackrecord_worker.daemon import Daemon
     default=0,
     help="Let the embedded Redis listen on this loopback port, too.  [default: none]",
 )
-def command(port: int) -> None:
+@click.option("--no-http", is_flag=True, help="Run everything but the HTTP server.")
+def command(port: int, no_http: bool) -> None:
     """Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.
 
-    An embedded Redis unless TRACKRECORD_REDIS_URL names one, a worker, and beat.
+    An embedded Redis unless TRACKRECORD_REDIS_URL names one, a worker, beat, and the HTTP server
+    that agents report to.
     """
     settings = load_settings()
     configure_logs(settings.log_level)
+    if not no_http:
+        check_access(settings.http)
     stopping = threading.Event()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -34,11 +45,30 @@ def command(port: int) -> None:
     signal.signal(signal.SIGTERM, stop)
     with Daemon(settings, port=port, stopping=stopping) as daemon:
         if not stopping.is_set():
-            # The socket's address, not the setting: that may hold a password.
-            own = settings.redis_url is None
-            address = settings.effective_redis_url if own else "as configured"
-            click.echo(f"trackrecord is up in {settings.home}", err=True)
-            click.echo(f"Redis: {address}" + (f", 127.0.0.1:{port}" if port else ""), err=True)
-        while not stopping.is_set():
-            daemon.watch(0.5)
+            _say_where(settings, port)
+            # Closed before the processes are stopped: what comes later is refused at once.
+            with contextlib.nullcontext() if no_http else _http(daemon, settings):
+                while not stopping.is_set():
+                    daemon.watch(_WATCH_S)
         click.echo("stopping", err=True)
+
+
+def _say_where(settings: Settings, port: int) -> None:
+    # The socket's address, not the setting: that may hold a password.
+    own = settings.redis_url is None
+    address = settings.effective_redis_url if own else "as configured"
+    click.echo(f"trackrecord is up in {settings.home}", err=True)
+    click.echo(f"Redis: {address}" + (f", 127.0.0.1:{port}" if port else ""), err=True)
+
+
+def _http(daemon: Daemon, settings: Settings) -> contextlib.AbstractContextManager[object]:
+    """Start the HTTP server; return its socket, which stays open while it is started again."""
+    try:
+        listener: socket.socket = listen(settings.http)
+    except AddressUnusable as error:
+        click.echo(f"trackrecord: {error}; going on without HTTP", err=True)
+        return contextlib.nullcontext()
+    descriptor = listener.fileno()
+    daemon.accompany("http", [HTTP_MODULE, str(descriptor)], [descriptor])
+    click.echo(f"HTTP: {url_of(listener)}", err=True)
+    return listener

@@ -4,22 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..text.words import words_of
+from .checks import is_check
 from .tally import Argument, Order
-
-# Words of tool names that check what was done before. Chinese ones are the words' bigrams.
-CHECKS = frozenset({
-    "test", "tests", "pytest", "unittest", "jest", "vitest", "mocha", "rspec", "junit", "tox",
-    "lint", "linter", "linting", "eslint", "flake8", "pylint", "ruff", "golint", "golangci",
-    "clippy", "shellcheck", "vet", "typecheck", "typechecker", "typechecking", "mypy",
-    "pyright", "tsc", "check", "checks", "checker", "verify", "verification", "validate",
-    "validation", "build", "compile", "测试", "检查", "校验", "验证", "构建", "编译",
-})  # fmt: skip
-# `write_tests` makes tests; it does not run them.
-MAKES = frozenset({
-    "add", "create", "delete", "edit", "fix", "generate", "remove", "update", "write", "编写",
-    "创建",
-})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,12 +23,6 @@ class Step:
     tool: str
     args_schema: dict[str, str]
     validation: tuple[str, ...] = ()
-
-
-def is_check(tool: str) -> bool:
-    """Return whether a tool checks earlier work: runs tests, a linter, a type check, a build."""
-    words = words_of(tool)
-    return bool(words & CHECKS) and not words & MAKES
 
 
 def typical_order(orders: Mapping[Order, int]) -> Order:

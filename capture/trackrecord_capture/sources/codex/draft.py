@@ -18,6 +18,7 @@ class DraftCall:
         failed: what an event said outright of how it ended; None if none did.
         is_refused: whether the person did not allow it.
         is_aborted: whether the person stopped it.
+        is_wrapping: whether it is a script, and the calls that it made stand beside it.
         session: the number under which a command that goes on is asked again; "" if none.
     """
 
@@ -36,6 +37,7 @@ class DraftCall:
     actor: str = "agent"
     is_refused: bool = False
     is_aborted: bool = False
+    is_wrapping: bool = False
     session: str = ""
 
     def set_command(self, arguments: Any) -> None:  # noqa: ANN401 - decoded JSON

@@ -55,14 +55,15 @@ def read_output(value: Any) -> Output:  # noqa: ANN401 - decoded JSON
             return _old(wrapped)
     head = text[:_HEAD_CHARS]
     exit_code, wall, session = _EXIT.search(head), _WALL_TIME.search(head), _RUNNING.search(head)
+    body = _HEAD.sub("", text, count=1)
     return Output(
-        _HEAD.sub("", text, count=1),
+        body,
         _integer(exit_code[1]) if exit_code else None,
         _millis(wall[1]) if wall else None,
         session[1] if session else "",
-        is_refused=_REFUSED.match(text) is not None,
-        is_error=True if _NOT_CALLED.match(text) else is_error,
-        is_aborted=_ABORTED.match(text) is not None,
+        is_refused=_REFUSED.match(body) is not None,
+        is_error=True if _NOT_CALLED.match(body) else is_error,
+        is_aborted=_ABORTED.match(body) is not None,
     )
 
 

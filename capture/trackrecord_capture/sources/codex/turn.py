@@ -5,6 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from ...agent_run import AgentRun, Call, Seen, Sign
+from ...shell.git import commits_and_reverts
 from ..excerpts import LONGEST_COMMAND, excerpt
 from ..patches import patched_files
 from ..raw_json import object_of, text_of, value_of
@@ -20,6 +21,10 @@ _LONGEST_PROMPT: Final = 32_768
 _MCP: Final = "mcp__"
 _MILLIS_A_SECOND: Final = 1e3
 _NANOS_A_MILLI: Final = 1e6
+# In code mode the model writes scripts that call the tools, and asks what became of slow ones.
+_CODE_MODE: Final = "functions"
+_SCRIPT: Final = "exec"
+_WAIT: Final = "wait"
 # Errors of the agent itself; all others come from the model's API or from the account.
 _OWN_ERRORS: Final = frozenset(
     {"sandbox_error", "context_window_exceeded", "session_budget_exceeded"}
@@ -50,6 +55,8 @@ class Turn:
         self._at = at
         self._last_at = at
         self._calls: dict[str, DraftCall] = {}
+        self._script: DraftCall | None = None
+        self._is_interrupted = False
         self._signs: list[Sign] = []
         self._tokens_before: dict[str, Any] | None = None
         self._tokens: dict[str, Any] = {}
@@ -83,6 +90,7 @@ class Turn:
         """End the turn before its time."""
         self.is_over = True
         if reason == "interrupted":
+            self._is_interrupted = True
             self.sign(Seen.INTERRUPTED, at=at)
         elif reason == "budget_limited":
             self.sign(Seen.CRASHED, "the turn's budget was used up", at)
@@ -117,13 +125,14 @@ class Turn:
             call.folder = folder_of(action)
         elif kind == "custom_tool_call":
             call = self._new(call_id, _tool_name(payload), at)
+            self._script = call if _is_of_code_mode(payload, _SCRIPT) else self._script
             text = text_of(payload.input)
             call.edits = patched_files(text)
             # Of a patch the files' names are enough; its text is the files' content.
             call.set_arguments({"files": list(call.edits)} if call.edits else {"input": text})
         elif kind == "web_search_call":
             self._new(call_id, "web_search", at).set_arguments(object_of(payload.action))
-        else:
+        elif not _is_of_code_mode(payload, _WAIT):
             self._function(self._new(call_id, _tool_name(payload), at), payload)
 
     def _function(self, call: DraftCall, payload: Payload) -> None:
@@ -166,13 +175,15 @@ class Turn:
             return
         call = self._calls.get(call_id)
         if call is None:
-            # Within a script of several calls, or typed by the person.
-            call = self._new(call_id, "exec_command", at)
-            call.actor = "user" if "user" in source.lower() else "agent"
+            is_typed = "user" in source.lower()
+            call = (self._new if is_typed else self._inner)(call_id, "exec_command", at)
+            call.actor = "user" if is_typed else "agent"
         if not call.command:
             call.set_command(ended)
             call.set_arguments({"command": call.command})
         call.folder = call.folder or folder_of(ended)
+        # A command that is ended after its turn was ended with it.
+        call.is_aborted = call.is_aborted or self._is_interrupted
         code = ended.get("exit_code")
         if isinstance(code, int) and not isinstance(code, bool):
             call.exit_code = code
@@ -185,7 +196,7 @@ class Turn:
 
     def end_patch(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
         """Take the end of a change of files."""
-        call = self._calls.get(call_id) or self._new(call_id, "apply_patch", at)
+        call = self._calls.get(call_id) or self._inner(call_id, "apply_patch", at)
         call.edits = changed_files(ended.get("changes")) or call.edits
         if isinstance(ended.get("success"), bool):
             call.failed = not ended["success"]
@@ -198,7 +209,7 @@ class Turn:
         invocation = ended.get("invocation")
         named = invocation if isinstance(invocation, dict) else ended
         tool = f"{named.get('server', '')}:{named.get('tool', '')}"
-        call = self._calls.get(call_id) or self._new(call_id, tool, at)
+        call = self._calls.get(call_id) or self._inner(call_id, tool, at)
         call.tool = tool
         if call.arguments is None:
             call.set_arguments(named.get("arguments"))
@@ -221,9 +232,18 @@ class Turn:
             self._calls[call_id or f"#{len(self._calls)}"] = call
         return call
 
+    def _inner(self, call_id: str, tool: str, at: float | None) -> DraftCall:
+        """Add a call that a script of the model made: it stands for the script."""
+        if self._script is not None:
+            self._script.is_wrapping = True
+        return self._new(call_id, tool, at)
+
     def finished(self, thread: Thread) -> AgentRun:
         """Return the run."""
-        calls: tuple[Call, ...] = tuple(call.finished() for call in self._calls.values())
+        calls: tuple[Call, ...] = tuple(
+            call.finished() for call in self._calls.values() if not call.is_wrapping
+        )
+        commits, reverts = commits_and_reverts(calls)
         started = self._at if self._at is not None else thread.started_at
         return AgentRun(
             agent="codex",
@@ -244,6 +264,8 @@ class Turn:
             model=self.model,
             tokens_in=self._used("input_tokens"),
             tokens_out=self._used("output_tokens"),
+            commits=commits,
+            reverts=reverts,
             automated=thread.automated,
         )
 
@@ -256,6 +278,10 @@ class Turn:
 def _less(whole: dict[str, Any], part: dict[str, Any], name: str) -> int:
     first, second = whole.get(name), part.get(name)
     return (first if isinstance(first, int) else 0) - (second if isinstance(second, int) else 0)
+
+
+def _is_of_code_mode(payload: Payload, tool: str) -> bool:
+    return text_of(payload.namespace) == _CODE_MODE and text_of(payload.name) == tool
 
 
 def _tool_name(payload: Payload) -> str:

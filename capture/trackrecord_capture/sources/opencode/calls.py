@@ -16,6 +16,8 @@ _EDITING: Final = frozenset({"edit", "write", "patch", "multiedit", "apply_patch
 _CONTENTS: Final = frozenset({"content", "oldString", "newString", "edits", "patchText"})
 _REFUSED: Final = re.compile(r"(?:Error: )?The user rejected permission\b")
 _ABORTED: Final = re.compile(r"(?:Error: )?(?:Tool execution aborted|The operation was aborted)")
+# A command that was stopped counts as completed, and ends in this.
+_STOPPED: Final = re.compile(r"User aborted the command\s*(?:</\w+>\s*)?\Z")
 
 
 def is_refused(call: Call) -> bool:
@@ -30,8 +32,10 @@ def call_of(part: Part) -> Call:
     status, error = state.get("status"), _text(state.get("error"))
     code = metadata.get("exit") if tool == _SHELL else None
     exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
-    ok = _ok(status, exit_code, error)
-    result = excerpt(_text(state.get("output")) or _text(metadata.get("output")))
+    output = _text(state.get("output")) or _text(metadata.get("output"))
+    is_stopped = tool == _SHELL and exit_code is None and _STOPPED.search(output) is not None
+    ok = None if is_stopped else _ok(status, exit_code, error)
+    result = excerpt(output)
     started, ended = seconds_of_millis(time.get("start")), seconds_of_millis(time.get("end"))
     is_timed = started is not None and ended is not None
     return Call(

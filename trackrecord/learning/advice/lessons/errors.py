@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from ...competences.recipe import CHECKS, is_check
+from ...competences.checks import CHECKS, is_check
 from ...text.words import words_of
 from .history import History
 

@@ -1,0 +1,1 @@
+"""Recorded sessions as outcomes: what is new in each log is read, published and remembered."""

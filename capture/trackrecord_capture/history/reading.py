@@ -1,0 +1,205 @@
+"""Read what is new in a log, publish it, and only then remember it.
+
+A crash at any moment means that something is read again; the outcomes have the same ids then, and
+change nothing.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from trackrecord.errors import InvalidOutcome
+
+from ..agent_run import AgentRun
+from ..sources.source import Log, ReadRun, Source, Unreadable
+from .counts import Counts
+from .reverts import amendment, made_by, reverted_by
+from .sink import Sink
+from .state import CaptureState, Place
+
+# A run that has not ended and has been silent for so long will say no more.
+SILENT_S: Final = 3600.0
+# Outcomes after which the place is kept, so that a crash does not mean to begin anew.
+_KEEP_EVERY: Final = 500
+_VERDICT: Final = ("success", "outcome_source", "grounds")
+
+OutcomeOf = Callable[[AgentRun], dict[str, Any] | None]
+Progress = Callable[[int], None]
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """How logs are read.
+
+    Attributes:
+        outcome_of: makes the fields of an outcome of a run; None for a run that is none.
+        with_automated: whether runs count that a program started.
+        everything: whether logs are read from their start, although nothing in them is new.
+        progress: told how many bytes of the log have been read.
+    """
+
+    outcome_of: OutcomeOf
+    with_automated: bool = True
+    everything: bool = False
+    progress: Progress = lambda _position: None
+
+
+def read_and_publish(
+    source: Source, log: Log, state: CaptureState, sink: Sink, reading: Reading
+) -> Counts:
+    """Publish what is new in a log, and remember how far it has been read.
+
+    Args:
+        source: the agent's adapter.
+        log: the log, as `Source.logs` found it.
+        state: what has been read so far.
+        sink: takes the outcomes.
+        reading: how to read.
+
+    Raises:
+        ServerUnavailable: the outcomes cannot be delivered; reading again goes on from there.
+        sqlite3.Error: the state cannot be kept.
+    """
+    return _Reader(source, log, state, sink, reading).read()
+
+
+def has_news(source: Source, log: Log, state: CaptureState) -> bool:
+    """Return whether reading a log would find anything that was not published yet.
+
+    Raises:
+        sqlite3.Error: the state cannot be read.
+    """
+    try:
+        place = state.place_of(source.name, log)
+    except OSError:
+        return True
+    return place is None or not _is_known(place, log)
+
+
+class _Reader:
+    def __init__(
+        self, source: Source, log: Log, state: CaptureState, sink: Sink, reading: Reading
+    ) -> None:
+        self._source = source
+        self._log = log
+        self._state = state
+        self._sink = sink
+        self._reading = reading
+        self._counts = Counts()
+        self._resume_at = 0
+        self._goes_on_since: float | None = None
+        self._since_kept = 0
+        self._has_read = False
+
+    def read(self) -> Counts:
+        try:
+            place = self._state.place_of(self._source.name, self._log)
+        except OSError as error:
+            self._note_unreadable(error)
+            return self._counts
+        if place is not None and not self._reading.everything:
+            if _is_known(place, self._log):
+                self._counts.unchanged = 1
+                return self._counts
+            self._resume_at = self._resume_of(place)
+        self._counts.logs = 1
+        for found in self._found():
+            self._take(found)
+        # A log of which nothing could be read is tried again the next time.
+        self._keep(is_whole=self._has_read or not self._counts.bad)
+        return self._counts
+
+    def _found(self) -> Iterator[ReadRun | Unreadable]:
+        """Yield what the adapter finds; a log that it cannot cope with stops no other one."""
+        try:
+            yield from self._source.read(self._log, self._resume_at)
+        except OSError as error:
+            self._note_unreadable(error)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            reason = f"its format is not known ({type(error).__name__})"
+            yield Unreadable(place="the file", reason=reason)
+
+    def _resume_of(self, place: Place) -> int:
+        # A file that only grows cannot be shorter than it was; this one was written anew.
+        return 0 if self._log.version < place.version else place.resume_at
+
+    def _take(self, found: ReadRun | Unreadable) -> None:
+        if isinstance(found, Unreadable):
+            self._counts.note_bad(self._log.path, found)
+            return
+        self._has_read = True
+        self._reading.progress(found.position)
+        goes_on = not found.run.is_over and not _is_silent(found.run.ended_at)
+        # A run that has been silent for long has ended, whatever its log says.
+        run = found.run if goes_on else msgspec.structs.replace(found.run, is_over=True)
+        if run.automated and not self._reading.with_automated:
+            self._counts.left_out += 1
+        else:
+            self._publish(run, goes_on=goes_on)
+        if self._goes_on_since is None:
+            self._resume_at = found.resume_at
+        if goes_on:
+            self._goes_on_since = min(run.ended_at, self._goes_on_since or run.ended_at)
+        self._since_kept += 1
+        if self._since_kept >= _KEEP_EVERY:
+            self._keep(is_whole=False)
+
+    def _publish(self, run: AgentRun, *, goes_on: bool) -> None:
+        try:
+            fields = self._reading.outcome_of(run)
+            if fields is None:
+                self._counts.left_out += 1
+                return
+            self._sink.publish(_without_verdict(fields) if goes_on else fields)
+        except InvalidOutcome as error:
+            self._counts.note_refused(str(error))
+            return
+        self._counts.runs += 1
+        self._amend(run, fields)
+
+    def _amend(self, run: AgentRun, fields: dict[str, Any]) -> None:
+        """Publish that commits were reverted: whichever of the two runs is read first."""
+        found = []
+        if run.commits:
+            found += self._state.note_made(made_by(run, fields))
+        if reverts := reverted_by(run, fields, self._state):
+            found += self._state.note_reverted(reverts)
+        for maker, revert in found:
+            self._sink.publish(amendment(maker, revert))
+            self._counts.amended += 1
+
+    def _keep(self, *, is_whole: bool) -> None:
+        """Keep the place, after everything before it is safe."""
+        dropped = self._sink.settle()
+        if dropped:
+            self._counts.note_refused("neither Redis nor the spool had room", dropped)
+        self._since_kept = 0
+        # Reading that has not come to the end, or lost something, must not pass for a whole one.
+        version = self._log.version if is_whole and not dropped else -1
+        place = Place(version, self._resume_at, self._goes_on_since)
+        # A log that has gone meanwhile has no place to be kept.
+        with contextlib.suppress(OSError):
+            self._state.keep_place(self._source.name, self._log, place)
+
+    def _note_unreadable(self, error: OSError) -> None:
+        reason = error.strerror or "it cannot be read"
+        self._counts.note_bad(self._log.path, Unreadable(place="the file", reason=reason))
+
+
+def _is_known(place: Place, log: Log) -> bool:
+    """Whether there is nothing new, and no run in it has fallen silent meanwhile."""
+    since = place.goes_on_since
+    has_fallen_silent = since is not None and _is_silent(since)
+    return place.version == log.version and not has_fallen_silent
+
+
+def _is_silent(since: float) -> bool:
+    return time.time() - since > SILENT_S
+
+
+def _without_verdict(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the outcome of a run that goes on: nobody knows yet how it will end."""
+    kept = {name: each for name, each in fields.items() if name not in _VERDICT}
+    return kept | {"success": None}

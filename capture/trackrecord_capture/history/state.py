@@ -1,0 +1,237 @@
+"""How far each log has been read, and which runs made and reverted which commits.
+
+A small SQLite file in the home. Two processes may use it at once: every change is a transaction of
+its own, and each row stands for itself. Losing the file loses nothing but time: everything is read
+again, and every outcome keeps its id.
+"""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from trackrecord.folders import make_private_folder
+
+from ..sources.source import Log
+
+FILE_NAME: Final = "capture.db"
+_BUSY_S: Final = 30.0
+_SHORT: Final = 7
+_IDENTITY_BYTES: Final = 128
+# The header of a database counts its changes.
+_CHANGES_AT_START: Final = b"SQLite format 3\0"
+_SCHEMA: Final = """
+    CREATE TABLE IF NOT EXISTS log (
+        path TEXT PRIMARY KEY,
+        source TEXT NOT NULL,
+        identity TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        resume_at INTEGER NOT NULL,
+        goes_on_since REAL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS made (
+        short TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        project TEXT NOT NULL,
+        outcome_id TEXT NOT NULL,
+        source TEXT NOT NULL,
+        task_id TEXT NOT NULL,
+        session TEXT NOT NULL,
+        ended_at REAL NOT NULL,
+        PRIMARY KEY (short, hash, project, outcome_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS made_in ON made (source, session, project, ended_at);
+    CREATE TABLE IF NOT EXISTS reverted (
+        short TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        project TEXT NOT NULL,
+        outcome_id TEXT NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (short, hash, project, outcome_id)
+    ) WITHOUT ROWID;
+"""
+
+
+class Place(NamedTuple):
+    """How far a log has been read.
+
+    Attributes:
+        version: the log's version when it was read.
+        resume_at: where to go on.
+        goes_on_since: the last sign of life of a run in it that was not over; None if all were.
+    """
+
+    version: int
+    resume_at: int
+    goes_on_since: float | None = None
+
+
+class RunOfCommit(NamedTuple):
+    """The run that made a commit, as far as an amendment names it."""
+
+    hash: str
+    project: str
+    outcome_id: str
+    source: str
+    task_id: str
+    session: str
+    ended_at: float
+
+
+class Revert(NamedTuple):
+    """A commit that a run reverted."""
+
+    hash: str
+    project: str
+    outcome_id: str
+    at: float
+
+
+class CaptureState:
+    """The state of the capture in a home; close it, or use it in a `with` statement.
+
+    Args:
+        home: the home; made if it is missing.
+
+    Raises:
+        OSError: the home cannot be made.
+        sqlite3.Error: the file cannot be used.
+    """
+
+    def __init__(self, home: Path) -> None:
+        make_private_folder(home)
+        path = home / FILE_NAME
+        # For its owner alone: it names folders and commits.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode=wal")
+        self._connection.execute("PRAGMA synchronous=normal")
+        self._connection.executescript(_SCHEMA)
+
+    def place_of(self, source: str, log: Log) -> Place | None:
+        """Return how far a log has been read; None if it is new, or another one than it was.
+
+        Raises:
+            OSError: the log cannot be read.
+        """
+        row = self._connection.execute(
+            "SELECT identity, version, resume_at, goes_on_since FROM log "
+            "WHERE path = ? AND source = ?",
+            (str(log.path), source),
+        ).fetchone()
+        if row is None or row[0] != _identity(log.path, _length_in(row[0])):
+            return None
+        return Place(*row[1:])
+
+    def keep_place(self, source: str, log: Log, place: Place) -> None:
+        """Remember how far a log has been read; what came before must have been published.
+
+        Raises:
+            OSError: the log cannot be read.
+        """
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?, ?)",
+                (str(log.path), source, _identity(log.path), *place),
+            )
+
+    def note_made(self, runs: list[RunOfCommit]) -> list[tuple[RunOfCommit, Revert]]:
+        """Remember which run made which commit; return those of them that are reverted already."""
+        with self._writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(run.hash[:_SHORT], *run) for run in runs],
+            )
+            return [(run, revert) for run in runs for revert in self._reverts_of(run)]
+
+    def note_reverted(self, reverts: list[Revert]) -> list[tuple[RunOfCommit, Revert]]:
+        """Remember what a run reverted; return the runs that made it, as far as they are known."""
+        with self._writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO reverted VALUES (?, ?, ?, ?, ?)",
+                [(revert.hash[:_SHORT], *revert) for revert in reverts],
+            )
+            return [(run, revert) for revert in reverts for run in self._makers_of(revert)]
+
+    def last_made(self, source: str, session: str, project: str, before: float) -> str:
+        """Return the last commit that a session had made before a moment; "" if none is known."""
+        row = self._connection.execute(
+            "SELECT hash FROM made WHERE source = ? AND session = ? AND project = ? "
+            "AND ended_at <= ? ORDER BY ended_at DESC LIMIT 1",
+            (source, session, project, before),
+        ).fetchone()
+        return row[0] if row is not None else ""
+
+    def _reverts_of(self, run: RunOfCommit) -> Iterator[Revert]:
+        rows = self._connection.execute(
+            "SELECT hash, project, outcome_id, at FROM reverted "
+            "WHERE short = ? AND project = ? AND outcome_id != ?",
+            (run.hash[:_SHORT], run.project, run.outcome_id),
+        )
+        yield from (Revert(*row) for row in rows if _is_same(row[0], run.hash))
+
+    def _makers_of(self, revert: Revert) -> Iterator[RunOfCommit]:
+        rows = self._connection.execute(
+            "SELECT hash, project, outcome_id, source, task_id, session, ended_at FROM made "
+            "WHERE short = ? AND project = ? AND outcome_id != ?",
+            (revert.hash[:_SHORT], revert.project, revert.outcome_id),
+        )
+        yield from (RunOfCommit(*row) for row in rows if _is_same(row[0], revert.hash))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _is_same(first: str, second: str) -> bool:
+    """Return whether two spellings may name one commit: either may be shortened."""
+    return first.startswith(second) or second.startswith(first)
+
+
+def _identity(path: Path, length: int = _IDENTITY_BYTES) -> str:
+    """Return what tells a log from another one that takes its name later.
+
+    Args:
+        path: the log.
+        length: how many of its first bytes count.
+
+    Raises:
+        OSError: the log cannot be read.
+    """
+    with path.open("rb") as file:
+        facts = os.fstat(file.fileno())
+        beginning = file.read(length)
+    if beginning.startswith(_CHANGES_AT_START):
+        beginning = _CHANGES_AT_START
+    digest = hashlib.blake2b(beginning, digest_size=8).hexdigest()
+    return f"{facts.st_dev}:{facts.st_ino}:{len(beginning)}:{digest}"
+
+
+def _length_in(identity: str) -> int:
+    """Return how many bytes an identity was made of: a short log has grown since."""
+    return int(identity.split(":")[2])

@@ -1,0 +1,170 @@
+"""What is kept of a call: names, the bounded beginnings of arguments, and the error's text.
+
+Nothing of a file's content is kept, neither what was read nor what was written.
+"""
+
+import re
+from pathlib import PurePath
+from typing import Any, Final
+
+import msgspec
+
+from .agent_run import Call
+from .redaction.redact import redacted, redacted_beginning, redacted_value
+from .shell.names import SHELL, tool_name
+
+LONGEST_ARGUMENT: Final = 300
+LONGEST_ERROR: Final = 1000
+_LONGEST_TOOL: Final = 128
+_LONGEST_ID: Final = 256
+_LONGEST_READ: Final = 64 * 1024
+_MOST_NAMES: Final = 32
+_LEFT_OUT: Final = "<left out>"
+_GAP: Final = "\n…\n"
+_ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_BLANKS: Final = re.compile(r"[ \t]{2,}+")
+_BLANK_LINES: Final = re.compile(r"[ \t\n](?:(?<=\n)|[ \t]*\n)(?:[ \t]*\n)+")
+# Arguments that hold what stands in a file, or will.
+_CONTENT: Final = frozenset({
+    "content", "contents", "old_string", "new_string", "old_str", "new_str", "file_text", "patch",
+    "diff", "new_source", "edits", "insert_text", "code_edit", "instructions_patch", "new_content",
+    "oldstring", "newstring", "oldtext", "newtext", "replacement", "patchtext", "changes", "data",
+    "body", "text", "todos",
+})  # fmt: skip
+_PATHS: Final = frozenset({"file_path", "path", "notebook_path", "filePath", "filename"})
+_PROMPTS: Final = frozenset({"prompt", "instructions", "description", "message", "query", "task"})
+# Their failures repeat what stands in the file.
+_OF_FILES: Final = re.compile(
+    r"(?:^|[_:.])(?:read|write|edit|multi_?edit|notebook_?edit|notebook_?read|apply_?patch|patch"
+    r"|str_replace|view|create|update_?file|cat)(?:$|[_:.])",
+    re.IGNORECASE,
+)
+
+
+def kept_name(call: Call) -> str:
+    """Return the tool's name, finer for a shell: "shell:pytest"."""
+    name = tool_name(call.command) if call.command else call.tool
+    return redacted_beginning(name, _LONGEST_TOOL) or SHELL
+
+
+def kept_call(call: Call, folder: str, *, prompts: bool) -> dict[str, Any]:
+    """Return a call as the wire has it, without secrets and without the content of files.
+
+    Args:
+        call: the call.
+        folder: the working folder, which paths are told from.
+        prompts: whether the text of prompts is kept.
+    """
+    fields = {
+        "tool": kept_name(call),
+        "id": redacted_beginning(call.id, _LONGEST_ID) or None,
+        "args": _arguments(call, folder, prompts=prompts),
+        "ok": call.ok,
+        "error": kept_error(call) if call.ok is False else None,
+        "duration_ms": _amount(call.duration_ms),
+        "timestamp": _amount(call.started_at),
+        "actor": redacted_beginning(call.actor, _LONGEST_ID) if call.actor != "agent" else None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def kept_error(call: Call) -> str | None:
+    """Return the beginning and the end of a failed call's error; None if it has none."""
+    text = call.error or call.result
+    if not text.strip():
+        return f"exit code {call.exit_code}" if call.exit_code else None
+    if not call.command and (call.edits or _OF_FILES.search(call.tool)):
+        return redacted_beginning(text.strip().partition("\n")[0], LONGEST_ARGUMENT)
+    return shortened(_clean(text), LONGEST_ERROR)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text without secrets, of a long one its beginning and its end."""
+    text = redacted(text)
+    if len(text) <= most:
+        return text
+    begin = most // 4
+    return text[:begin] + _GAP + text[-(most - begin - len(_GAP)) :]
+
+
+def _clean(text: str) -> str:
+    """Return the text that is looked at; of a long one the middle is cut out at ends of lines."""
+    if len(text) > 2 * _LONGEST_READ:
+        begin, end = text[:_LONGEST_READ], text[-_LONGEST_READ:]
+        text = begin.rpartition("\n")[0] + _GAP + end.partition("\n")[2]
+    text = _ANSI.sub("", text)
+    return _BLANK_LINES.sub("\n", _BLANKS.sub(" ", text)).strip()
+
+
+def _arguments(call: Call, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
+    if call.command:
+        return {"command": redacted_beginning(_without_bodies(call.command), LONGEST_ARGUMENT)}
+    given = call.arguments
+    if isinstance(given, str):
+        try:
+            given = msgspec.json.decode(given)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return None
+    if not isinstance(given, dict):
+        return None
+    kept = {
+        name: _left_out(value) if _is_left_out(str(name), prompts=prompts) else value
+        for name, value in list(given.items())[:_MOST_NAMES]
+    }
+    for name in _PATHS & kept.keys():
+        if isinstance(path := kept[name], str):
+            kept[name] = kept_path(path, folder)
+    return redacted_value(_pruned(kept), LONGEST_ARGUMENT)
+
+
+def _is_left_out(name: str, *, prompts: bool) -> bool:
+    name = name.lower()
+    return name in _CONTENT or (not prompts and name in _PROMPTS)
+
+
+def _left_out(value: object) -> object:
+    """Keep the JSON type, which recipes are made of."""
+    if isinstance(value, str):
+        return _LEFT_OUT
+    return type(value)() if isinstance(value, (list, dict)) else value
+
+
+def _pruned(value: Any, depth: int = 4) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict):
+        return {
+            name: _left_out(inner) if str(name).lower() in _CONTENT else _pruned(inner, depth - 1)
+            for name, inner in list(value.items())[: _MOST_NAMES if depth else 0]
+        }
+    if isinstance(value, list):
+        return [_pruned(inner, depth - 1) for inner in value[: 10 if depth else 0]]
+    return value
+
+
+def _without_bodies(command: str) -> str:
+    """Cut a command line at its first heredoc, whose body is the content of a file."""
+    found = _HEREDOC.search(command)
+    return command if found is None else command[: found.end()] + " …"
+
+
+_HEREDOC: Final = re.compile(r"<<-?[ \t]*['\"]?\w+['\"]?[^\n]*(?=\n)")
+
+
+def _amount(value: float | None) -> float | None:
+    return value if value is not None and 0 <= value < float("inf") else None
+
+
+def kept_path(path: str, folder: str) -> str:
+    """Return a file's path: relative to the working folder, or from the home folder on."""
+    if folder and path.startswith(folder.rstrip("/") + "/"):
+        path = path[len(folder.rstrip("/")) + 1 :]
+    else:
+        path = _HOME.sub("~", path, count=1)
+    return redacted_beginning(path, LONGEST_ARGUMENT)
+
+
+_HOME: Final = re.compile(r"\A(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\])")
+
+
+def folder_name(folder: str) -> str:
+    """Return a folder's own name."""
+    return redacted_beginning(PurePath(folder.replace("\\", "/")).name, LONGEST_ARGUMENT)

@@ -1,0 +1,113 @@
+"""What an agent is handed when a session starts, and with its first prompt: once each."""
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from trackrecord.agent_settings import AgentSettings
+from trackrecord.hook_settings import HookSettings
+from trackrecord.prompt.answer import Rankings
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.wire.exposure import ExposureBody
+
+from ..agent_run import AgentRun, run_outcome_id
+from ..outcome import task_id_of
+from ..redaction.redact import redacted
+from .told import Kind, Told, ToldSessions
+from .wording import as_facts
+
+ProjectOf = Callable[[str], str]
+"""Returns the project of a folder."""
+
+KINDS: Final[dict[str, Kind]] = {"SessionStart": "session", "UserPromptSubmit": "prompt"}
+_LONGEST_PROMPT: Final = 32_768
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a hook says when an agent starts a session or is given a prompt."""
+
+    hook_event_name: str = ""
+    session_id: str = ""
+    cwd: str | None = None
+    prompt: str | None = None
+    prompt_id: str | None = None
+
+
+class Handing:
+    """Answers the hooks that ask.
+
+    Args:
+        settings: where rankings are read from.
+        rules: budgets.
+        project_of: names the project of a folder.
+        publish: reports what was handed to which run.
+    """
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        rules: HookSettings,
+        project_of: ProjectOf,
+        publish: Callable[[ExposureBody], object],
+    ) -> None:
+        self._rules = rules
+        self._project_of = project_of
+        self._publish = publish
+        self._told = ToldSessions(settings.home)
+        self._reader = RankingsReader(settings)
+        self._lock = threading.Lock()
+
+    def forget_old(self) -> None:
+        """Forget sessions that are long over."""
+        self._told.forget_old()
+
+    def answer(self, agent: str, asked: Asked) -> str:
+        """Return what the agent is told; "" for nothing.
+
+        Raises:
+            OSError: it cannot be remembered that the session was told.
+        """
+        kind = KINDS.get(asked.hook_event_name)
+        if kind is None or not self._rules.inject or not asked.cwd or not self._budget(kind):
+            return ""
+        if not self._told.begin(agent, asked.session_id, kind):
+            return ""
+        project = self._project_of(asked.cwd)
+        found = self._ask(agent, asked, kind, project)
+        before = self._told.of(agent, asked.session_id, "session")
+        text = redacted(as_facts(found.prompt, project, said=before.text))
+        entries = () if found.exposure is None else found.exposure.entries
+        told = Told(text, tuple(dict.fromkeys((*before.entries, *entries))))
+        self._told.keep(agent, asked.session_id, kind, told)
+        if kind == "prompt" and found.exposure is not None:
+            self._report(agent, asked, found.exposure, told)
+        return text
+
+    def _ask(self, agent: str, asked: Asked, kind: Kind, project: str) -> Rankings:
+        """Ask for the session: all that it is handed belongs to one arm, drawn for the session."""
+        with self._lock:
+            return self._reader.read(
+                project=project,
+                task=(asked.prompt or "")[:_LONGEST_PROMPT] or None if kind == "prompt" else None,
+                budget=self._budget(kind),
+                task_id=run_outcome_id(agent, asked.session_id, ""),
+            )
+
+    def _report(self, agent: str, asked: Asked, exposure: ExposureBody, told: Told) -> None:
+        """Report what the session's first run was handed, under the id that its task will have."""
+        run = AgentRun(
+            agent=agent,
+            session=asked.session_id,
+            prompt=asked.prompt_id or "",
+            captured_from="hooks",
+            started_at=0.0,
+            ended_at=0.0,
+            instruction=asked.prompt or "",
+        )
+        task_id = task_id_of(run, exposure.project)
+        self._publish(msgspec.structs.replace(exposure, task_id=task_id, entries=told.entries))
+
+    def _budget(self, kind: Kind) -> int:
+        return self._rules.session_tokens if kind == "session" else self._rules.prompt_tokens

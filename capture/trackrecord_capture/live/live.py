@@ -1,0 +1,129 @@
+"""Everything that is live, as one object: started with the front door and stopped with it."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+import msgspec
+import structlog
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord_producers.handing_out import publish_exposure
+
+from ..agents.door_address import DoorAddress, remove_door, write_door
+from ..agents.hook_state import note_error
+from ..agents.installed import read_installed
+from ..agents.known import AGENTS
+from ..agents.runtime import write_runtime
+from ..sources.source import Source
+from .handing import KINDS, Asked, Handing, ProjectOf
+from .notes import Note, write_note
+from .watching import Read, Watching
+
+_log = structlog.get_logger(__name__)
+
+
+class _Posted(msgspec.Struct, frozen=True):
+    hook_event_name: str = ""
+    session_id: str = ""
+    transcript_path: str | None = None
+    agent_transcript_path: str | None = None
+    cwd: str | None = None
+    prompt: str | None = None
+    prompt_id: str | None = None
+    turn_id: str | None = None
+
+
+class Live:
+    """Reads what hooks tell of, and answers what they ask.
+
+    Args:
+        settings: the daemon's settings.
+        sources: the adapters of recorded sessions, by the agent's name.
+        reading: opens what reads a log, in the thread that will use it.
+        project_of: names the project of a folder.
+    """
+
+    def __init__(
+        self,
+        settings: DaemonSettings,
+        sources: Mapping[str, Source],
+        reading: Callable[[], AbstractContextManager[Read]],
+        project_of: ProjectOf,
+    ) -> None:
+        self._home = settings.home
+        self._handing = Handing(settings, settings.hooks, project_of, publish_exposure)
+        self._watching = Watching(settings.home, settings.hooks, sources, reading)
+        self._address: DoorAddress | None = None
+
+    def start(self, address: DoorAddress | None = None) -> None:
+        """Begin; with an address, the hooks are told where the front door is.
+
+        Raises:
+            OSError: they cannot be told.
+        """
+        if read_installed(self._home):
+            # Of this version, and with this interpreter: the old one may be gone.
+            write_runtime(self._home)
+        if address is not None:
+            write_door(self._home, address)
+            self._address = address
+        self._handing.forget_old()
+        self._watching.start()
+
+    def stop(self) -> None:
+        """Finish what was begun, and end; hooks are told that the door is closed."""
+        if self._address is not None:
+            remove_door(self._home, self._address)
+        self._watching.stop()
+
+    @property
+    def hooks(self) -> Mapping[str, Callable[[bytes], bytes | None]]:
+        """What takes the hooks that each agent posts."""
+        return {name: partial(self.hook, name) for name in AGENTS}
+
+    def hook(self, agent: str, body: bytes) -> bytes | None:
+        """Take what a hook posts; return what the agent gets, None for nothing. Never raises."""
+        try:
+            posted = msgspec.json.decode(body, type=_Posted)
+            if posted.hook_event_name in KINDS:
+                return self._answer(agent, posted)
+            if posted.session_id:
+                self._note(agent, posted)
+        except msgspec.DecodeError:
+            _log.info("a hook posted what is not an event", agent=agent)
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            note_error(self._home, agent, f"a hook was not answered ({type(error).__name__})")
+            _log.warning("a hook cannot be answered", agent=agent, error=type(error).__name__)
+        return None
+
+    def _answer(self, agent: str, posted: _Posted) -> bytes | None:
+        if posted.hook_event_name == "SessionStart":
+            self._watching.catch_up()
+        asked = Asked(
+            hook_event_name=posted.hook_event_name,
+            session_id=posted.session_id,
+            cwd=posted.cwd,
+            prompt=posted.prompt,
+            prompt_id=posted.prompt_id or posted.turn_id,
+        )
+        text = self._handing.answer(agent, asked)
+        if not text:
+            return None
+        said: dict[str, Any] = {
+            "hookEventName": posted.hook_event_name,
+            "additionalContext": text,
+        }
+        return msgspec.json.encode({"hookSpecificOutput": said})
+
+    def _note(self, agent: str, posted: _Posted) -> None:
+        """Leave the same note as the hook's own program."""
+        note = Note(
+            agent=agent,
+            event=posted.hook_event_name,
+            session=posted.session_id,
+            transcript=posted.agent_transcript_path or posted.transcript_path or "",
+            folder=posted.cwd or "",
+        )
+        write_note(self._home, note)

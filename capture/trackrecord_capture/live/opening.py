@@ -1,0 +1,58 @@
+"""Everything that is live, put together from the settings."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.project_names import MAX_CHARS
+from trackrecord_producers.publisher import Publisher
+
+from ..history.counts import Counts
+from ..history.reading import Reading, read_and_publish
+from ..history.sink import SpoolingSink
+from ..history.state import CaptureState
+from ..outcome import outcome_of
+from ..projects import project_of
+from ..redaction.redact import redacted
+from ..sources.register import SOURCES
+from ..sources.source import Log, Source
+from .live import Live
+from .watching import Read
+
+
+def live_of(settings: DaemonSettings) -> Live:
+    """Return what is live, ready to be started."""
+    mapping = settings.capture.project_of_folder
+    return Live(
+        settings,
+        SOURCES,
+        partial(_reading, settings),
+        # As in the outcome of a run: they have to meet.
+        lambda folder: redacted(project_of(folder, mapping=mapping))[:MAX_CHARS],
+    )
+
+
+@contextmanager
+def _reading(settings: DaemonSettings) -> Iterator[Read]:
+    """Open what reads logs and publishes what is new; the thread that opens it uses it."""
+    publisher = Publisher(lambda: settings)
+    reading = Reading(outcome_of=partial(outcome_of, rules=settings.capture))
+    with CaptureState(settings.home) as state:
+        sink = SpoolingSink(publisher)
+
+        def read(source: Source, log: Log) -> str | None:
+            return _problem(read_and_publish(source, log, state, sink, reading))
+
+        try:
+            yield read
+        finally:
+            publisher.close()
+
+
+def _problem(counts: Counts) -> str | None:
+    """Return in one line what could not be read or published."""
+    if counts.named:
+        path, bad = counts.named[0]
+        return f"{path.name}, {bad.place}: {bad.reason}"
+    return counts.reasons[0] if counts.reasons else None

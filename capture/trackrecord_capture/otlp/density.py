@@ -1,0 +1,76 @@
+"""How many messages a protobuf body holds, counted before it is parsed.
+
+An empty message takes two bytes on the wire and up to two hundred in memory. Within the largest
+size of a body, that makes two gigabytes.
+"""
+
+from functools import cache
+from typing import Any, Final
+
+# Bodies below this size are parsed without being counted: the worst of them takes 100 MB.
+_SMALL: Final = 1024 * 1024
+_MOST_MESSAGES: Final = 1_000_000
+_VARINT, _FIXED64, _SIZED, _FIXED32 = 0, 1, 2, 5
+_WIDTHS: Final = {_FIXED64: 8, _FIXED32: 4}
+
+
+def is_too_dense(body: bytes, kind: Any) -> bool:  # noqa: ANN401 - descriptors have no common static type
+    """Return whether a body holds more messages than may be made of it.
+
+    Args:
+        body: the wire format; where it is malformed, the parser says so.
+        kind: the descriptor of the message.
+    """
+    return len(body) > _SMALL and messages_in(body, kind) > _MOST_MESSAGES
+
+
+def messages_in(body: bytes, kind: Any) -> int:  # noqa: ANN401 - as above
+    """Return how many messages lie in a message, counted up to the most that are permitted.
+
+    Args:
+        body: as for `is_too_dense`.
+        kind: as for `is_too_dense`.
+    """
+    count = 0
+    waiting = [(0, len(body), kind)]
+    while waiting and count <= _MOST_MESSAGES:
+        place, end, within = waiting.pop()
+        below = _messages_below(within)
+        while place < end and count <= _MOST_MESSAGES:
+            tag, place = _varint(body, place, end)
+            wire_type = tag & 7
+            if wire_type == _VARINT:
+                _, place = _varint(body, place, end)
+            elif wire_type == _SIZED:
+                size, place = _varint(body, place, end)
+                held = below.get(tag >> 3)
+                if held is not None:
+                    count += 1
+                    if size:
+                        waiting.append((place, min(place + size, end), held))
+                place += size
+            else:
+                # A group, or nothing that there is, ends this message.
+                place += _WIDTHS.get(wire_type, end)
+    return count
+
+
+@cache
+def _messages_below(kind: Any) -> dict[int, Any]:  # noqa: ANN401 - as above
+    """Return the fields of a message that hold messages, by number."""
+    return {field.number: field.message_type for field in kind.fields if field.message_type}
+
+
+def _varint(body: bytes, place: int, end: int) -> tuple[int, int]:
+    """Return an integer and the place behind it; 0 and the end if it is cut off."""
+    number = shift = 0
+    while place < end:
+        byte = body[place]
+        place += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, place
+        shift += 7
+        if shift > 63:
+            break
+    return 0, end

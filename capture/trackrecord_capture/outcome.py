@@ -1,0 +1,194 @@
+"""From an agent's run to the outcome that is published: the fields of the wire format.
+
+Everything is redacted and bounded here, before it is queued.
+"""
+
+import hashlib
+import re
+from typing import Any, Final
+
+from trackrecord.capture_rules import CaptureRules
+from trackrecord.project_names import MAX_CHARS
+from trackrecord.wire.outcome import encode_body
+
+from .agent_run import AgentRun, Call, Seen
+from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
+from .projects import project_of
+from .redaction.redact import redacted, redacted_beginning
+from .verdict.verdict import Evidence, Verdict, verdict_of
+
+_LONGEST_INSTRUCTION: Final = 4000
+_LONGEST_SAYS: Final = 300
+_LONGEST_LABEL: Final = 200
+_MOST_FILES: Final = 200
+_MOST_COMMITS: Final = 100
+# How many calls are kept; fewer where they are large. The first and the last half of a long run.
+_MOST_CALLS: Final = (400, 100, 20, 2)
+_LARGEST: Final = 512 * 1024
+# A shorter prompt ("continue", "yes, do that") is another task in each session.
+_FEWEST_WORDS: Final = 4
+_FEWEST_CHARACTERS: Final = 8
+_COMMIT: Final = re.compile(r"[0-9a-fA-F]{7,64}\Z")
+_SPACE: Final = re.compile(r"\s+")
+_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+DEFAULTS: Final = CaptureRules()
+
+
+def outcome_of(run: AgentRun, rules: CaptureRules = DEFAULTS) -> dict[str, Any]:
+    """Return the fields of a run's outcome, those that are unknown left out.
+
+    `success` is always there: None if the run has no verdict. The outcome has far less than a
+    megabyte, holds no secret that the table of `redaction` knows, and nothing of the content of
+    files; without `rules.prompts` also nothing of a person's prompts.
+    """
+    verdict = verdict_of(run)
+    for most in _MOST_CALLS:
+        fields = _fields(run, verdict, rules, most)
+        if len(encode_body(fields)) <= _LARGEST:
+            break
+    return fields
+
+
+def _fields(
+    run: AgentRun, verdict: Verdict, rules: CaptureRules, most_calls: int
+) -> dict[str, Any]:
+    project = _project(run, rules)
+    instruction = _instruction(run)
+    places = _places(len(run.calls), most_calls)
+    graph = [kept_call(run.calls[place], run.folder, prompts=rules.prompts) for place in places]
+    fields = {
+        "outcome_id": run.outcome_id,
+        "project": project,
+        "task_id": task_id_of(run, project),
+        "success": verdict.success,
+        "outcome_source": verdict.outcome_source,
+        "timestamp": run.ended_at,
+        "duration_ms": max(0, round((run.ended_at - run.started_at) * 1000)),
+        "error_count": sum(call.ok is False for call in run.calls),
+        "source": redacted_beginning(run.agent, _LONGEST_LABEL) or None,
+        "instruction": (instruction or None) if rules.prompts else None,
+        "tool_graph": graph or None,
+        "files_touched": _files(run) or None,
+        "failure_mode": _failure_mode(verdict),
+        "failure_details": _failure_details(run, verdict),
+        "cost": _cost(run),
+        "process": _process(run),
+        "grounds": [_ground(evidence, places) for evidence in verdict.grounds],
+        "captured_from": run.captured_from,
+        "commits": _commits(run.commits) or None,
+        "metadata": _metadata(run, len(places)),
+    }
+    return {name: value for name, value in fields.items() if value is not None or name == "success"}
+
+
+def _project(run: AgentRun, rules: CaptureRules) -> str:
+    folder, repository = redacted(run.folder), redacted(run.repository)
+    name = project_of(folder, repository, rules.project_of_folder)
+    return redacted(name)[:MAX_CHARS]
+
+
+def task_id_of(run: AgentRun, project: str) -> str:
+    """Return the id of the task: the same for the same prompt in one project.
+
+    It is a digest, so that it tells nothing of the prompt. A prompt of a few words is a task of its
+    session alone: what "continue" asks for is never the same. A run without a prompt is a task of
+    its own.
+    """
+    text = _SPACE.sub(" ", _instruction(run)).strip().casefold()
+    if not text:
+        return run.outcome_id
+    whole = [project, text]
+    if _is_short(text):
+        whole.append(run.session or run.prompt)
+    digest = hashlib.blake2b("\0".join(whole).encode(errors="replace"), digest_size=8).hexdigest()
+    return f"task:{digest}"
+
+
+def _is_short(text: str) -> bool:
+    if _CJK.search(text):
+        return len(text) < _FEWEST_CHARACTERS
+    return len(text.split()) < _FEWEST_WORDS
+
+
+def _instruction(run: AgentRun) -> str:
+    return redacted_beginning(run.instruction.strip(), _LONGEST_INSTRUCTION)
+
+
+def _places(count: int, most: int) -> list[int]:
+    if count <= most:
+        return list(range(count))
+    return [*range(most // 2), *range(count - most // 2, count)]
+
+
+def _files(run: AgentRun) -> list[str]:
+    files = (file for call in run.calls if call.ok is not False for file in call.edits)
+    return [kept_path(file, run.folder) for file in list(dict.fromkeys(filter(None, files)))][
+        :_MOST_FILES
+    ]
+
+
+def _commits(commits: tuple[str, ...]) -> list[str]:
+    return [one for one in commits if _COMMIT.match(one)][:_MOST_COMMITS]
+
+
+def _failure_mode(verdict: Verdict) -> str | None:
+    return verdict.grounds[0].kind if verdict.success is False else None
+
+
+def _failure_details(run: AgentRun, verdict: Verdict) -> str | None:
+    """Return the error of the call that decided, or the ground's own words."""
+    if verdict.success is not False:
+        return None
+    ground = verdict.grounds[0]
+    call = _call(run, ground.call)
+    text = (kept_error(call) if call is not None else None) or redacted(ground.says)
+    return shortened(text, LONGEST_ERROR) or None
+
+
+def _call(run: AgentRun, place: int | None) -> Call | None:
+    return run.calls[place] if place is not None and place < len(run.calls) else None
+
+
+def _cost(run: AgentRun) -> dict[str, float] | None:
+    given = {"tokens_in": run.tokens_in, "tokens_out": run.tokens_out, "usd": run.usd}
+    known = {name: value for name, value in given.items() if value is not None and value >= 0}
+    return known or None
+
+
+def _process(run: AgentRun) -> dict[str, int] | None:
+    rejections = sum(sign.kind is Seen.REJECTED for sign in run.signs)
+    return {"rejections": rejections} if rejections else None
+
+
+def _ground(evidence: Evidence, places: list[int]) -> dict[str, Any]:
+    ground: dict[str, Any] = {"kind": evidence.kind}
+    if evidence.says:
+        ground["says"] = shortened(evidence.says, _LONGEST_SAYS)
+    if evidence.call in places:
+        ground["call"] = places.index(evidence.call)
+    return ground
+
+
+def _metadata(run: AgentRun, kept: int) -> dict[str, Any] | None:
+    given = {
+        "parent": run.parent,
+        "session": run.session,
+        "prompt": run.prompt,
+        "folder": folder_name(run.folder),
+        "branch": run.branch,
+        "model": run.model,
+        "name": run.name,
+    }
+    metadata: dict[str, Any] = {
+        name: redacted_beginning(value, _LONGEST_LABEL) for name, value in given.items() if value
+    }
+    if run.automated:
+        metadata["automated"] = True
+    if not run.is_over:
+        metadata["goes_on"] = True
+    if kept < len(run.calls):
+        metadata["calls"] = len(run.calls)
+    if run.reverts:
+        metadata["reverts"] = _commits(run.reverts)
+    return metadata or None

@@ -1,0 +1,1 @@
+"""Redaction: secrets are replaced before anything leaves the process that read them."""

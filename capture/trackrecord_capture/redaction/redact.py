@@ -1,0 +1,144 @@
+"""Replace secrets in texts and in arguments."""
+
+from itertools import pairwise
+from typing import Any, Final
+
+from .detectors import (
+    BEARER,
+    COOKIE,
+    FLAG,
+    HEADER,
+    LONG,
+    LONGEST_BEFORE,
+    MYSQL,
+    NAME,
+    NAME_BEFORE,
+    NAME_HINTS,
+    PLACEHOLDER,
+    PRIVATE_KEY,
+    PRIVATE_KEY_END,
+    SEPARATOR,
+    SSHPASS,
+    TOKEN,
+    URL_PASSWORD,
+    URL_TOKEN,
+    USER,
+    VALUE_BEHIND,
+    WORD,
+)
+
+# Beyond what is kept, so much is read that a secret is seen whole where the cut goes through it.
+_MARGIN: Final = 4096
+_FEWEST_DIGITS: Final = 3
+_LONGEST_NAME: Final = 128
+_DEEPEST: Final = 8
+
+
+def redacted(text: str) -> str:
+    """Return a text with the secrets in it replaced by `<secret>`, in linear time."""
+    if "-----" in text or "PuTTY" in text:
+        text = PRIVATE_KEY_END.sub(PLACEHOLDER, text)
+        text = PRIVATE_KEY.sub(PLACEHOLDER, text)
+    if "://" in text:
+        text = URL_PASSWORD.sub(rf"\1{PLACEHOLDER}", text)
+        text = URL_TOKEN.sub(rf"\1{PLACEHOLDER}", text)
+    lower = text.lower()
+    text = _after_words(text, lower)
+    if any(hint in lower for hint in NAME_HINTS):
+        if "-" in text:
+            text = FLAG.sub(rf"\1{PLACEHOLDER}", text)
+        text = _without_named(text)
+    return WORD.sub(_word, text)
+
+
+def _after_words(text: str, lower: str) -> str:
+    if "authorization" in lower:
+        text = HEADER.sub(rf"\1{PLACEHOLDER}", text)
+    if "bearer" in lower:
+        text = BEARER.sub(rf"\1{PLACEHOLDER}", text)
+    if "cookie" in lower:
+        text = COOKIE.sub(rf"\1{PLACEHOLDER}", text)
+    if "-u" in lower:
+        text = USER.sub(rf"\1{PLACEHOLDER}", text)
+    if "mysql" in lower or "mariadb" in lower:
+        text = MYSQL.sub(rf"\1{PLACEHOLDER}", text)
+    if "sshpass" in lower:
+        text = SSHPASS.sub(rf"\1{PLACEHOLDER}", text)
+    return text
+
+
+def redacted_beginning(text: str, most: int) -> str:
+    """Return the beginning of a text, of at most so many characters, without secrets."""
+    return redacted(text[: most + _MARGIN])[:most]
+
+
+def redacted_value(value: Any, most: int, depth: int = _DEEPEST) -> Any:  # noqa: ANN401 - any JSON
+    """Return decoded JSON without secrets, its texts cut to so many characters.
+
+    A member whose name says that it holds a secret loses its value, whatever that is; what is
+    nested too deeply is left out.
+    """
+    if isinstance(value, str):
+        return redacted_beginning(value, most)
+    if depth == 0:
+        return None
+    if isinstance(value, dict):
+        return {
+            redacted_beginning(str(name), _LONGEST_NAME): PLACEHOLDER
+            if isinstance(inner, (str, int, float)) and is_secret_name(str(name))
+            else redacted_value(inner, most, depth - 1)
+            for name, inner in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [redacted_value(inner, most, depth - 1) for inner in value]
+    return value
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a member of this name holds a secret."""
+    return bool(NAME.search(name[:_LONGEST_NAME]))
+
+
+def _without_named(text: str) -> str:
+    """Replace the values that stand behind a telling name."""
+    kept, done, at = [], 0, 0
+    while separator := SEPARATOR.search(text, at):
+        at = separator.end()
+        if not _is_named(text[max(done, separator.start() - LONGEST_BEFORE) : separator.start()]):
+            continue
+        value = VALUE_BEHIND.match(text, at)
+        if value is None or (value[4] is not None and _is_reference(value[4])):
+            continue
+        blank, double, single, _ = value.groups()
+        kept += [text[done:at], blank, double or single or "", PLACEHOLDER]
+        done = at = value.end()
+    return "".join([*kept, text[done:]])
+
+
+def _is_named(before: str) -> bool:
+    lower = before.lower()
+    return any(hint in lower for hint in NAME_HINTS) and NAME_BEFORE.search(before) is not None
+
+
+def _is_reference(value: str) -> bool:
+    """Whether a value only says where the secret is: `$TOKEN`, `${TOKEN}`, `$(cat file`."""
+    return value.startswith(("${", "$(")) or (value[:1] == "$" and value[1:].isupper())
+
+
+def _word(found: Any) -> str:  # noqa: ANN401 - as above
+    word = TOKEN.sub(PLACEHOLDER, found.group())
+    return LONG.sub(_random, word)
+
+
+def _random(found: Any) -> str:  # noqa: ANN401 - as above
+    word: str = found.group()
+    return PLACEHOLDER if _is_random(word) else word
+
+
+def _is_random(word: str) -> bool:
+    """Whether a long word has digits, small and large letters in no order that a name has."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in word if c.isalnum()]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    return (
+        kinds.count("d") >= _FEWEST_DIGITS and {"u", "l"} <= set(kinds) and 3 * changes > len(kinds)
+    )

@@ -1,0 +1,206 @@
+"""The verdict on a run, by what was seen of it: one pure function.
+
+Evidence has a rank: an evaluation, a person's explicit word, tests, what looks like it (heuristic).
+The highest rank decides, and of several pieces of one rank the last. Without evidence there is no
+verdict: that an agent calls its work done is none.
+"""
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Final
+
+import msgspec
+
+from ..agent_run import AgentRun, Seen, Sign
+from .checks import Result, last_edit, last_result_before, results_of
+from .phrases import goes_on, only_looks, says_wrong
+
+MAX_GROUNDS: Final = 20
+
+
+class Rank(IntEnum):
+    """How much a piece of evidence weighs; the names are the wire's `outcome_source`."""
+
+    NONE = 0
+    HEURISTIC = 1
+    TESTS = 2
+    EXPLICIT = 3
+    EVALUATOR = 4
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was seen, and what it says of the run.
+
+    Attributes:
+        kind: what was seen, as "check passed", "interrupted".
+        says: in words: a command and its result, a phrase of the next prompt. Not yet redacted.
+        call: the position of the call that it concerns; None if none.
+        success: what it says of the run; None if it says nothing but why there is no verdict.
+        rank: how much it weighs.
+    """
+
+    kind: str
+    says: str = ""
+    call: int | None = None
+    success: bool | None = None
+    rank: Rank = Rank.NONE
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a run succeeded, and why it is thought so.
+
+    Attributes:
+        success: whether it did; None if nothing says so.
+        outcome_source: the wire's name for the rank of the evidence; None without a verdict.
+        grounds: all that was seen, what decided first; at most 20, and never none.
+    """
+
+    success: bool | None
+    outcome_source: str | None
+    grounds: tuple[Evidence, ...]
+
+
+def verdict_of(run: AgentRun) -> Verdict:
+    """Return the verdict on a run, with its grounds."""
+    checks = tuple(_of_checks(run))
+    seen = (*checks, *(_against_tests(each, checks) for each in _of_signs(run)))
+    if _api_ended(run):
+        # What the agent could not go on with is no failure of its own.
+        seen = tuple(_without_blame(evidence) for evidence in seen)
+    best = max((evidence.rank for evidence in seen if evidence.success is not None), default=None)
+    if best is None:
+        return Verdict(success=None, outcome_source=None, grounds=_grounds(seen))
+    # Of one rank the last decides; checks have been joined to one by then.
+    deciding = [each for each in seen if each.success is not None and each.rank == best]
+    success = deciding[-1].success
+    first = [each for each in reversed(deciding) if each.success == success]
+    rest = [each for each in seen if not any(each is other for other in first)]
+    return Verdict(
+        success=success, outcome_source=best.name.lower(), grounds=_grounds((*first, *rest))
+    )
+
+
+def _against_tests(evidence: Evidence, checks: tuple[Evidence, ...]) -> Evidence:
+    """A revert names the very commit: against tests that passed it is a person's own word."""
+    if evidence.kind == _AGAINST[Seen.REVERTED] and any(check.success for check in checks):
+        return msgspec.structs.replace(evidence, rank=Rank.EXPLICIT)
+    return evidence
+
+
+def _grounds(seen: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    return seen[:MAX_GROUNDS] or (Evidence(kind="nothing seen"),)
+
+
+def _without_blame(evidence: Evidence) -> Evidence:
+    if evidence.success is False and evidence.rank in (Rank.HEURISTIC, Rank.TESTS):
+        return msgspec.structs.replace(evidence, success=None)
+    return evidence
+
+
+def _of_checks(run: AgentRun) -> Iterator[Evidence]:
+    """What the checks after the last edit say together: failure if any of them failed last."""
+    edited = last_edit(run)
+    after = _last_of_each(results_of(run, edited))
+    told = [result for result in after if result.passed is not None]
+    if not after and edited is not None:
+        before = last_result_before(run, edited)
+        if before is None:
+            yield Evidence(kind="no check", says="nothing was checked after the last edit")
+        else:
+            yield Evidence(kind="check before the last edit", says=before.says, call=before.at[0])
+    for result in after:
+        if result.passed is None:
+            yield Evidence(kind="check without a result", says=result.says, call=result.at[0])
+    if edited is None and only_looks(run.instruction) and any(not each.passed for each in told):
+        for result in told:
+            yield Evidence(kind="only looked", says=result.says, call=result.at[0])
+        return
+    found_so = edited is None and _was_stopped(run)
+    # Those that failed stand last, because the last one decides.
+    for result in sorted(told, key=lambda result: (not result.passed, result.at)):
+        yield Evidence(
+            kind="check passed" if result.passed else "check failed",
+            says=result.says,
+            call=result.at[0],
+            # What was broken before the agent changed anything, and was stopped then, is not its.
+            success=None if found_so and not result.passed else result.passed,
+            rank=Rank.TESTS,
+        )
+
+
+def _was_stopped(run: AgentRun) -> bool:
+    return any(sign.kind in (Seen.INTERRUPTED, Seen.REJECTED) for sign in run.signs)
+
+
+def _last_of_each(results: tuple[Result, ...]) -> list[Result]:
+    """Return the last result of each check, in order."""
+    last: dict[str, Result] = {}
+    for result in results:
+        # A check that did not come to an end says nothing against what it found before.
+        if result.passed is not None or result.name not in last:
+            last.pop(result.name, None)
+            last[result.name] = result
+    return list(last.values())
+
+
+def _of_signs(run: AgentRun) -> Iterator[Evidence]:
+    for place, sign in enumerate(run.signs):
+        yield from _of_sign(run, sign, run.signs[place + 1 :])
+
+
+_SAID: Final = {
+    Seen.EVALUATED: ("evaluated", Rank.EVALUATOR),
+    Seen.CONFIRMED: ("confirmed", Rank.EXPLICIT),
+}
+_AGAINST: Final = {
+    Seen.UNDONE: "undone",
+    Seen.REVERTED: "reverted",
+    Seen.CRASHED: "crashed",
+}
+
+
+def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[Evidence]:
+    if sign.kind in _SAID:
+        kind, rank = _SAID[sign.kind]
+        yield _evidence(kind, sign, success=sign.success, rank=rank)
+    elif sign.kind in _AGAINST:
+        yield _evidence(_AGAINST[sign.kind], sign, success=False)
+    elif sign.kind is Seen.INTERRUPTED:
+        resumed = any(goes_on(each.says) for each in later if each.kind is Seen.FOLLOWED_BY)
+        yield _evidence("interrupted", sign, success=None if resumed else False)
+    elif sign.kind is Seen.REJECTED:
+        yield _evidence("rejected", sign, success=None if _went_on(run, sign) else False)
+    elif sign.kind is Seen.FOLLOWED_BY:
+        if words := says_wrong(sign.says):
+            yield Evidence(kind="next prompt", says=words, success=False, rank=Rank.HEURISTIC)
+    elif sign.kind is Seen.API_FAILED:
+        yield _evidence("api failed", sign, success=None, rank=Rank.NONE)
+
+
+def _evidence(
+    kind: str, sign: Sign, *, success: bool | None, rank: Rank = Rank.HEURISTIC
+) -> Evidence:
+    return Evidence(
+        kind=kind,
+        says=sign.says,
+        call=sign.call,
+        success=success,
+        rank=rank if success is not None else Rank.NONE,
+    )
+
+
+def _went_on(run: AgentRun, sign: Sign) -> bool:
+    """Whether the agent did something else after a refusal: it was led, and not stopped."""
+    if sign.call is not None:
+        return any(call.ok for call in run.calls[sign.call + 1 :])
+    return _call_after(run, sign.at)
+
+
+def _call_after(run: AgentRun, at: float | None) -> bool:
+    return at is not None and any((call.started_at or 0.0) > at for call in run.calls)
+
+
+def _api_ended(run: AgentRun) -> bool:
+    """Whether the model's API ended the run: it failed, and no call came after that."""
+    failures = [sign for sign in run.signs if sign.kind is Seen.API_FAILED]
+    return bool(failures) and not _call_after(run, failures[-1].at)

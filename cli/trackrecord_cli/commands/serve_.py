@@ -1,0 +1,26 @@
+"""`trackrecord serve`: the HTTP server alone."""
+
+import click
+
+from trackrecord.daemon_settings import load_daemon_settings
+from trackrecord.logs import configure_logs
+
+
+@click.command("serve")
+def command() -> None:
+    """Serve HTTP alone: traces, logs and hooks of agents become outcomes.
+
+    `trackrecord up` does so already. This is for a machine on which nothing else of trackrecord
+    runs: outcomes go to the Redis that TRACKRECORD_REDIS_URL names, and to the spool while it is
+    away. Ctrl-C or SIGTERM stops it cleanly.
+    """
+    settings = load_daemon_settings()
+    configure_logs(settings.log_level)
+    # After the settings: a mistake in them is told at once.
+    from trackrecord_door.listening import listen, url_of
+    from trackrecord_door.server import serve
+    from trackrecord_door.services import create_intake
+
+    with listen(settings.http) as listener:
+        click.echo(f"HTTP: {url_of(listener)}", err=True)
+        serve(listener, settings.http, create_intake(settings, listener))

@@ -1,0 +1,218 @@
+"""What an agent is handed: once, within a budget, its own project's, and measured."""
+
+import msgspec
+import pytest
+
+from trackrecord.hook_settings import HookSettings
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.presentation import present_pattern
+from trackrecord_capture.agent_run import AgentRun
+from trackrecord_capture.live.handing import Asked, Handing
+from trackrecord_capture.live.told import ToldSessions
+from trackrecord_capture.live.wording import as_facts
+from trackrecord_capture.outcome import outcome_of
+
+NAMES = Recogniser()
+
+
+def pattern(slug, helpful, harmful):
+    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
+    facts = PatternFacts(slug, "named", slug, None)
+    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
+    return present_pattern(standing, NAMES.name_of)
+
+
+@pytest.fixture
+def known(client, settings):
+    """Two projects with rankings."""
+
+    def write(**parts):
+        for project, slug in (("shop", "tests-first"), ("other", "secret-of-another")):
+            document = RankingsDocument(
+                project=project,
+                revision=1,
+                computed_at=1_800_000_000.0,
+                patterns=(pattern(slug, 8, 0),),
+                anti_patterns=(pattern("big-bang", 1, 6),),
+                **parts,
+            )
+            write_document(client, settings, document)
+
+    write()
+    return write
+
+
+@pytest.fixture
+def published():
+    return []
+
+
+@pytest.fixture
+def handing(settings, published):
+    return Handing(settings, HookSettings(), lambda folder: folder.split("/")[-1], published.append)
+
+
+def start(session="s1", folder="/src/shop"):
+    return Asked(hook_event_name="SessionStart", session_id=session, cwd=folder)
+
+
+def prompt(session="s1", folder="/src/shop", text="Fix the login", prompt_id="p1"):
+    return Asked(
+        hook_event_name="UserPromptSubmit",
+        session_id=session,
+        cwd=folder,
+        prompt=text,
+        prompt_id=prompt_id,
+    )
+
+
+def task_of(agent, session, prompt_id, text="Fix the login"):
+    """Return the task of the outcome that is made of the same run's transcript."""
+    run = AgentRun(
+        agent=agent,
+        session=session,
+        prompt=prompt_id,
+        captured_from="transcript",
+        started_at=1.0,
+        ended_at=2.0,
+        folder="/src/shop",
+        instruction=text,
+    )
+    return outcome_of(run)["task_id"]
+
+
+def test_a_session_is_told_once_what_its_project_knows(known, handing):
+    """Facts, of this project alone."""
+    text = handing.answer("codex", start())
+    assert "in the project shop" in text
+    assert "- tests-first [PROVEN - 8 of 8 tasks succeeded]" in text
+    assert "secret-of-another" not in text
+    assert handing.answer("codex", start()) == ""
+    assert handing.answer("claude-code", start())
+
+
+def test_nothing_in_it_is_an_order(known, handing):
+    """Not even where a strategy fails."""
+    text = handing.answer("codex", start())
+    assert "big-bang. Failed 6/7 times" in text
+    assert "avoid" not in text.lower()
+
+
+def test_a_secret_that_is_on_record_is_not_handed_out(client, settings, handing):
+    """Not even one that somebody stored on purpose."""
+    entry = pattern("tests-first", 8, 0)
+    lines = {"en": "- set API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345 first", "zh": "-"}
+    document = RankingsDocument(
+        project="shop",
+        revision=1,
+        computed_at=1_800_000_000.0,
+        patterns=(msgspec.structs.replace(entry, lines=lines),),
+    )
+    write_document(client, settings, document)
+    text = handing.answer("codex", start())
+    assert "API_TOKEN=<secret>" in text
+
+
+def test_the_first_prompt_repeats_nothing(known, handing):
+    """What the session start has said is not said again; without it, the prompt says it."""
+    handing.answer("codex", start())
+    assert handing.answer("codex", prompt()) == ""
+    assert "tests-first" in handing.answer("codex", prompt(session="s2"))
+    assert handing.answer("codex", prompt(session="s2", prompt_id="p2")) == ""
+
+
+def test_what_a_run_was_handed_is_reported_under_its_outcome(known, handing, published):
+    """Once for a session: both what it got when it started and with its first prompt."""
+    handing.answer("codex", start())
+    assert published == []
+    handing.answer("codex", prompt())
+    handing.answer("codex", prompt(prompt_id="p2"))
+    (exposure,) = published
+    assert (exposure.task_id, exposure.project) == (task_of("codex", "s1", "p1"), "shop")
+    assert exposure.entries
+    assert not exposure.withheld
+
+
+def test_a_session_of_the_holdout_gets_nothing_at_all(known, handing, published):
+    """Neither when it starts nor with its prompt, and that is reported."""
+    known(holdout=0.9)
+    for number in range(40):
+        session = f"s{number}"
+        texts = [
+            handing.answer("codex", start(session=session)),
+            handing.answer("codex", prompt(session=session)),
+        ]
+        exposure = published[-1]
+        assert exposure.task_id == task_of("codex", session, "p1")
+        assert exposure.entries
+        assert any(texts) is not exposure.withheld
+    assert {each.withheld for each in published} == {True, False}
+    assert {each.holdout for each in published} == {0.9}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        start(folder="/src/unknown"),
+        start(session=""),
+        start(session="../../etc"),
+        start(session="s" * 200),
+        start(folder=None),
+        Asked(hook_event_name="Stop", session_id="s1", cwd="/src/shop"),
+    ],
+)
+def test_where_there_is_nothing_to_say_nothing_is_said(known, handing, asked):
+    """An unknown project, and a question that makes no sense."""
+    assert handing.answer("codex", asked) == ""
+
+
+def test_without_redis_nothing_is_said(settings, handing):
+    """No error reaches the agent."""
+    assert handing.answer("codex", start()) == ""
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [HookSettings(inject=False), HookSettings(session_tokens=0), HookSettings(session_tokens=5)],
+)
+def test_a_budget_that_leaves_no_room_is_kept_to(known, settings, rules):
+    """And handing out can be switched off."""
+    assert Handing(settings, rules, lambda _: "shop", print).answer("codex", start()) == ""
+
+
+def test_marks_of_old_sessions_are_removed(home):
+    """Those of the last weeks stay."""
+    import os
+    import time
+
+    told = ToldSessions(home)
+    told.begin("codex", "old", "session")
+    told.begin("codex", "new", "session")
+    folder = home / "agents" / "told"
+    long_ago = time.time() - 40 * 86_400
+    os.utime(folder / "codex.old.session", (long_ago, long_ago))
+    told.forget_old()
+    assert [path.name for path in folder.iterdir()] == ["codex.new.session"]
+
+
+def test_sections_stay_where_something_in_them_is_new():
+    """A heading stands before a new line only; a text cannot end what it is wrapped in."""
+    before = as_facts("## A\n\n- one\n\n## B\n\n- two", "p")
+    after = as_facts("## A\n\n- one\n- three </system-reminder>\n\n## B\n\n- two", "p", said=before)
+    assert after.splitlines()[1:] == ["", "## A", "", "- three < /system-reminder>"]
+    assert as_facts("## A\n\n- one", "p", said=before) == ""
+    assert as_facts("", "p") == ""
+
+
+def test_a_long_text_ends_with_a_whole_line():
+    """It stays below what agents cut."""
+    text = as_facts("\n".join(f"- {'x' * 90} {number}" for number in range(500)), "p")
+    assert len(text) <= 9000
+    assert text.splitlines()[-1].startswith("- xxx")
+    assert text.splitlines()[-1].split()[-1].isdigit()

@@ -1,0 +1,186 @@
+"""From a run to its outcome: what is kept, bounded and without secrets."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.capture_rules import CaptureRules, FolderProject
+from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
+from trackrecord_capture.agent_run import AgentRun, Call, Seen, Sign
+from trackrecord_capture.outcome import outcome_of, task_id_of
+
+EDIT = Call(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_path": "/src/p/a.py"})
+PASS = Call(tool="Bash", command="uv run pytest", ok=True, exit_code=0, result="3 passed")
+
+
+def _run(*calls: Call, **given: Any) -> AgentRun:
+    fields: dict[str, Any] = {
+        "agent": "claude-code", "session": "s", "prompt": "p", "captured_from": "transcript",
+        "started_at": 1000.0, "ended_at": 1009.5, "folder": "/src/p",
+        "instruction": "Fix the failing tests of the parser", "calls": calls,
+    }  # fmt: skip
+    return AgentRun(**(fields | given))
+
+
+def test_the_fields_of_an_outcome():
+    """Everything that is known, and nothing else."""
+    failed = Call(
+        tool="Bash", id="t1", command="cd /src/p && uv run pytest", ok=False, exit_code=1,
+        error="Exit code 1\n1 failed", started_at=1001.0, duration_ms=250.0,
+    )  # fmt: skip
+    run = _run(failed, EDIT, PASS, branch="main", model="m", tokens_in=5, commits=("1a2b3c4", "x"))
+    fields = outcome_of(run)
+    assert fields["outcome_id"] == "claude-code:s:p"
+    assert fields["project"] == "p"
+    assert (fields["success"], fields["outcome_source"]) == (True, "tests")
+    assert (fields["timestamp"], fields["duration_ms"], fields["error_count"]) == (1009.5, 9500, 1)
+    assert fields["source"] == "claude-code"
+    assert fields["instruction"] == "Fix the failing tests of the parser"
+    assert [call["tool"] for call in fields["tool_graph"]] == [
+        "shell:pytest",
+        "Edit",
+        "shell:pytest",
+    ]
+    assert fields["tool_graph"][0] == {
+        "tool": "shell:pytest", "id": "t1", "args": {"command": "cd /src/p && uv run pytest"},
+        "ok": False, "error": "Exit code 1\n1 failed", "duration_ms": 250.0, "timestamp": 1001.0,
+    }  # fmt: skip
+    assert fields["files_touched"] == ["a.py"]
+    assert fields["cost"] == {"tokens_in": 5}
+    assert fields["commits"] == ["1a2b3c4"]
+    assert fields["captured_from"] == "transcript"
+    assert fields["grounds"][0] == {
+        "kind": "check passed", "says": "pytest: 3 passed", "call": 2,
+    }  # fmt: skip
+    assert fields["metadata"] == {
+        "session": "s", "prompt": "p", "folder": "p", "branch": "main", "model": "m",
+    }  # fmt: skip
+    decode_outcome(encode_body(fields))
+
+
+def test_a_run_without_a_verdict():
+    """`success` is there and says that nothing is known."""
+    fields = outcome_of(_run(EDIT))
+    assert fields["success"] is None
+    assert "outcome_source" not in fields
+    assert fields["grounds"][0]["kind"] == "no check"
+
+
+def test_a_failure_names_its_kind_and_its_error():
+    """The call that decided tells the details."""
+    failed = Call(tool="Bash", command="pytest", ok=False, exit_code=1, error="1 failed")
+    fields = outcome_of(_run(EDIT, failed))
+    assert fields["failure_mode"] == "check failed"
+    assert fields["failure_details"] == "1 failed"
+
+
+def test_the_content_of_files_is_never_kept():
+    """Neither what was written nor what was read, nor what a failed edit repeats of it."""
+    body = "SENTINEL body of a file"
+    calls = (
+        Call(tool="Write", ok=True, arguments={"file_path": "/src/p/a", "content": body}),
+        Call(tool="Edit", ok=False, error=f"String not found in file.\nString: {body}",
+             arguments={"file_path": "/src/p/a", "old_string": body, "new_string": body}),
+        Call(tool="MultiEdit", ok=True, arguments={"edits": [{"old_string": body}]}),
+        Call(tool="Read", ok=True, arguments={"file_path": "/src/p/a"}, result=body),
+        Call(tool="Bash", ok=True, command=f"cat > a.py <<'E'\n{body}\nE\npytest", result=body),
+        Call(tool="apply_patch", ok=True, arguments={"patch": body}, edits=("/src/p/a",)),
+    )  # fmt: skip
+    fields = outcome_of(_run(*calls))
+    assert b"SENTINEL" not in encode_body(fields)
+    assert fields["tool_graph"][2]["args"] == {"edits": []}
+
+
+def test_prompts_can_be_left_out():
+    """Neither the prompt nor the next one nor a sub-agent's is in the outcome then."""
+    run = _run(
+        Call(tool="Task", ok=True, arguments={"prompt": "SENTINEL do it", "subagent_type": "x"}),
+        instruction="SENTINEL fix the parser of the thing",
+        signs=(Sign(kind=Seen.FOLLOWED_BY, says="That's wrong, SENTINEL"),),
+    )
+    assert b"SENTINEL" in encode_body(outcome_of(run))
+    fields = outcome_of(run, CaptureRules(prompts=False))
+    assert b"SENTINEL" not in encode_body(fields)
+    assert fields["success"] is False
+
+
+def test_folders_can_be_mapped_to_projects():
+    """A person's own project wins."""
+    rules = CaptureRules(projects=(FolderProject(folder="/src", project="mine"),))
+    assert outcome_of(_run(), rules)["project"] == "mine"
+
+
+def test_a_long_run_keeps_its_beginning_and_its_end():
+    """At most 400 calls, and the grounds still point at the right one."""
+    calls = [Call(tool="Read", id=str(number), ok=True) for number in range(1000)]
+    fields = outcome_of(_run(*calls, EDIT, PASS))
+    graph = fields["tool_graph"]
+    assert [graph[place].get("id") for place in (0, 199, 200)] == ["0", "199", "802"]
+    assert fields["tool_graph"][fields["grounds"][0]["call"]]["tool"] == "shell:pytest"
+    assert fields["metadata"]["calls"] == 1002
+
+
+@pytest.mark.parametrize("letter", ["x", "测", "\x01", '"'])
+def test_an_outcome_is_always_far_smaller_than_a_megabyte(letter: str):
+    """Whatever a run holds."""
+    huge = letter * 100_000
+    calls = [
+        Call(tool=huge, id=huge, ok=False, error=huge, actor=huge,
+             arguments={f"{letter}{n}": huge for n in range(100)}, edits=(huge, f"{n}"))
+        for n in range(500)
+    ]  # fmt: skip
+    run = _run(
+        *calls, instruction=huge, branch=huge, model=huge, name=huge, folder="/" + huge, agent=huge,
+        signs=tuple(Sign(kind=Seen.EVALUATED, success=True, says=huge) for _ in range(50)),
+    )  # fmt: skip
+    body = encode_body(outcome_of(run))
+    assert len(body) < MAX_BODY_BYTES * 3 / 4
+    decode_outcome(body)
+
+
+def _task(instruction: str, session: str = "s", project: str = "p") -> str:
+    return task_id_of(_run(instruction=instruction, session=session), project)
+
+
+def test_the_same_prompt_is_the_same_task():
+    """In one project, in whichever session; but short prompts ask for something else each time."""
+    prompt = "Fix the failing tests of the parser"
+    assert _task(prompt) == _task("  fix the failing\ntests of the PARSER ", "other")
+    assert _task(prompt) != _task(prompt, project="q")
+    assert _task("continue") != _task("continue", "other")
+    assert _task("继续吧") != _task("继续吧", "other")
+    assert _task("修复解析器里失败的测试") == _task("修复解析器里失败的测试", "other")
+    assert _task("") == "claude-code:s:p"
+
+
+SECRET = "ghp_Zq9Zq9Zq9Zq9Zq9Zq9Zq9Zq9Zq9Zq9Zq9Zq9"  # noqa: S105 - it is no one's
+PLANTS = st.sampled_from(
+    [
+        SECRET, f"export TOKEN={SECRET}", "password=hunterZq9Zq9", "--password hunterZq9Zq9",
+        '{"secret": "hunterZq9Zq9"}', "https://bob:hunterZq9Zq9@example.com/x",
+        "Authorization: Bearer hunterZq9Zq9",
+        "-----BEGIN PRIVATE KEY-----\nhunterZq9Zq9\n-----END PRIVATE KEY-----",
+    ]
+)  # fmt: skip
+
+
+@given(PLANTS, PLANTS, st.integers(0, 2000))
+def test_no_secret_is_in_an_outcome(one: str, other: str, blanks: int):
+    """Wherever a run holds it: prompt, command, arguments, errors, results, grounds, paths."""
+    text = " " * blanks + f"x {one} {other} y"
+    calls = (
+        Call(tool="Bash", command=text, ok=False, exit_code=1, error=text, result=text),
+        Call(tool="Bash", command=f"{text} && pytest", ok=False, exit_code=1, result=text),
+        Call(tool=text, id=text, ok=False, error=text, arguments={"a": {"b": [text]}, text: text}),
+        Call(tool="Edit", ok=True, edits=(f"/src/p/{text}",), actor=text, arguments=text),
+    )
+    signs = tuple(Sign(kind=kind, success=False, says=text) for kind in Seen)
+    run = _run(*calls, instruction=text, branch=text, model=text, name=text, signs=signs,
+               folder=f"/src/{text}", repository=text)  # fmt: skip
+    body = encode_body(outcome_of(run))
+    assert b"Zq9Zq9" not in body
+    # The body is whole even so.
+    assert msgspec.json.decode(body)["outcome_id"] == "claude-code:s:p"

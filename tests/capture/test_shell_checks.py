@@ -1,0 +1,141 @@
+"""Which commands verify, which change files, and which commits they make."""
+
+import pytest
+
+from trackrecord_capture.agent_run import Call
+from trackrecord_capture.shell.checks import checks_of
+from trackrecord_capture.shell.edits import edits_of
+from trackrecord_capture.shell.git import commits_and_reverts, reverts_an_earlier_head
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "zero", "otherwise"),
+    [
+        ("cd x && uv run pytest -q", "pytest", True, True),
+        ("pytest 2>&1", "pytest", True, True),
+        ("(pytest)", "pytest", True, True),
+        ("bash -c 'cd x && pytest'", "pytest", True, True),
+        ("set -o pipefail; pytest | tail", "pytest", True, True),
+        ("set -e\ncd x\npytest\necho ok", "pytest", True, True),
+        ("sed -i s/a/b/ x.py && pytest", "pytest", True, True),
+        ("pytest && git commit -m x", "pytest", True, False),
+        ("npm ci && npm test", "npm test", True, False),
+        ("pytest -q | tail -3", "pytest", False, False),
+        ("(cd x && pytest) | tail", "pytest", False, False),
+        ("pytest; echo done", "pytest", False, False),
+        ("pytest || true", "pytest", False, False),
+        ("pytest &", "pytest", False, False),
+        ("! pytest", "pytest", False, False),
+        ("for f in *; do pytest $f; done", "pytest", False, False),
+        ("if pytest; then echo ok; fi", "pytest", False, False),
+        ("python run_tests.py", "run_tests.py", True, True),
+        ("make", "make", True, True),
+        ("ruff format --check .", "ruff format", True, True),
+        ("gcc -o a a.c", "gcc", True, True),
+    ],
+)
+def test_what_the_exit_status_says_of_a_check(line: str, name: str, zero: bool, otherwise: bool):
+    """Only a status that can be the check's own says how the check ended."""
+    (check,) = checks_of(line)
+    assert (check.name, check.passed_at_zero, check.failed_otherwise) == (name, zero, otherwise)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "test -f x && ls",
+        "git check-ignore x",
+        "cat test_a.py",
+        "echo pytest",
+        "echo 'run pytest && mypy'",
+        "pytest --version",
+        "pytest --collect-only -q",
+        "ruff format .",
+        "black .",
+        "python repro_test.py",
+        "python app.py",
+        "grep -rn pytest .",
+        "cat <<'E'\npytest\nE",
+    ],
+)
+def test_what_verifies_nothing(line: str):
+    """A word in an argument, a formatter at work or a script that reproduces a bug is no check."""
+    assert checks_of(line) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "edits"),
+    [
+        ("sed -i s/a/b/ x.py", [(0, "")]),
+        ("sed -n 1,5p x.py", []),
+        ("echo x > a.py", [(0, "a.py")]),
+        ("pytest 2>&1 >/dev/null", []),
+        ("cat > a.py <<'E'\nx\nE", [(0, "a.py")]),
+        ("rm -rf build", [(0, "build")]),
+        ("mv a b", [(0, "a"), (0, "b")]),
+        ("git checkout -b topic", []),
+        ("git checkout -- .", [(0, "")]),
+        ("git reset --hard HEAD~1", [(0, "")]),
+        ("git reset HEAD a", []),
+        ("git stash list", []),
+        ("git commit -m x", []),
+        ("pytest && ruff format .", [(1, "")]),
+        ("ruff check --fix .", [(0, "")]),
+        ("python - <<'E'\nopen('a.py', 'w').write('x')\nE", [(0, "")]),
+        ("python -c \"print(open('a').read())\"", []),
+        ("echo 'x > y'", []),
+    ],
+)
+def test_which_commands_change_files(line: str, edits: list[tuple[int, str]]):
+    """A step that changes files is known with the files it names."""
+    assert list(edits_of(line)) == edits
+
+
+def _git(command: str, result: str = "", *, ok: bool = True) -> Call:
+    return Call(tool="Bash", command=command, result=result, ok=ok)
+
+
+def test_commits_are_read_from_what_git_says():
+    """Branches with blanks in front, first commits and detached heads are understood."""
+    calls = [
+        _git("git commit -m x", "[main (root-commit) 1a2b3c4] x\n 1 file changed"),
+        _git("git add . && git commit -m y", "[detached HEAD 2b3c4d5] y"),
+        _git("cat log", "[main 9999999] no commit of ours"),
+        _git("git commit --quiet -m z"),
+    ]
+    assert commits_and_reverts(calls) == (("1a2b3c4", "2b3c4d5"), ())
+
+
+def test_a_quiet_commit_whose_hash_is_asked_for():
+    """The hash that the same line prints behind a quiet commit is that of the commit."""
+    told = "4" * 40
+    quiet = "git add -A && git commit -q -m x && git log -1 --format=%H"
+    assert commits_and_reverts([_git(quiet, f"{told}\n")]) == ((told,), ())
+    assert commits_and_reverts([_git("git rev-parse HEAD", f"{told}\n")]) == ((), ())
+
+
+def test_an_earlier_head():
+    """HEAD is an earlier run's commit as long as the calls have made none themselves."""
+    assert reverts_an_earlier_head([_git("git status"), _git("git revert --no-edit HEAD")])
+    assert not reverts_an_earlier_head([_git("git commit -m x"), _git("git revert HEAD")])
+    assert not reverts_an_earlier_head([_git("git revert HEAD", ok=False)])
+
+
+def test_reverts_are_read_from_the_command():
+    """A hash is taken as it is; HEAD only if the calls made the last commit; a failure is none."""
+    calls = [
+        _git("git revert --no-edit 1a2b3c4", '[main 5555555] Revert "x"'),
+        _git("git revert HEAD --no-edit", '[main 6666666] Revert "Revert "x""'),
+        _git("git revert 7777777", ok=False),
+    ]
+    made, reverted = commits_and_reverts(calls)
+    assert made == ("5555555", "6666666")
+    assert reverted == ("1a2b3c4", "5555555")
+    assert commits_and_reverts([_git("git revert HEAD")]) == ((), ())
+
+
+def test_head_is_another_commit_if_git_says_so():
+    """The subject that git names tells whether the last commit of the session is meant."""
+    made = _git("git commit -m x", "[main 1a2b3c4] x")
+    other = _git("git revert --no-edit HEAD", '[main 5555555] Revert "y"')
+    assert commits_and_reverts([made, other])[1] == ()

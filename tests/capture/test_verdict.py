@@ -1,0 +1,241 @@
+"""The verdict on a run, rule by rule."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord_capture.agent_run import AgentRun, Call, Seen, Sign
+from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
+from trackrecord_capture.verdict.summaries import summary_of
+from trackrecord_capture.verdict.verdict import verdict_of
+
+
+def _run(*calls: Call, signs: tuple[Sign, ...] = (), **given: Any) -> AgentRun:
+    fields: dict[str, Any] = {
+        "agent": "claude-code", "session": "s", "prompt": "p", "captured_from": "transcript",
+        "started_at": 1.0, "ended_at": 9.0, "folder": "/src/p", "instruction": "Fix the tests",
+    }  # fmt: skip
+    return AgentRun(**(fields | {"calls": calls, "signs": signs} | given))
+
+
+def _shell(command: str, exit_code: int | None = 0, result: str = "", **given: Any) -> Call:
+    ok = None if exit_code is None else exit_code == 0
+    fields: dict[str, Any] = {"ok": ok, "exit_code": exit_code, "result": result}
+    return Call(tool="Bash", command=command, **(fields | given))
+
+
+def _edit(file: str = "/src/p/a.py", **given: Any) -> Call:
+    return Call(tool="Edit", edits=(file,), **({"ok": True} | given))
+
+
+PASS = _shell("pytest -q", 0, "3 passed in 0.1s")
+FAIL = _shell("pytest -q", 1, "1 failed, 2 passed in 0.1s")
+EDIT = _edit()
+
+
+@pytest.mark.parametrize(
+    ("calls", "success"),
+    [
+        ((FAIL, EDIT, PASS), True),
+        ((FAIL, EDIT, FAIL), False),
+        ((PASS, EDIT), None),
+        ((EDIT,), None),
+        ((), None),
+        ((FAIL,), False),
+        ((PASS,), True),
+        ((EDIT, PASS, EDIT, FAIL), False),
+        ((EDIT, FAIL, PASS), True),
+        ((EDIT, PASS, _shell("mypy .", 1, "Found 2 errors in 1 file")), False),
+        ((EDIT, _shell("mypy .", 1, "Found 2 errors"), PASS), False),
+        ((EDIT, _shell("mypy .", 1), EDIT, _shell("mypy ."), PASS), True),
+        ((EDIT, PASS, _shell("sed -i s/a/b/ x.py")), None),
+        ((_shell("sed -i s/a/b/ x.py && pytest"),), True),
+        ((_shell("pytest && sed -i s/a/b/ x.py"),), None),
+        ((EDIT, _shell("ruff check --fix .")), True),
+        ((EDIT, PASS, _shell("ruff format .")), None),
+        ((EDIT, PASS, _shell("cat a.py"), _shell("git commit -m x")), True),
+        ((EDIT, PASS, _edit(ok=False)), True),
+        ((EDIT, PASS, _edit("/tmp/notes.md")), True),  # noqa: S108 - no file is made
+        ((EDIT, PASS, _edit("/home/u/.claude/plans/x.md")), True),
+        ((EDIT, _shell("pytest > out.txt 2>&1", 0)), True),
+        ((EDIT, _shell("pytest | tail -3", 0, "1 failed, 3 passed")), False),
+        ((EDIT, _shell("pytest | tail -3", 0, "4 passed in 1s")), True),
+        ((EDIT, _shell("pytest | tail -3", 0, "something")), None),
+        ((EDIT, _shell("pytest || true", 0)), None),
+        ((EDIT, _shell("pytest", 127, "bash: pytest: command not found")), None),
+        ((EDIT, _shell("make test", 2, "make: *** No rule to make target 'test'.  Stop.")), None),
+        ((EDIT, _shell("pytest", 5, "no tests ran in 0.01s")), None),
+        ((EDIT, PASS, _shell("pytest", 137)), True),
+        ((EDIT, _shell("pytest", None, "3 passed")), None),
+        ((EDIT, _shell("python repro_test.py", 1)), None),
+        ((EDIT, Call(tool="run_tests", ok=True, result="2 failed, 1 passed")), False),
+        ((EDIT, Call(tool="run_tests", ok=True, result="fine")), True),
+        ((EDIT, Call(tool="run_tests", ok=False, error="boom")), False),
+        ((EDIT, Call(tool="run_tests", result="3 passed")), True),
+        ((EDIT, Call(tool="run_tests")), None),
+        ((EDIT, _shell("cat README")), None),
+    ],
+)
+def test_the_last_checks_after_the_last_edit_decide(calls: tuple[Call, ...], success: bool | None):
+    """Each check's last result behind the last edit counts; one that failed is a failure."""
+    verdict = verdict_of(_run(*calls))
+    assert verdict.success is success
+    assert verdict.outcome_source == (None if success is None else "tests")
+    assert verdict.grounds
+
+
+def test_the_grounds_name_the_command_and_its_words():
+    """What decided comes first, with the position of its call."""
+    ground = verdict_of(_run(FAIL, EDIT, PASS)).grounds[0]
+    assert (ground.kind, ground.says, ground.call) == (
+        "check passed", "pytest -q: 3 passed in 0.1s", 2,
+    )  # fmt: skip
+    assert verdict_of(_run(PASS, EDIT)).grounds[0].kind == "check before the last edit"
+    assert verdict_of(_run(EDIT)).grounds[0].kind == "no check"
+    assert verdict_of(_run()).grounds[0].kind == "nothing seen"
+
+
+def test_who_only_asks_gets_no_failure():
+    """A check that fails says nothing of an agent that was asked whether it passes."""
+    asked = {"instruction": "Do the tests pass?"}
+    assert verdict_of(_run(FAIL, **asked)).success is None
+    assert verdict_of(_run(PASS, **asked)).success is True
+    assert verdict_of(_run(EDIT, FAIL, **asked)).success is False
+
+
+def _sign(kind: Seen, **given: Any) -> Sign:
+    return Sign(kind=kind, **given)
+
+
+FOLLOWED = Seen.FOLLOWED_BY
+
+
+@pytest.mark.parametrize(
+    ("calls", "signs", "success", "source"),
+    [
+        ((EDIT,), (_sign(Seen.INTERRUPTED),), False, "heuristic"),
+        ((EDIT,), (_sign(Seen.INTERRUPTED), _sign(FOLLOWED, says="continue")), None, None),
+        ((EDIT,), (_sign(Seen.REJECTED, call=0),), False, "heuristic"),
+        ((_edit(ok=False), EDIT), (_sign(Seen.REJECTED, call=0),), None, None),
+        ((FAIL,), (_sign(Seen.INTERRUPTED),), False, "heuristic"),
+        ((EDIT, FAIL), (_sign(Seen.INTERRUPTED),), False, "tests"),
+        ((EDIT,), (_sign(Seen.REVERTED),), False, "heuristic"),
+        ((EDIT,), (_sign(Seen.UNDONE),), False, "heuristic"),
+        ((EDIT,), (_sign(Seen.CRASHED),), False, "heuristic"),
+        ((EDIT,), (_sign(FOLLOWED, says="No, that's wrong."),), False, "heuristic"),
+        ((EDIT,), (_sign(FOLLOWED, says="还是报错"),), False, "heuristic"),
+        ((EDIT,), (_sign(FOLLOWED, says="thanks, works great"),), None, None),
+        ((EDIT,), (_sign(FOLLOWED, says="no problem, now add docs"),), None, None),
+        ((EDIT, PASS), (_sign(FOLLOWED, says="that's wrong"),), True, "tests"),
+        ((EDIT, PASS), (_sign(Seen.INTERRUPTED),), True, "tests"),
+        ((EDIT, PASS), (_sign(Seen.REVERTED),), False, "explicit"),
+        ((EDIT, FAIL), (_sign(Seen.CONFIRMED, success=True),), True, "explicit"),
+        ((EDIT, FAIL), (_sign(Seen.EVALUATED, success=True),), True, "evaluator"),
+        ((EDIT, PASS), (_sign(Seen.EVALUATED, success=None),), True, "tests"),
+        (
+            (EDIT, PASS),
+            (_sign(Seen.EVALUATED, success=False), _sign(Seen.CONFIRMED, success=True)),
+            False,
+            "evaluator",
+        ),
+        (
+            (),
+            (_sign(Seen.CONFIRMED, success=True), _sign(Seen.CONFIRMED, success=False)),
+            False,
+            "explicit",
+        ),
+        ((EDIT, FAIL), (_sign(Seen.API_FAILED),), None, None),
+        ((EDIT, PASS), (_sign(Seen.API_FAILED),), True, "tests"),
+        ((EDIT,), (_sign(Seen.API_FAILED), _sign(Seen.INTERRUPTED)), None, None),
+        (
+            (EDIT, _shell("pytest", 1, started_at=8.0)),
+            (_sign(Seen.API_FAILED, at=5.0),),
+            False,
+            "tests",
+        ),
+    ],
+)
+def test_the_higher_rank_decides(
+    calls: tuple[Call, ...], signs: tuple[Sign, ...], success: bool | None, source: str | None
+):
+    """Evaluator, a person's word, tests, what looks like it; an API's failure blames nobody."""
+    verdict = verdict_of(_run(*calls, signs=signs))
+    assert (verdict.success, verdict.outcome_source) == (success, source)
+
+
+@given(st.lists(st.sampled_from([PASS, FAIL, EDIT, _shell("ls"), _shell("pytest|tail")])))
+def test_nothing_before_the_last_edit_matters(calls: list[Call]):
+    """A run's verdict is that of its part from the last edit on."""
+    run = _run(*calls, instruction="")
+    if EDIT in calls:
+        last = len(calls) - 1 - calls[::-1].index(EDIT)
+        assert verdict_of(run).success is verdict_of(_run(*calls[last:])).success
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "That's wrong", "No, that's not what I asked for", "it still doesn't work", "Still failing",
+        "the tests are still failing", "undo that", "Revert this please", "no. wrong file",
+        "You broke the build", "I said not to touch it", "hmm, this isn't working", "wrong.",
+        "why did you delete the file?", "that didn't work", "no!! it's broken",
+        "不对", "这不对，应该是", "还是报错", "错了", "没用",
+        "撤销刚才的修改", "还是不行", "没解决问题",
+    ],
+)  # fmt: skip
+def test_prompts_that_say_it_is_wrong(prompt: str):
+    """English and Chinese phrases at the beginning of a prompt."""
+    assert says_wrong(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "no problem", "that's not wrong", "nothing wrong here", "what's wrong with x?",
+        "is that wrong?", "that's wrong?", "fix the wrong label", "thanks", "no, go ahead",
+        "undo button does not respond", "add a test for wrong input", "it works", "not bad",
+        "wrong password should return 401", "great, now revert the flag in the settings",
+        "不对称加密怎么做", "不行的话再说", "没用到的变量删掉", "错了吗？",
+        "撤销按钮不好用", "不错", "没问题",
+    ],
+)  # fmt: skip
+def test_prompts_that_do_not(prompt: str):
+    """Questions, other tasks and words that only look alike."""
+    assert says_wrong(prompt) == ""
+
+
+def test_prompts_that_only_go_on_or_look():
+    """They blame nobody."""
+    assert goes_on("continue")
+    assert goes_on("继续")
+    assert not goes_on("continue with the other file")
+    assert only_looks("run the tests")
+    assert only_looks("跑一下测试")
+    assert not only_looks("run the tests and fix them")
+
+
+@pytest.mark.parametrize(
+    ("output", "passed"),
+    [
+        ("=== 3 failed, 2 passed in 0.1s ===", False), ("12 passed", True),
+        ("Tests:       1 failed, 2 passed, 3 total", False), ("Ran 3 tests\n\nOK", True),
+        ("Ran 3 tests\n\nFAILED (failures=1)", False), ("ok  \tpkg/a\t0.01s", True),
+        ("--- FAIL: TestX\nFAIL\tpkg", False), ("test result: ok. 3 passed; 0 failed;", True),
+        ("Success: no issues found in 3 source files", True), ("Found 3 errors.", False),
+        ("src/a.ts(1,2): error TS2304: x", False), ("BUILD SUCCESS", True),
+        ("5 passing (3s)\n 0 failing", True), ("3 examples, 0 failures", True),
+        ("no tests ran in 0.1s", None), ("12 passed, 1 warning, 0 errors", True),
+    ],
+)  # fmt: skip
+def test_the_words_by_which_tools_end(output: str, passed: bool | None):
+    """Failure wins over success, and what did not run is neither."""
+    summary = summary_of(output)
+    assert summary is not None
+    assert summary.passed is passed
+
+
+def test_an_output_without_such_words():
+    """Nothing is guessed."""
+    assert summary_of("hello\nworld") is None

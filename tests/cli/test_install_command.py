@@ -1,0 +1,138 @@
+"""install, uninstall and doctor, as they are typed."""
+
+import json
+
+import pytest
+
+from trackrecord_capture.agents.known import AGENTS
+from trackrecord_cli.agent_names import NAMES
+
+
+@pytest.fixture
+def user(tmp_path, monkeypatch):
+    """A user with Claude Code and Codex, whose programs are not on the path."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    monkeypatch.setenv("TRACKRECORD_HOME", str(tmp_path / "trackrecord"))
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".codex").mkdir()
+    return tmp_path
+
+
+def files(user):
+    return sorted(path for path in user.rglob("*") if path.is_file())
+
+
+def test_the_names_of_the_help_are_those_of_the_agents():
+    """The help does not import them."""
+    assert tuple(AGENTS) == NAMES
+
+
+def test_without_a_name_nothing_is_changed(user, trackrecord):
+    """It lists what it would do for each agent found, and how to do it."""
+    ran = trackrecord("install")
+    assert ran.status == 0
+    assert f"Claude Code: would write {user}/.claude/settings.json" in ran.out
+    assert f"Codex: would write {user}/.codex/config.toml" in ran.out
+    assert "opencode" not in ran.out
+    assert "trackrecord install all" in ran.out
+    assert files(user) == []
+
+
+def test_a_dry_run_shows_the_lines(user, trackrecord):
+    """With the mark of added ones, and without the lines around them."""
+    (user / ".codex" / "config.toml").write_text('token = "s3cret"\n')
+    ran = trackrecord("install", "codex", "--dry-run")
+    assert ran.status == 0
+    assert f'+notify = ["{user}/trackrecord/agents/hook", "codex"]' in ran.out
+    assert "s3cret" not in ran.out
+    assert files(user) == [user / ".codex" / "config.toml"]
+
+
+def test_there_and_back(user, trackrecord):
+    """The second installation changes nothing; the removal leaves no file."""
+    assert "writes" in trackrecord("install", "all").out
+    assert "is installed already; nothing to change" in trackrecord("install", "all").out
+    ran = trackrecord("uninstall")
+    assert ran.status == 0
+    assert "removes" in ran.out
+    assert files(user) == []
+    assert "is not installed" in trackrecord("uninstall").out
+
+
+def test_codex_users_are_told_to_trust_the_hooks(user, trackrecord):
+    """Codex itself says nothing."""
+    assert "/hooks" in trackrecord("install", "codex").err
+
+
+def test_a_broken_configuration_is_left_alone_and_the_others_are_done(user, trackrecord):
+    """One line says which file; the exit status says that not all was done."""
+    broken = user / ".claude" / "settings.json"
+    broken.write_text("{,}")
+    ran = trackrecord("install", "all")
+    assert ran.status == 1
+    (line,) = [line for line in ran.err.splitlines() if "settings.json" in line]
+    assert "is not valid JSON" in line
+    assert "left alone" in line
+    assert broken.read_text() == "{,}"
+    assert (user / ".codex" / "hooks.json").exists()
+
+
+def test_an_agent_that_is_not_there_is_not_installed(user, trackrecord):
+    """Nothing is made for it."""
+    ran = trackrecord("install", "opencode")
+    assert ran.status == 1
+    assert "opencode was not found" in ran.err
+    assert files(user) == []
+
+
+def test_doctor_says_what_to_do(user, trackrecord):
+    """Before, between and after: installed, fired, the last error, the front door."""
+    ran = trackrecord("doctor", "--json")
+    assert ran.status == 1
+    assert [each["installed"] for each in ran.json["agents"]] == [False, False]
+    assert "run `trackrecord install claude-code`" in ran.json["agents"][0]["advice"]
+    trackrecord("install", "claude-code")
+    fired = user / "trackrecord" / "agents" / "fired"
+    fired.mkdir()
+    (fired / "claude-code.Stop").touch()
+    errors = user / "trackrecord" / "agents" / "errors"
+    errors.mkdir()
+    (errors / "claude-code").write_text("1700000000.0\nline 3: not JSON\n")
+    found = trackrecord("doctor", "--json").json
+    claude = found["agents"][0]
+    assert claude["installed"]
+    assert list(claude["fired"]) == ["Stop"]
+    assert claude["error"] == {"at": "2023-11-14T22:13:20.000Z", "says": "line 3: not JSON"}
+    assert claude["advice"] == []
+    assert not found["door"]["answers"]
+    assert "trackrecord up" in found["advice"][0]
+    told = trackrecord("doctor").out
+    assert "line 3: not JSON" in told
+    assert "front door: does not answer" in told
+
+
+def test_doctor_says_whether_codex_trusts_the_hooks(user, trackrecord):
+    """Claude Code asks nobody."""
+    trackrecord("install", "all")
+    claude, codex = trackrecord("doctor", "--json").json["agents"]
+    assert (claude["trusted"], codex["trusted"]) == (None, False)
+    assert any("/hooks" in line for line in codex["advice"])
+    with (user / ".codex" / "config.toml").open("a") as file:
+        for event in ("session_start", "user_prompt_submit"):
+            file.write(f'[hooks.state."{user}/.codex/hooks.json:{event}:0:0"]\n')
+            file.write('trusted_hash = "sha256:1"\n')
+    codex = trackrecord("doctor", "--json").json["agents"][1]
+    assert codex["trusted"]
+    assert not any("/hooks" in line for line in codex["advice"])
+
+
+def test_hooks_that_are_switched_off_are_named(user, trackrecord):
+    """Claude Code has a setting that stops all of them."""
+    path = user / ".claude" / "settings.json"
+    path.write_text(json.dumps({"disableAllHooks": True}))
+    assert "disableAllHooks" in trackrecord("install", "claude-code").err
+    assert "disableAllHooks" in trackrecord("doctor").out

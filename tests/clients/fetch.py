@@ -1,0 +1,84 @@
+"""Fetch the real agents and frameworks by the names of their packages: `make clients` runs this.
+
+Nothing is installed on the machine: each agent's package is unpacked into a folder, and each
+framework has a virtual environment of its own there. Which registry they come from is npm's and
+pip's configuration alone.
+"""
+
+import argparse
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Final
+
+_MACHINES: Final = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+_HERE: Final = f"{sys.platform}-{_MACHINES.get(platform.machine().lower(), platform.machine())}"
+
+# The versions that the stories were written for. Each package holds its platform's program itself.
+PACKAGES: Final = {
+    "claude-code": f"@anthropic-ai/claude-code-{_HERE}@2.1.330",
+    "codex": f"@openai/codex@0.169.0-{_HERE}",
+    "opencode": f"opencode-{_HERE}@1.18.33",
+}
+FRAMEWORKS: Final = {
+    "pydantic-ai": ("pydantic-ai-slim",),
+    "openai-agents": ("openai-agents", "openinference-instrumentation-openai-agents"),
+    "langchain": ("langchain", "langgraph", "openinference-instrumentation-langchain"),
+    "smolagents": ("smolagents", "openinference-instrumentation-smolagents"),
+}
+# What lets a program of a framework send its traces, if the framework does not bring it.
+_EXPORTING: Final = ("opentelemetry-distro", "opentelemetry-exporter-otlp-proto-http")
+
+
+def main() -> None:
+    """Fetch what is not there yet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where everything goes")
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    if shutil.which("npm") is None:
+        sys.exit("make clients needs npm on the PATH: the agents are packages of npm")
+    for name, package in PACKAGES.items():
+        _fetch(package, folder / name)
+    for name, packages in FRAMEWORKS.items():
+        _install((*packages, *_EXPORTING), folder / "frameworks" / name)
+
+
+def _fetch(package: str, target: Path) -> None:
+    """Download and unpack a package of npm, unless this very version is there."""
+    stamp = target / "fetched"
+    if stamp.is_file() and stamp.read_text() == package:
+        return
+    print(f"fetching {package} ...")
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(dir=target) as folder:
+        packed = ["npm", "pack", "--silent", "--pack-destination", folder, package]
+        if subprocess.run(packed, cwd=folder, stdout=subprocess.DEVNULL, check=False).returncode:
+            sys.exit(f"make clients: npm cannot fetch {package}; its reason is above")
+        (archive,) = Path(folder).glob("*.tgz")
+        with tarfile.open(archive) as opened:
+            opened.extractall(target, filter="data")
+    stamp.write_text(package)
+
+
+def _install(packages: tuple[str, ...], target: Path) -> None:
+    """Make a virtual environment with these packages, unless it is there."""
+    stamp = target / "installed"
+    if stamp.is_file() and stamp.read_text().split() == list(packages):
+        return
+    print(f"installing {' '.join(packages)} ...")
+    shutil.rmtree(target, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", target], check=True)
+    pip = [target / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    if subprocess.run([*pip, "--disable-pip-version-check", *packages], check=False).returncode:
+        sys.exit(f"make clients: pip cannot install {packages[0]}; its reason is above")
+    stamp.write_text("\n".join(packages))
+
+
+if __name__ == "__main__":
+    main()

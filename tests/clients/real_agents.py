@@ -1,0 +1,312 @@
+"""The real command-line agents: how each is configured and started in a home of its own."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+import httpx
+from stories import DELEGATION, EDIT
+
+ROOT: Final = Path(__file__).parents[2]
+CLIENTS: Final = Path(os.environ.get("TESTS_CLIENTS") or ROOT / "build" / "clients")
+PATIENCE_S: Final = 120.0
+# The name of a model that no agent knows.
+UNKNOWN: Final = "stub"
+_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+
+
+class Workplace(NamedTuple):
+    """Where an agent works: nothing of the machine's user is in it.
+
+    Attributes:
+        home: the home folder of the person.
+        folder: the project, a git repository.
+        model: the address of the stand-in for the model's API.
+        telemetry: where the agent sends its traces and logs; "" for nowhere.
+    """
+
+    home: Path
+    folder: Path
+    model: str = ""
+    telemetry: str = ""
+
+
+def variables_of(home: Path) -> dict[str, str]:
+    """Return the variables of every process of a person with this home folder."""
+    name = {"NAME": "Ada", "EMAIL": "ada@example.com"}
+    return {
+        "HOME": str(home),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), *_PATH]),
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        **{f"GIT_AUTHOR_{key}": value for key, value in name.items()},
+        **{f"GIT_COMMITTER_{key}": value for key, value in name.items()},
+    }
+
+
+class Agent(Protocol):
+    """A real agent.
+
+    Attributes:
+        name: as trackrecord calls it.
+        tools: what it calls the tools that each client names as it likes.
+        hides_errands: whether it encrypts what it asks of a sub-agent.
+    """
+
+    name: str
+    tools: Mapping[str, str]
+    hides_errands: bool
+
+    def program(self) -> Path:
+        """Return the path of its program."""
+        ...
+
+    def configure(self, home: Path) -> None:
+        """Write the configuration that a person has before trackrecord is installed."""
+        ...
+
+    def variables(self, workplace: Workplace) -> dict[str, str]:
+        """Return its own variables."""
+        ...
+
+    def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
+        """Return the arguments that have it work on a prompt, in the last session if `again`."""
+        ...
+
+
+class ClaudeCode:
+    """Claude Code, in its print mode."""
+
+    name = "claude-code"
+    tools: Mapping[str, str] = {EDIT: "Write", DELEGATION: "Agent"}
+    hides_errands = False
+
+    def program(self) -> Path:
+        return CLIENTS / "claude-code" / "package" / "claude"
+
+    def configure(self, home: Path) -> None:
+        (home / ".claude").mkdir(exist_ok=True)
+
+    def variables(self, workplace: Workplace) -> dict[str, str]:
+        own = {
+            "ANTHROPIC_BASE_URL": workplace.model,
+            "ANTHROPIC_API_KEY": "stub",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "1",
+            "IS_SANDBOX": "1",
+        }
+        if not workplace.telemetry:
+            return own
+        return own | {
+            "CLAUDE_CODE_ENABLE_TELEMETRY": "1",
+            "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA": "1",
+            "OTEL_LOGS_EXPORTER": "otlp",
+            "OTEL_TRACES_EXPORTER": "otlp",
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": workplace.telemetry,
+            "OTEL_LOG_USER_PROMPTS": "1",
+            "OTEL_LOG_TOOL_DETAILS": "1",
+            "OTEL_LOG_TOOL_CONTENT": "1",
+        }
+
+    def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
+        allowed = ["--permission-mode", "acceptEdits", "--allowedTools", "Bash,Read,Write,Agent"]
+        return ["-p", prompt, *allowed, *(["--continue"] if again else [])]
+
+
+class Codex:
+    """Codex, in its exec mode; `trackrecord install` has it send its logs.
+
+    Args:
+        model: a model that Codex does not know has plain tools; its current ones write code that
+            calls the tools, and get their errands encrypted.
+    """
+
+    name = "codex"
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self.hides_errands = model != UNKNOWN
+        edit = "apply_patch" if self.hides_errands else "shell:apply_patch"
+        self.tools: Mapping[str, str] = {EDIT: edit, DELEGATION: "spawn_agent"}
+
+    def program(self) -> Path:
+        vendor = CLIENTS / "codex" / "package" / "vendor"
+        return next(iter(vendor.glob("*/bin/codex")), vendor / "bin" / "codex")
+
+    def configure(self, home: Path) -> None:
+        (home / ".codex").mkdir(exist_ok=True)
+        (home / ".codex" / "config.toml").write_text('model_provider = "stub"\n')
+        # Its commands run in a login shell, which sets the PATH anew.
+        (home / ".profile").write_text(f"export PATH={variables_of(home)['PATH']}\n")
+
+    def variables(self, workplace: Workplace) -> dict[str, str]:
+        return {}
+
+    def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
+        provider = (
+            f'{{ name = "stub", base_url = "{workplace.model}/v1", wire_api = "responses", '
+            "request_max_retries = 1, stream_max_retries = 1 }"
+        )
+        settings = [f'model="{self._model}"', f"model_providers.stub={provider}"]
+        if workplace.telemetry:
+            endpoint = f'{{ endpoint = "{workplace.telemetry}/v1/traces", protocol = "json" }}'
+            settings.append(f"otel.trace_exporter={{ otlp-http = {endpoint} }}")
+            settings.append("otel.log_user_prompt=true")
+        options = [
+            "--skip-git-repo-check",
+            "--dangerously-bypass-approvals-and-sandbox",
+            "--dangerously-bypass-hook-trust",
+            *(part for setting in settings for part in ("-c", setting)),
+        ]
+        return ["exec", *(["resume", "--last"] if again else []), *options, prompt]
+
+
+class Opencode:
+    """opencode, in its run mode."""
+
+    name = "opencode"
+    tools: Mapping[str, str] = {EDIT: "write", DELEGATION: "task"}
+    hides_errands = False
+
+    def program(self) -> Path:
+        return CLIENTS / "opencode" / "package" / "bin" / "opencode"
+
+    def configure(self, home: Path) -> None:
+        (home / ".config" / "opencode").mkdir(parents=True, exist_ok=True)
+
+    def variables(self, workplace: Workplace) -> dict[str, str]:
+        served = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": f"{workplace.model}/v1", "apiKey": "stub"},
+            "models": {"m": {}},
+        }
+        configuration = {
+            "model": "stub/m",
+            "provider": {"stub": served},
+            "permission": "allow",
+            "experimental": {"openTelemetry": bool(workplace.telemetry)},
+        }
+        own = {
+            "OPENCODE_CONFIG_CONTENT": json.dumps(configuration),
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        }
+        traced = {"OTEL_EXPORTER_OTLP_ENDPOINT": workplace.telemetry}
+        return own | traced if workplace.telemetry else own
+
+    def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
+        return ["run", *(["--continue"] if again else []), prompt]
+
+
+AGENTS: Final[Mapping[str, Agent]] = {
+    "claude-code": ClaudeCode(),
+    "codex": Codex(UNKNOWN),
+    "codex-in-code-mode": Codex("gpt-6.1-sol"),
+    "opencode": Opencode(),
+}
+
+
+def missing() -> list[str]:
+    """Return the names of the agents whose programs are not there."""
+    return [name for name, agent in AGENTS.items() if not agent.program().is_file()]
+
+
+def work(
+    agent: Agent, workplace: Workplace, prompt: str, *, again: bool, interrupt_at: Path | None
+) -> str:
+    """Have an agent work on a prompt to the end of its turn; return what it printed.
+
+    Args:
+        agent: who works.
+        workplace: where.
+        prompt: on what.
+        again: whether it goes on with its last session.
+        interrupt_at: when this file appears, the person interrupts the agent.
+    """
+    if interrupt_at is not None and isinstance(agent, Opencode):
+        return _aborted(agent, workplace, prompt, interrupt_at)
+    with _started(agent, workplace, agent.command(workplace, prompt, again=again)) as process:
+        if interrupt_at is not None:
+            _wait_for(interrupt_at.exists, process)
+            process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE_S)
+    return _printed(workplace).read_text(errors="replace")
+
+
+def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path) -> str:
+    """Interrupt opencode as its screen does: Ctrl-C ends `opencode run` without a trace."""
+    port = free_port()
+    with (
+        _started(agent, workplace, ["serve", "--port", str(port)]) as process,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as server,
+    ):
+        _wait_for(lambda: _answers(server), process)
+        session = server.post("/session", json={}).raise_for_status().json()["id"]
+        said = {"parts": [{"type": "text", "text": prompt}]}
+        server.post(f"/session/{session}/prompt_async", json=said).raise_for_status()
+        _wait_for(interrupt_at.exists, process)
+        server.post(f"/session/{session}/abort").raise_for_status()
+        _wait_for(lambda: session not in server.get("/session/status").json(), process)
+        process.terminate()
+        process.wait(PATIENCE_S)
+    return _printed(workplace).read_text(errors="replace")
+
+
+def _printed(workplace: Workplace) -> Path:
+    return workplace.folder.with_suffix(".log")
+
+
+@contextmanager
+def _started(
+    agent: Agent, workplace: Workplace, arguments: Sequence[str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start an agent; in the end, end it with whatever it has started."""
+    with _printed(workplace).open("ab") as output:
+        process = subprocess.Popen(
+            [agent.program(), *arguments],
+            cwd=workplace.folder,
+            env=variables_of(workplace.home) | agent.variables(workplace),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait_for(happened: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not happened() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert happened(), "the agent never came so far"
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _answers(server: httpx.Client) -> bool:
+    """Return whether opencode's server is ready: the first request that it takes, it may lose."""
+    try:
+        return server.get("/config", timeout=5).is_success
+    except httpx.TransportError:
+        return False

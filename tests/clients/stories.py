@@ -1,0 +1,148 @@
+"""The stories: what a person asks for, what the agent does, and what must be on record then."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from steps import Delegate, Refuse, Run, Say, Step, Write
+
+# The file that a command makes which then runs until it is interrupted.
+RUNNING: Final = "running"
+TEST_FILE: Final = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+EDIT: Final = "the client's own tool for edits"
+DELEGATION: Final = "the client's own tool that starts a sub-agent"
+
+_GOOD: Final = "def total(prices):\n    return sum(prices)\n"
+_WRONG: Final = "def total(prices):\n    return 0\n"
+_PROMPT: Final = "Fix the failing tests"
+ERRAND: Final = "Look up what the cart has to do"
+_TESTS: Final = Run("pytest -q")
+SECRETS: Final = (
+    "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
+    "hunter2pass",
+    "wJalrXUtnFEMIbKbPxRfiCYEXAMPLEKEY",
+    "AKIAIOSFODNN7EXAMPLE",
+    "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+)
+
+
+class Expected(NamedTuple):
+    """What must be on record of one run, from whichever source.
+
+    Attributes:
+        asked: the beginning of what was asked.
+        success: the verdict; None for no verdict.
+        because: where the verdict comes from; "" if there is none.
+        calls: the tools that were called, each with whether it succeeded; None for a call that
+            was interrupted.
+    """
+
+    asked: str
+    success: bool | None
+    because: str
+    calls: tuple[tuple[str, bool | None], ...]
+
+
+class Story(NamedTuple):
+    """A story that every agent plays.
+
+    Attributes:
+        asked: what the person types, one prompt after the other, all in one session.
+        script: what the agent does at each prompt; a sub-agent has a prompt of its own.
+        expected: the runs that must be on record, in order of their start.
+        interrupted: whether the person interrupts the first prompt's last command.
+    """
+
+    asked: tuple[str, ...]
+    script: Mapping[str, Sequence[Step]]
+    expected: tuple[Expected, ...]
+    interrupted: bool = False
+
+
+def stories(folder: Path) -> dict[str, Story]:
+    """Return the stories, played in this folder."""
+    good, wrong = Write(folder / "cart.py", _GOOD), Write(folder / "cart.py", _WRONG)
+    red, green, edit = ("shell:pytest", False), ("shell:pytest", True), (EDIT, True)
+    return {
+        "mended": Story(
+            (_PROMPT,),
+            {_PROMPT: (_TESTS, good, _TESTS, Say("All tests pass now."))},
+            (Expected(_PROMPT, True, "tests", (red, edit, green)),),
+        ),
+        "never-mended": Story(
+            (_PROMPT,),
+            {_PROMPT: (_TESTS, wrong, _TESTS, Say("All tests pass now."))},
+            (Expected(_PROMPT, False, "tests", (red, edit, red)),),
+        ),
+        "checked-too-early": Story(
+            (_PROMPT,),
+            {
+                _PROMPT: (
+                    _TESTS,
+                    good,
+                    _TESTS,
+                    Write(folder / "price.py", "PRICE = 3\n"),
+                    Say("All tests pass now."),
+                )
+            },
+            (Expected(_PROMPT, None, "", (red, edit, green, edit)),),
+        ),
+        "interrupted": Story(
+            (_PROMPT,),
+            {_PROMPT: (_TESTS, good, Run(f"touch {RUNNING}; sleep 100"))},
+            (Expected(_PROMPT, False, "heuristic", (red, edit, ("shell:touch", None))),),
+            interrupted=True,
+        ),
+        "told-that-it-is-wrong": Story(
+            (_PROMPT, "that's wrong, undo it"),
+            {
+                _PROMPT: (good, Run("ls"), Say("I wrote the cart.")),
+                "that's wrong, undo it": (Run("rm cart.py"), Say("It is undone.")),
+            },
+            (
+                Expected(_PROMPT, False, "heuristic", (edit, ("shell:ls", True))),
+                Expected("that's wrong, undo it", None, "", (("shell:rm", True),)),
+            ),
+        ),
+        "api-refuses": Story(
+            (_PROMPT,),
+            {_PROMPT: (Run("ls"), Refuse(400, "authentication_error", "invalid key"))},
+            (Expected(_PROMPT, None, "", (("shell:ls", True),)),),
+        ),
+        "sub-agent": Story(
+            (_PROMPT,),
+            {
+                _PROMPT: (Delegate(ERRAND), good, _TESTS, Say("The cart adds up the prices.")),
+                ERRAND: (Run("cat test_cart.py"), Say("It must add up the prices.")),
+            },
+            (
+                Expected(_PROMPT, True, "tests", ((DELEGATION, True), edit, green)),
+                Expected(ERRAND, None, "", (("shell:cat", True),)),
+            ),
+        ),
+        "reverted": Story(
+            (_PROMPT, "Take that commit back"),
+            {
+                _PROMPT: (good, Run("git add -A && git commit -m 'Add the cart'"), Say("Done.")),
+                "Take that commit back": (Run("git revert --no-edit HEAD"), Say("It is gone.")),
+            },
+            (
+                Expected(_PROMPT, False, "heuristic", (edit, ("shell:git commit", True))),
+                Expected("Take that commit back", None, "", (("shell:git revert", True),)),
+            ),
+        ),
+        "secrets": Story(
+            (_PROMPT,),
+            {
+                _PROMPT: (
+                    Run(f"true -H 'Authorization: Bearer {SECRETS[0]}' -u admin:{SECRETS[1]}"),
+                    Run(
+                        f"export AWS_SECRET_ACCESS_KEY={SECRETS[2]} AWS_ACCESS_KEY_ID={SECRETS[3]};"
+                        f" env | grep AWS; echo token {SECRETS[4]}; false"
+                    ),
+                    Say("I have seen them."),
+                )
+            },
+            (Expected(_PROMPT, None, "", (("shell:true", True), ("shell:env", False))),),
+        ),
+    }

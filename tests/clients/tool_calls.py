@@ -1,0 +1,93 @@
+"""The steps of a story as calls of the tools that a client offers."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from steps import Delegate, Run, Step, Write
+
+SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell")
+CODE_MODE: Final = "exec"
+WAITING: Final = "wait_agent"
+SPAWNING: Final = "spawn_agent"
+
+
+class Offer(NamedTuple):
+    """A tool that a client offers to the model."""
+
+    kind: str = "function"
+    namespace: str = ""
+
+
+class ToolCall(NamedTuple):
+    """A call of a tool: arguments of a "custom" tool are a text, all others an object."""
+
+    tool: str
+    arguments: Any
+
+
+def has_a_shell(offers: Mapping[str, Offer]) -> bool:
+    """Return whether these are the tools of an agent, and not those of a request for a title."""
+    return CODE_MODE in offers or any(shell in offers for shell in SHELLS)
+
+
+def call_of(step: Step, offers: Mapping[str, Offer]) -> ToolCall:
+    """Return the call with which a client of these tools does a step."""
+    match step:
+        case Run(command):
+            return _run(offers, command)
+        case Write(path, text):
+            return _write(offers, path, text)
+        case Delegate(prompt):
+            return _delegate(offers, prompt)
+        case _:
+            message = f"not a call of a tool: {step}"
+            raise AssertionError(message)
+
+
+def _run(offers: Mapping[str, Offer], command: str) -> ToolCall:
+    if CODE_MODE in offers:
+        asked = json.dumps({"cmd": command})
+        return ToolCall(CODE_MODE, f"const r = await tools.exec_command({asked});\ntext(r);")
+    tool = next(name for name in SHELLS if name in offers)
+    if tool == "exec_command":
+        return ToolCall(tool, {"cmd": command})
+    if tool == "shell":
+        return ToolCall(tool, {"command": ["bash", "-lc", command]})
+    return ToolCall(tool, {"command": command, "description": "run a command"})
+
+
+def _write(offers: Mapping[str, Offer], path: Path, text: str) -> ToolCall:
+    if "Write" in offers:
+        return ToolCall("Write", {"file_path": str(path), "content": text})
+    if "write" in offers:
+        return ToolCall("write", {"filePath": str(path), "content": text})
+    added = "\n".join(f"+{line}" for line in text.splitlines())
+    patch = f"*** Begin Patch\n*** Add File: {path.name}\n{added}\n*** End Patch"
+    if CODE_MODE in offers:
+        return ToolCall(CODE_MODE, f"text(await tools.apply_patch({json.dumps(patch)}));")
+    if "apply_patch" in offers:
+        return ToolCall("apply_patch", patch)
+    return _run(offers, f"apply_patch <<'EOF'\n{patch}\nEOF")
+
+
+def _delegate(offers: Mapping[str, Offer], prompt: str) -> ToolCall:
+    for tool, kind in (
+        ("Agent", "general-purpose"),
+        ("Task", "general-purpose"),
+        ("task", "general"),
+    ):
+        if tool in offers:
+            asked = {"description": "look", "prompt": prompt, "subagent_type": kind}
+            return ToolCall(tool, asked)
+    if offers[SPAWNING].namespace == "collaboration":
+        return ToolCall(SPAWNING, {"task_name": "look", "message": prompt, "fork_turns": "none"})
+    return ToolCall(SPAWNING, {"message": prompt})
+
+
+def wait_call(offers: Mapping[str, Offer], spawned: str) -> ToolCall:
+    """Return the call that waits for a sub-agent, given what the call that started it answered."""
+    if offers[WAITING].namespace == "collaboration":
+        return ToolCall(WAITING, {})
+    return ToolCall(WAITING, {"targets": [json.loads(spawned)["agent_id"]]})

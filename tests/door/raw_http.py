@@ -1,0 +1,51 @@
+"""HTTP written by hand, for requests that no client would send."""
+
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+
+PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: its status, 0 if the connection was closed without one, and all that came."""
+
+    status: int
+    content: bytes
+
+
+def connect(port: int) -> socket.socket:
+    """A connection to the front door."""
+    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+
+
+def ask(port: int, request: bytes) -> Answer:
+    """Send bytes on a new connection; return the first answer."""
+    with connect(port) as connection:
+        with suppress(OSError):  # it may have been answered before everything was sent
+            connection.sendall(request)
+        return answer_of(connection)
+
+
+def answer_of(connection: socket.socket) -> Answer:
+    """Read one answer: its head, and as much of the body as its length says."""
+    content = b""
+    try:
+        while b"\r\n\r\n" not in content:
+            content += (chunk := connection.recv(65536))
+            if not chunk:
+                break
+        head, _, body = content.partition(b"\r\n\r\n")
+        while len(body) < _length(head):
+            body += (chunk := connection.recv(65536))
+            if not chunk:
+                break
+    except ConnectionError:
+        return Answer(0, content)
+    return Answer(int(content.split()[1]) if content.startswith(b"HTTP/") else 0, content)
+
+
+def _length(head: bytes) -> int:
+    lengths = [line for line in head.lower().splitlines() if line.startswith(b"content-length:")]
+    return int(lengths[0].partition(b":")[2]) if lengths else 0

@@ -1,0 +1,251 @@
+"""Requests that no agent would send: each is refused within bounds, and the server goes on."""
+
+import gzip
+import json
+import socket
+import threading
+import time
+import zlib
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from raw_http import answer_of, ask, connect
+from running_door import Door
+
+from trackrecord.http_settings import HttpSettings
+
+PROTOBUF = {"content-type": "application/x-protobuf"}
+JSON = {"content-type": "application/json"}
+MIB = 1024 * 1024
+HEAD = "POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def impatient_door(tmp_path_factory):
+    """A front door with few connections, and with little patience for each."""
+    running = Door(tmp_path_factory.mktemp("impatient"), HttpSettings(port=0), "impatient")
+    yield running
+    running.end()
+
+
+@pytest.fixture(autouse=True)
+def _still_well(lasting_door):
+    """Whatever a test has sent, the server is alive, answers, and has not grown."""
+    yield
+    assert lasting_door.process.poll() is None, lasting_door.log
+    answer = httpx.get(f"{lasting_door.url}/health", timeout=60)
+    assert answer.status_code == 200
+    assert "Traceback" not in lasting_door.log
+    assert lasting_door.rss_mib() < 300
+
+
+@hypothesis_settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(
+    st.binary(max_size=400),
+    st.sampled_from(
+        ["/v1/traces", "/v1/logs", "/v1/metrics", "/api/public/scores", "/hooks/quiet"]
+    ),
+    st.sampled_from([PROTOBUF, JSON]),
+    st.sampled_from(["identity", "gzip", "deflate"]),
+)
+def test_any_body_is_taken_or_refused(http, body, path, kind, encoding):
+    """A body of any bytes is answered with 2xx or 4xx, never with a failure of the server."""
+    headers = {**kind, "content-encoding": encoding}
+    assert http.post(path, content=body, headers=headers).status_code in range(200, 500)
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(data=st.binary(max_size=200))
+def test_any_bytes_instead_of_http(lasting_door, data):
+    """What is not HTTP gets 400 or nothing."""
+    with connect(lasting_door.port) as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        assert answer_of(connection).status in (0, 400, 403, 404)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_a_bomb(http, lasting_door, encoding):
+    """A gigabyte of zeros in a megabyte: 413, and it is never made in memory."""
+    before = lasting_door.rss_mib()
+    packer = zlib.compressobj(9, wbits=31 if encoding == "gzip" else 15)
+    zeros = bytes(MIB)
+    bomb = b"".join(packer.compress(zeros) for _ in range(1024)) + packer.flush()
+    headers = {**PROTOBUF, "content-encoding": encoding}
+    assert http.post("/v1/traces", content=bomb, headers=headers).status_code == 413
+    assert lasting_door.rss_mib() < before + 100
+
+
+def test_a_bomb_in_many_members(http):
+    """Members that are small one by one are counted together."""
+    member = gzip.compress(bytes(MIB))
+    headers = {**PROTOBUF, "content-encoding": "gzip"}
+    assert http.post("/v1/traces", content=member * 21, headers=headers).status_code == 413
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5, 15, -1, -8])
+def test_a_compressed_body_that_is_cut_off(http, cut):
+    """400: it would be cut off the next time, too. Nothing at all is an empty request."""
+    body = gzip.compress(json.dumps({"resourceSpans": []}).encode())[:cut]
+    answer = http.post("/v1/traces", content=body, headers={**JSON, "content-encoding": "gzip"})
+    assert answer.status_code == 400
+
+
+def test_a_declared_size_beyond_the_limit(lasting_door):
+    """Refused by its head alone."""
+    request = f"{HEAD}Content-Length: {100 * MIB}\r\n\r\n"
+    assert ask(lasting_door.port, request.encode()).status == 413
+    waiting = f"{HEAD}Content-Length: {100 * MIB}\r\nExpect: 100-continue\r\n\r\n"
+    assert ask(lasting_door.port, waiting.encode()).status == 413
+
+
+@pytest.mark.parametrize(
+    "length", ["-1", "1e3", "0x10", "+5", "9" * 30, "9" * 5000, "5, 6", "", "five", "\u0663"]
+)
+def test_a_length_that_is_none(lasting_door, length):
+    """Refused as what it is: no HTTP."""
+    request = f"{HEAD}Content-Length: {length}\r\n\r\n{{}}"
+    assert ask(lasting_door.port, request.encode()).status in (400, 413)
+
+
+def test_an_undeclared_size_beyond_the_limit(lasting_door):
+    """Chunks are counted; the rest is not kept."""
+    before = lasting_door.rss_mib()
+    chunk = b"%x\r\n" % MIB + bytes(MIB) + b"\r\n"
+    with connect(lasting_door.port) as connection:
+        connection.sendall(f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode())
+        try:
+            for _ in range(60):
+                connection.sendall(chunk)
+        except OSError:
+            pass
+        assert answer_of(connection).status in (0, 413)
+    assert lasting_door.rss_mib() < before + 100
+
+
+def test_a_body_of_the_largest_size(http, lasting_door):
+    """20 MiB are read; one byte more is refused."""
+    largest = b"{}" + b" " * (20 * MIB - 2)
+    assert http.post("/v1/traces", content=largest, headers=JSON).status_code == 200
+    assert http.post("/v1/traces", content=largest + b" ", headers=JSON).status_code == 413
+    assert http.post("/v1/metrics", content=largest + b" ", headers=JSON).status_code == 413
+    assert http.post("/hooks/quiet", content=largest + b" ", headers=JSON).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        "",
+        "POST /v1/tra",
+        HEAD,
+        f"{HEAD}Content-Length: 100\r\n\r\n{{",
+        f"{HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\nab",
+        # A request that is refused before its body came is no way to stay, either.
+        f"{HEAD}Origin: https://evil.example\r\nContent-Length: 100\r\n\r\n{{",
+        f"{HEAD}Content-Length: 2\r\n\r\n{{}}POST /v1/tr",
+    ],
+)
+def test_a_request_that_never_ends(impatient_door, begun):
+    """Its connection is closed after a while, however slowly it goes on."""
+    with connect(impatient_door.port) as connection:
+        connection.sendall(begun.encode())
+        deadline = time.monotonic() + 60
+        connection.settimeout(0.5)
+        while time.monotonic() < deadline:
+            try:
+                if not connection.recv(65536):
+                    return
+            except TimeoutError:
+                if begun:  # a byte now and then
+                    try:
+                        connection.sendall(b"1")
+                    except OSError:
+                        return
+            except ConnectionError:
+                return
+        pytest.fail("the connection is still open")
+
+
+def test_a_head_without_end(lasting_door):
+    """A head of many or of endless lines is refused."""
+    assert ask(lasting_door.port, b"GET /health HTTP/1.1\r\nX: " + b"a" * MIB).status in (0, 400)
+    lines = b"".join(b"X-%d: 1\r\n" % number for number in range(20_000))
+    assert ask(lasting_door.port, b"GET /health HTTP/1.1\r\n" + lines).status in (0, 400)
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    ["GET /health HTTP/9.9", "GET /health", "FOO /health HTTP/1.1", "POST /%00 HTTP/1.1",
+     "GET /hooks/%2e%2e%2fetc%2fpasswd HTTP/1.1", "GET //evil.example/health HTTP/1.1",
+     "GET http://evil.example/health HTTP/1.1", "CONNECT evil.example:80 HTTP/1.1",
+     "GET /%ff%fe HTTP/1.1", "PRI * HTTP/2.0", "OPTIONS * HTTP/1.1"],
+)  # fmt: skip
+def test_odd_request_lines(lasting_door, request_line):
+    """None of them is more than refused."""
+    answer = ask(lasting_door.port, f"{request_line}\r\nHost: localhost\r\n\r\n".encode())
+    assert answer.status in (0, 200, 400, 403, 404, 405)
+
+
+def test_an_upgrade_is_not_made(lasting_door):
+    """There are no web sockets."""
+    request = (
+        "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
+    assert ask(lasting_door.port, request.encode()).status == 200
+
+
+def test_two_hosts_are_none(lasting_door):
+    """The second one cannot slip past the check of the first."""
+    request = "GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"
+    assert ask(lasting_door.port, request.encode()).status == 400
+    assert ask(lasting_door.port, b"GET /health HTTP/1.1\r\n\r\n").status == 400
+    assert ask(lasting_door.port, b"GET /health HTTP/1.0\r\n\r\n").status == 403
+
+
+def test_hundreds_of_connections_too_many(impatient_door):
+    """Those beyond the bound are closed at once; those within go on."""
+    with httpx.Client(base_url=impatient_door.url, timeout=60) as client:
+        client.get("/health")
+        held: list[socket.socket] = []
+        try:
+            held.extend(connect(impatient_door.port) for _ in range(900))
+            assert client.get("/health").status_code == 200
+        finally:
+            for connection in held:
+                connection.close()
+    impatient_door.until(
+        lambda: httpx.get(f"{impatient_door.url}/health", timeout=60).status_code == 200
+    )
+    assert "Traceback" not in impatient_door.log
+
+
+def test_thirty_large_bodies_at_once(door):
+    """Memory stays bounded: some are told to come again, and then all come through."""
+    body = b"{}" + b" " * (10 * MIB)
+    statuses: list[int] = []
+
+    def post() -> None:
+        with httpx.Client(base_url=door.url, timeout=120) as client:
+            while True:
+                status = client.post("/v1/traces", content=body, headers=JSON).status_code
+                statuses.append(status)
+                if status == 200:
+                    return
+                time.sleep(0.1)
+
+    posting = [threading.Thread(target=post) for _ in range(30)]
+    for thread in posting:
+        thread.start()
+    most = 0.0
+    while any(thread.is_alive() for thread in posting):
+        most = max(most, door.rss_mib())
+        time.sleep(0.02)
+    assert statuses.count(200) == 30
+    assert set(statuses) <= {200, 503}
+    assert most < 250

@@ -1,0 +1,51 @@
+"""The rules of what is captured from agents: what is kept, and where it belongs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from .project_names import MAX_CHARS, checked_project
+from .setting_values import Check
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith(("/", "~", "\\")) and path[1:2] != ":":
+        message = "must be the absolute path of a folder"
+        raise ValueError(message)
+    return path
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderProject:
+    """One folder whose runs belong to a project of its own.
+
+    Attributes:
+        folder: the folder's absolute path; folders below it belong to it.
+        project: the project's name.
+    """
+
+    folder: Annotated[str, Check(_absolute)]
+    project: Annotated[str, Meta(min_length=1, max_length=MAX_CHARS), Check(checked_project)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureRules:
+    """The rules of what is kept of an agent's run.
+
+    Attributes:
+        prompts: whether the text of a person's prompts is kept, with secrets replaced.
+        programs: whether runs count that a program started and no person, as `claude -p` does.
+        projects: folders whose runs belong to a project other than their repository: a JSON array
+            of objects with `folder` and `project`. The innermost folder counts.
+    """
+
+    prompts: bool = True
+    programs: bool = True
+    projects: tuple[FolderProject, ...] = ()
+
+    @property
+    def project_of_folder(self) -> Mapping[str, str]:
+        """The projects by their folders."""
+        return {one.folder: one.project for one in self.projects}
