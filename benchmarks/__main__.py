@@ -38,6 +38,7 @@ BENCHMARKS = (
     "first_publish",
     "startup",
     "worker_rss",
+    "front_door",
 )
 
 
