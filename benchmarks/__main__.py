@@ -37,6 +37,8 @@ BENCHMARKS = (
     "benchmark_rates",
     "first_publish",
     "startup",
+    "hook",
+    "injection",
     "worker_rss",
     "front_door",
 )

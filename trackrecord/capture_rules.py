@@ -36,11 +36,13 @@ class CaptureRules:
 
     Attributes:
         prompts: whether the text of a person's prompts is kept, with secrets replaced.
+        programs: whether runs count that a program started and no person, as `claude -p` does.
         projects: folders whose runs belong to a project other than their repository: a JSON array
             of objects with `folder` and `project`. The innermost folder counts.
     """
 
     prompts: bool = True
+    programs: bool = True
     projects: tuple[FolderProject, ...] = ()
 
     @property

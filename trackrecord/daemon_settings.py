@@ -27,6 +27,7 @@ from .learning.strategies.recogniser import MAX_CHARS
 from .rules import Rules
 from .server_urls import checked_database_url
 from .setting_values import Check, read_values
+from .trace_rules import TraceRules
 from .wire.outcome import MAX_BODY_BYTES
 
 
@@ -166,6 +167,7 @@ class DaemonSettings(AgentSettings):
     embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
     capture: CaptureRules = field(default=CaptureRules())
+    traces: TraceRules = field(default=TraceRules())
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
 

@@ -30,6 +30,7 @@ _CONTENT: Final = frozenset({
     "oldstring", "newstring", "oldtext", "newtext", "replacement", "patchtext", "changes", "data",
     "body", "text", "todos",
 })  # fmt: skip
+_PATHS: Final = frozenset({"file_path", "path", "notebook_path", "filePath", "filename"})
 _PROMPTS: Final = frozenset({"prompt", "instructions", "description", "message", "query", "task"})
 # Their failures repeat what stands in the file.
 _OF_FILES: Final = re.compile(
@@ -42,15 +43,21 @@ _OF_FILES: Final = re.compile(
 def kept_name(call: Call) -> str:
     """Return the tool's name, finer for a shell: "shell:pytest"."""
     name = tool_name(call.command) if call.command else call.tool
-    return redacted(name[:_LONGEST_TOOL])[:_LONGEST_TOOL] or SHELL
+    return redacted_beginning(name, _LONGEST_TOOL) or SHELL
 
 
-def kept_call(call: Call, *, prompts: bool) -> dict[str, Any]:
-    """Return a call as the wire has it, without secrets and without the content of files."""
+def kept_call(call: Call, folder: str, *, prompts: bool) -> dict[str, Any]:
+    """Return a call as the wire has it, without secrets and without the content of files.
+
+    Args:
+        call: the call.
+        folder: the working folder, which paths are told from.
+        prompts: whether the text of prompts is kept.
+    """
     fields = {
         "tool": kept_name(call),
-        "id": redacted(call.id[:_LONGEST_ID]) or None,
-        "args": _arguments(call, prompts=prompts),
+        "id": redacted_beginning(call.id, _LONGEST_ID) or None,
+        "args": _arguments(call, folder, prompts=prompts),
         "ok": call.ok,
         "error": kept_error(call) if call.ok is False else None,
         "duration_ms": _amount(call.duration_ms),
@@ -88,7 +95,7 @@ def _clean(text: str) -> str:
     return _BLANKS.sub(lambda found: "\n" if "\n" in found.group() else " ", text).strip()
 
 
-def _arguments(call: Call, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
+def _arguments(call: Call, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
     if call.command:
         return {"command": redacted_beginning(_without_bodies(call.command), LONGEST_ARGUMENT)}
     given = call.arguments
@@ -103,6 +110,9 @@ def _arguments(call: Call, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
         name: _left_out(value) if _is_left_out(str(name), prompts=prompts) else value
         for name, value in list(given.items())[:_MOST_NAMES]
     }
+    for name in _PATHS & kept.keys():
+        if isinstance(path := kept[name], str):
+            kept[name] = kept_path(path, folder)
     return redacted_value(_pruned(kept), LONGEST_ARGUMENT)
 
 

@@ -56,7 +56,7 @@ def _fields(
     project = _project(run, rules)
     instruction = _instruction(run)
     places = _places(len(run.calls), most_calls)
-    graph = [kept_call(run.calls[place], prompts=rules.prompts) for place in places]
+    graph = [kept_call(run.calls[place], run.folder, prompts=rules.prompts) for place in places]
     fields = {
         "outcome_id": run.outcome_id,
         "project": project,

@@ -1,18 +1,20 @@
-"""The name of an importer as an argument; the importers are imported when one is named."""
+"""What can be imported, as an argument; the importers are imported when one is named."""
 
 from __future__ import annotations
 
 import click
+
+AGENTS = ("all", "claude-code", "codex", "opencode")
 
 
 class _Format(click.ParamType[str]):
     name = "format"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name if there is such an importer."""
+        """Return the name if there is such an agent or such an importer."""
         from trackrecord_producers.importers import FORMATS
 
-        return str(click.Choice(sorted(FORMATS)).convert(value, param, ctx))
+        return str(click.Choice(sorted((*AGENTS, *FORMATS))).convert(value, param, ctx))
 
 
 FORMAT = _Format()

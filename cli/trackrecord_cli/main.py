@@ -43,6 +43,7 @@ COMMANDS = {
     "competences": "Show which tool procedures have worked, and revise them.",
     "kinds": "List the kinds of task, and how often each succeeds.",
     "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
+    "amend": "Say how a run really went, when that is known later.",
     "lessons": "Show what tool calls teach, and dismiss what does not help.",
     "memories": "Store, recall and judge short facts that agents share.",
     "errors": "Record and show the errors of tasks in flight.",

@@ -12,6 +12,10 @@ from trackrecord.times import parse_moment
 Command = TypeVar("Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
 
+_SHORTEST_COMMIT = 7
+_LONGEST_COMMIT = 64
+_HEX = frozenset("0123456789abcdef")
+
 
 class Read(click.ParamType[_Value]):
     """What a function makes of the text that was typed.
@@ -63,6 +67,15 @@ def name_of(what: str, most: int) -> Callable[[str], str]:
         return value
 
     return read
+
+
+def commit_of(text: str) -> str:
+    """Reads the SHA of a commit, or the beginning of it."""
+    commit = text.strip().lower()
+    if not _SHORTEST_COMMIT <= len(commit) <= _LONGEST_COMMIT or set(commit) - _HEX:
+        message = f"a commit has {_SHORTEST_COMMIT} hexadecimal digits or more"
+        raise ValueError(message)
+    return commit
 
 
 MOMENT = Read("time", parse_moment)

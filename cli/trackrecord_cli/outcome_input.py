@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trackrecord.errors import InvalidOutcome
+from trackrecord.errors import ImportFormatError, InvalidOutcome
 
 if TYPE_CHECKING:
     from trackrecord_producers.importers import Imported, Rejected
@@ -71,6 +71,17 @@ def given_outcomes(
             yield BadLine(place, str(error))
         else:
             yield GivenOutcome(fields["project"], outcome_id, body)
+
+
+def up_to_damage(
+    given: Iterable[GivenOutcome | BadLine], file: str
+) -> Iterator[GivenOutcome | BadLine]:
+    """Return what a file holds; where it cannot be read on, that is its last bad line."""
+    try:
+        yield from given
+    except ImportFormatError as error:
+        said = str(error).removeprefix(file).lstrip(", ")
+        yield BadLine(file, said)
 
 
 def say_bad_lines(bad: Sequence[BadLine]) -> int:

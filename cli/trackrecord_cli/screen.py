@@ -124,15 +124,26 @@ def console() -> Console:
     return Console(width=None if on_terminal() else _PIPE_WIDTH, highlight=False)
 
 
-def progress_bar() -> Progress:
-    """Return a progress bar on standard error; it is silent where that is not a terminal."""
+def progress_bar(*, of_bytes: bool = False) -> Progress:
+    """Return a progress bar on standard error; it is silent where that is not a terminal.
+
+    Args:
+        of_bytes: whether what is counted are bytes.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        DownloadColumn() if of_bytes else MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         disable=not sys.stderr.isatty(),

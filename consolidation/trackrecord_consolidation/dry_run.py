@@ -6,6 +6,7 @@ from sqlalchemy import Connection, Engine
 
 from trackrecord.learning.competences.tally import Tally
 from trackrecord.store.competences.episodes import last_waiting, waiting
+from trackrecord.store.competences.retractions import waiting_to_retract
 from trackrecord.store.competences.signatures import (
     StoredSignature,
     changed_signatures,
@@ -14,7 +15,7 @@ from trackrecord.store.competences.signatures import (
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.row_locks import repeatable_read
 
-from .folding import fold
+from .folding import fold, unfold
 from .report import Progress
 from .update_records import RecordUpdater
 
@@ -50,7 +51,27 @@ def _fold_all(
         for name, tally in folded.tallies.items():
             tallies.setdefault(name, Tally()).merge(tally)
         done = folded.read[-1].outcome if folded.read else last
+    _unfold_all(connection, follower, tallies, episodes_at_once)
     return tallies
+
+
+def _unfold_all(
+    connection: Connection,
+    follower: RecordUpdater,
+    tallies: dict[str, Tally],
+    episodes_at_once: int,
+) -> None:
+    done = 0
+    while True:
+        rows = waiting_to_retract(
+            connection, follower.project_id, after=done, limit=episodes_at_once
+        )
+        taken = unfold(follower.rules, rows)
+        if not taken.read:
+            return
+        for name, tally in taken.tallies.items():
+            tallies.setdefault(name, Tally()).merge(tally)
+        done = taken.read[-1].outcome
 
 
 def _touched(

@@ -32,6 +32,19 @@ class Folded:
     skipped: Counter[str] = field(default_factory=Counter)
 
 
+def unfold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
+    """Add up episodes that are to be taken back: what they add, below nothing."""
+    folded = Folded()
+    for row in rows:
+        episode = _episode(rules, row)
+        signature = None
+        if isinstance(episode, Episode):
+            signature = signature_of(episode.order)
+            folded.tallies.setdefault(signature, Tally()).take_back(episode)
+        folded.read.append(ReadEpisode(row.outcome, signature, row.success))
+    return folded
+
+
 def fold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
     """Add up episodes, in any order."""
     folded = Folded()

@@ -5,6 +5,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import follow_rebuilt
 from trackrecord.store.competences.episodes import read_before, reassign
+from trackrecord.store.competences.retractions import retract_replaced
 from trackrecord.store.competences.signatures import add_tallies, clear_sums, drop_unused
 
 from .folding import fold
@@ -37,6 +38,7 @@ def rebuild_competences(
     turn = RunLease(project, TURN_S)
     turn.take(connection)
     progress = Progress()
+    retract_replaced(connection, project_id, now)
     clear_sums(connection, project_id)
     done = 0
     while True:

@@ -9,13 +9,14 @@ from sqlalchemy import Connection, Engine
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.episodes import last_waiting, mark_read, waiting
+from trackrecord.store.competences.retractions import mark_retracted, waiting_to_retract
 from trackrecord.store.competences.runs import note_run, open_run
-from trackrecord.store.competences.signatures import add_tallies
+from trackrecord.store.competences.signatures import add_tallies, take_back_tallies
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 
 from .dry_run import rehearse
-from .folding import fold
+from .folding import fold, unfold
 from .report import Progress, RunReport
 from .run_lease import RunLease
 from .update_records import RecordUpdater
@@ -133,6 +134,8 @@ class _Run:
             )
         try:
             self._fold_waiting(run_id)
+            while self._retract_some():
+                pass
             while self._follow_some(run_id):
                 pass
             self._finish(run_id, started)
@@ -166,6 +169,22 @@ class _Run:
         mark_read(connection, self._project_id, folded.read, ids, self._follower.now)
         self._progress.add_folded(folded)
         return folded.read[-1].outcome
+
+    def _retract_some(self) -> bool:
+        """Take back some episodes of replaced records; return whether any were."""
+        with writing(self._engine) as connection:
+            self._turn.keep(connection)
+            rows = waiting_to_retract(
+                connection, self._project_id, after=0, limit=self._episodes_at_once
+            )
+            taken = unfold(self._follower.rules, rows)
+            if not taken.read:
+                return False
+            outcomes = [each.outcome for each in taken.read]
+            mark_retracted(connection, self._project_id, outcomes, self._follower.now)
+            take_back_tallies(connection, self._project_id, taken.tallies)
+            self._progress.signatures.update(taken.tallies)
+        return True
 
     def _follow_some(self, run_id: int) -> bool:
         with writing(self._engine) as connection:

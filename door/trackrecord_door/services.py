@@ -11,7 +11,7 @@ from trackrecord.errors import AlreadyRunning
 from trackrecord.folders import make_private_folder, open_private
 from trackrecord_capture.agents.door_address import DoorAddress
 from trackrecord_capture.live.opening import live_of
-from trackrecord_capture.otlp.opening import OpenTraces
+from trackrecord_capture.otlp.opening import traces_of
 
 from .intake import Intake
 from .listening import reached_at
@@ -29,7 +29,7 @@ def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
     """
     with ExitStack() as opened:
         opened.enter_context(_take_home(settings.home))
-        traces = OpenTraces(settings)
+        traces = traces_of(settings)
         opened.callback(traces.close)
         traces.start()
         live = live_of(settings)

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable
-from trackrecord_capture.agent_run import AgentRun
+from trackrecord_capture.agent_run import AgentRun, Call
 from trackrecord_capture.history.reading import SILENT_S, Reading, read_and_publish
 from trackrecord_capture.history.state import FILE_NAME, CaptureState
 from trackrecord_capture.sources.json_lines import read_lines
@@ -45,6 +45,7 @@ def _run(words):
         agent="lines", session="s", prompt=words[0], captured_from="transcript",
         started_at=ended - 1, ended_at=ended, is_over="open" not in words,
         automated="automated" in words,
+        calls=(Call(tool="Bash", command="git revert HEAD", ok=True),) if "head" in words else (),
         commits=(marks["made"],) if "made" in marks else (),
         reverts=(marks["reverted"],) if "reverted" in marks else (),
     )  # fmt: skip
@@ -234,8 +235,17 @@ def test_a_commit_that_was_reverted(home, log, revert_first, made, reverted):
     amendments = [fields for fields in shelf.safe if fields["success"] is False]
     assert len(amendments) == 1
     assert amendments[0]["outcome_id"] == "lines:s:maker"
-    assert amendments[0]["outcome_source"] == "heuristic"
+    assert amendments[0]["outcome_source"] == "explicit"
     assert [ground["kind"] for ground in amendments[0]["grounds"]] == ["reverted"]
+
+
+def test_head_is_what_the_session_committed_last(home, log):
+    """A later run of the session that reverts HEAD takes back what an earlier one committed."""
+    log.write_text("maker made=abcdef1 silent=60\nundoer head\n")
+    shelf, _ = read(home, log)
+    assert [each["outcome_id"] for each in shelf.safe if each["success"] is False] == [
+        "lines:s:maker"
+    ]
 
 
 def test_a_run_that_reverts_its_own_commit(home, log):

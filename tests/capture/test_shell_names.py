@@ -65,7 +65,7 @@ def test_any_text_has_a_bounded_name(line: str):
     """No text is refused, and a name holds no blank but the one before what is asked for."""
     name = tool_name(line)
     assert name == "shell" or name.startswith("shell:")
-    assert len(name) <= 64
+    assert len(name) <= 128
     assert name.isprintable()
 
 

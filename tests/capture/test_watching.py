@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from trackrecord.errors import ServerUnavailable
 from trackrecord.hook_settings import HookSettings
 from trackrecord_capture.agents.hook_state import last_error
 from trackrecord_capture.agents.installed import Installed, write_installed
@@ -269,3 +270,47 @@ def test_a_process_that_is_killed_leaves_the_note_to_the_next_one(home, diaries,
     watching.start()
     until(lambda: not left(home))
     assert reading.read == [("s1.log", "a\n")]
+
+
+def test_what_nobody_takes_is_never_given_up(home, diaries, reading, monkeypatch):
+    """Neither Redis nor the spool takes outcomes: the log is not to blame."""
+    monkeypatch.setattr("trackrecord_capture.live.pending._RETRY_S", 0.05)
+    (diaries / "s1.log").write_text("a\n")
+    tried = []
+
+    @contextlib.contextmanager
+    def opened():
+        def read(source, log):
+            tried.append(log)
+            if len(tried) < 9:
+                message = "nobody takes it"
+                raise ServerUnavailable(message)
+
+        yield read
+
+    watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
+    write_note(home, Note("codex", "Stop", "s1"))
+    watching.start()
+    until(lambda: not left(home))
+    watching.stop()
+    assert len(tried) == 9
+
+
+def test_a_thousand_notes_of_one_session_are_one_reading(home, diaries, reading):
+    """As after a night without a daemon: its logs are searched once."""
+    searched = []
+
+    class Counted(Diaries):
+        def logs(self, places):
+            searched.extend(place for place in places if place.is_dir())
+            return super().logs(places)
+
+    (diaries / "s1.log").write_text("a\n")
+    for _ in range(1000):
+        write_note(home, Note("codex", "Stop", "s1"))
+    watching = Watching(home, RULES, {"codex": Counted(diaries)}, reading.opened)
+    watching.start()
+    until(lambda: not left(home))
+    watching.stop()
+    assert reading.read == [("s1.log", "a\n")]
+    assert len(searched) == 1

@@ -19,13 +19,16 @@ from stories import DELEGATION, EDIT
 ROOT: Final = Path(__file__).parents[2]
 CLIENTS: Final = Path(os.environ.get("TESTS_CLIENTS") or ROOT / "build" / "clients")
 PATIENCE_S: Final = 120.0
+# The name of a model that no agent knows.
+UNKNOWN: Final = "stub"
+_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
 class Workplace(NamedTuple):
     """Where an agent works: nothing of the machine's user is in it.
 
     Attributes:
-        home: the home folder of the agent's user.
+        home: the home folder of the person.
         folder: the project, a git repository.
         model: the address of the stand-in for the model's API.
         telemetry: where the agent sends its traces and logs; "" for nowhere.
@@ -33,23 +36,21 @@ class Workplace(NamedTuple):
 
     home: Path
     folder: Path
-    model: str
+    model: str = ""
     telemetry: str = ""
 
-    def variables(self) -> dict[str, str]:
-        """Return the variables of every process in it."""
-        person = {"NAME": "Ada", "EMAIL": "ada@example.com"}
-        return {
-            "HOME": str(self.home),
-            "PATH": os.pathsep.join([str(Path(sys.executable).parent), *_PATH]),
-            "LANG": "C.UTF-8",
-            "TERM": "dumb",
-            **{f"GIT_AUTHOR_{key}": value for key, value in person.items()},
-            **{f"GIT_COMMITTER_{key}": value for key, value in person.items()},
-        }
 
-
-_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+def variables_of(home: Path) -> dict[str, str]:
+    """Return the variables of every process of a person with this home folder."""
+    name = {"NAME": "Ada", "EMAIL": "ada@example.com"}
+    return {
+        "HOME": str(home),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), *_PATH]),
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        **{f"GIT_AUTHOR_{key}": value for key, value in name.items()},
+        **{f"GIT_COMMITTER_{key}": value for key, value in name.items()},
+    }
 
 
 class Agent(Protocol):
@@ -58,24 +59,26 @@ class Agent(Protocol):
     Attributes:
         name: as trackrecord calls it.
         tools: what it calls the tools that each client names as it likes.
+        hides_errands: whether it encrypts what it asks of a sub-agent.
     """
 
     name: str
     tools: Mapping[str, str]
+    hides_errands: bool
 
     def program(self) -> Path:
         """Return the path of its program."""
         ...
 
-    def configure(self, workplace: Workplace) -> None:
-        """Write its configuration, as a person has it before trackrecord is installed."""
+    def configure(self, home: Path) -> None:
+        """Write the configuration that a person has before trackrecord is installed."""
         ...
 
     def variables(self, workplace: Workplace) -> dict[str, str]:
         """Return its own variables."""
         ...
 
-    def command(self, prompt: str, *, again: bool) -> Sequence[str]:
+    def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
         """Return the arguments that have it work on a prompt, in the last session if `again`."""
         ...
 
@@ -85,12 +88,13 @@ class ClaudeCode:
 
     name = "claude-code"
     tools: Mapping[str, str] = {EDIT: "Write", DELEGATION: "Agent"}
+    hides_errands = False
 
     def program(self) -> Path:
         return CLIENTS / "claude-code" / "package" / "claude"
 
-    def configure(self, workplace: Workplace) -> None:
-        (workplace.home / ".claude").mkdir()
+    def configure(self, home: Path) -> None:
+        (home / ".claude").mkdir(exist_ok=True)
 
     def variables(self, workplace: Workplace) -> dict[str, str]:
         own = {
@@ -114,66 +118,57 @@ class ClaudeCode:
             "OTEL_LOG_TOOL_CONTENT": "1",
         }
 
-    def command(self, prompt: str, *, again: bool) -> Sequence[str]:
+    def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
         allowed = ["--permission-mode", "acceptEdits", "--allowedTools", "Bash,Read,Write,Agent"]
         return ["-p", prompt, *allowed, *(["--continue"] if again else [])]
 
 
 class Codex:
-    """Codex, in its exec mode.
+    """Codex, in its exec mode; `trackrecord install` has it send its logs.
 
     Args:
         model: a model that Codex does not know has plain tools; its current ones write code that
-            calls the tools.
+            calls the tools, and get their errands encrypted.
     """
 
     name = "codex"
-    tools: Mapping[str, str] = {EDIT: "apply_patch", DELEGATION: "spawn_agent"}
 
     def __init__(self, model: str) -> None:
         self._model = model
+        self.hides_errands = model != UNKNOWN
+        edit = "apply_patch" if self.hides_errands else "shell:apply_patch"
+        self.tools: Mapping[str, str] = {EDIT: edit, DELEGATION: "spawn_agent"}
 
     def program(self) -> Path:
         vendor = CLIENTS / "codex" / "package" / "vendor"
         return next(iter(vendor.glob("*/bin/codex")), vendor / "bin" / "codex")
 
-    def configure(self, workplace: Workplace) -> None:
-        folder = workplace.home / ".codex"
-        folder.mkdir()
+    def configure(self, home: Path) -> None:
+        (home / ".codex").mkdir(exist_ok=True)
+        (home / ".codex" / "config.toml").write_text('model_provider = "stub"\n')
         # Its commands run in a login shell, which sets the PATH anew.
-        path = workplace.variables()["PATH"]
-        (workplace.home / ".profile").write_text(f"export PATH={path}\n")
-        lines = [
-            f'model = "{self._model}"',
-            'model_provider = "stub"',
-            "[model_providers.stub]",
-            'name = "stub"',
-            f'base_url = "{workplace.model}/v1"',
-            'wire_api = "responses"',
-            "request_max_retries = 1",
-            "stream_max_retries = 1",
-        ]
-        if workplace.telemetry:
-            exporter = 'otlp-http = {{ endpoint = "{}/v1/{}", protocol = "json" }}'
-            lines += [
-                "[otel]",
-                "log_user_prompt = true",
-                f"exporter = {{ {exporter.format(workplace.telemetry, 'logs')} }}",
-                f"trace_exporter = {{ {exporter.format(workplace.telemetry, 'traces')} }}",
-            ]
-        (folder / "config.toml").write_text("\n".join([*lines, ""]))
+        (home / ".profile").write_text(f"export PATH={variables_of(home)['PATH']}\n")
 
     def variables(self, workplace: Workplace) -> dict[str, str]:
         return {}
 
-    def command(self, prompt: str, *, again: bool) -> Sequence[str]:
+    def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
+        provider = (
+            f'{{ name = "stub", base_url = "{workplace.model}/v1", wire_api = "responses", '
+            "request_max_retries = 1, stream_max_retries = 1 }"
+        )
+        settings = [f'model="{self._model}"', f"model_providers.stub={provider}"]
+        if workplace.telemetry:
+            endpoint = f'{{ endpoint = "{workplace.telemetry}/v1/traces", protocol = "json" }}'
+            settings.append(f"otel.trace_exporter={{ otlp-http = {endpoint} }}")
+            settings.append("otel.log_user_prompt=true")
         options = [
             "--skip-git-repo-check",
             "--dangerously-bypass-approvals-and-sandbox",
             "--dangerously-bypass-hook-trust",
+            *(part for setting in settings for part in ("-c", setting)),
         ]
-        resumed = ["resume", "--last"] if again else []
-        return ["exec", *resumed, *options, prompt]
+        return ["exec", *(["resume", "--last"] if again else []), *options, prompt]
 
 
 class Opencode:
@@ -181,11 +176,15 @@ class Opencode:
 
     name = "opencode"
     tools: Mapping[str, str] = {EDIT: "write", DELEGATION: "task"}
+    hides_errands = False
 
     def program(self) -> Path:
         return CLIENTS / "opencode" / "package" / "bin" / "opencode"
 
-    def configure(self, workplace: Workplace) -> None:
+    def configure(self, home: Path) -> None:
+        (home / ".config" / "opencode").mkdir(parents=True, exist_ok=True)
+
+    def variables(self, workplace: Workplace) -> dict[str, str]:
         served = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": f"{workplace.model}/v1", "apiKey": "stub"},
@@ -197,23 +196,21 @@ class Opencode:
             "permission": "allow",
             "experimental": {"openTelemetry": bool(workplace.telemetry)},
         }
-        folder = workplace.home / ".config" / "opencode"
-        folder.mkdir(parents=True)
-        (folder / "opencode.json").write_text(json.dumps(configuration))
+        own = {
+            "OPENCODE_CONFIG_CONTENT": json.dumps(configuration),
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        }
+        traced = {"OTEL_EXPORTER_OTLP_ENDPOINT": workplace.telemetry}
+        return own | traced if workplace.telemetry else own
 
-    def variables(self, workplace: Workplace) -> dict[str, str]:
-        own = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
-        if workplace.telemetry:
-            own["OTEL_EXPORTER_OTLP_ENDPOINT"] = workplace.telemetry
-        return own
-
-    def command(self, prompt: str, *, again: bool) -> Sequence[str]:
+    def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
         return ["run", *(["--continue"] if again else []), prompt]
 
 
 AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": ClaudeCode(),
-    "codex": Codex("stub"),
+    "codex": Codex(UNKNOWN),
     "codex-in-code-mode": Codex("gpt-6.1-sol"),
     "opencode": Opencode(),
 }
@@ -238,7 +235,7 @@ def work(
     """
     if interrupt_at is not None and isinstance(agent, Opencode):
         return _aborted(agent, workplace, prompt, interrupt_at)
-    with _started(agent, workplace, agent.command(prompt, again=again)) as process:
+    with _started(agent, workplace, agent.command(workplace, prompt, again=again)) as process:
         if interrupt_at is not None:
             _wait_for(interrupt_at.exists, process)
             process.send_signal(signal.SIGINT)
@@ -253,7 +250,7 @@ def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path
         _started(agent, workplace, ["serve", "--port", str(port)]) as process,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as server,
     ):
-        _wait_for(lambda: _listens(port), process)
+        _wait_for(lambda: _answers(server), process)
         session = server.post("/session", json={}).raise_for_status().json()["id"]
         said = {"parts": [{"type": "text", "text": prompt}]}
         server.post(f"/session/{session}/prompt_async", json=said).raise_for_status()
@@ -266,7 +263,7 @@ def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path
 
 
 def _printed(workplace: Workplace) -> Path:
-    return workplace.home / "printed.log"
+    return workplace.folder.with_suffix(".log")
 
 
 @contextmanager
@@ -278,7 +275,7 @@ def _started(
         process = subprocess.Popen(
             [agent.program(), *arguments],
             cwd=workplace.folder,
-            env=workplace.variables() | agent.variables(workplace),
+            env=variables_of(workplace.home) | agent.variables(workplace),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -307,6 +304,9 @@ def free_port() -> int:
         return port
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def _answers(server: httpx.Client) -> bool:
+    """Return whether opencode's server is ready: the first request that it takes, it may lose."""
+    try:
+        return server.get("/config", timeout=5).is_success
+    except httpx.TransportError:
+        return False

@@ -15,7 +15,7 @@ DELEGATION: Final = "the client's own tool that starts a sub-agent"
 _GOOD: Final = "def total(prices):\n    return sum(prices)\n"
 _WRONG: Final = "def total(prices):\n    return 0\n"
 _PROMPT: Final = "Fix the failing tests"
-_ERRAND: Final = "Look up what the cart has to do"
+ERRAND: Final = "Look up what the cart has to do"
 _TESTS: Final = Run("pytest -q")
 SECRETS: Final = (
     "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
@@ -33,14 +33,14 @@ class Expected(NamedTuple):
         asked: the beginning of what was asked.
         success: the verdict; None for no verdict.
         because: where the verdict comes from; "" if there is none.
-        calls: the tools that were called, each with whether it succeeded; a call that was
-            interrupted did not.
+        calls: the tools that were called, each with whether it succeeded; None for a call that
+            was interrupted.
     """
 
     asked: str
     success: bool | None
     because: str
-    calls: tuple[tuple[str, bool], ...]
+    calls: tuple[tuple[str, bool | None], ...]
 
 
 class Story(NamedTuple):
@@ -89,8 +89,8 @@ def stories(folder: Path) -> dict[str, Story]:
         ),
         "interrupted": Story(
             (_PROMPT,),
-            {_PROMPT: (_TESTS, Run(f"touch {RUNNING}; sleep 100"))},
-            (Expected(_PROMPT, False, "heuristic", (red, ("shell:sleep", False))),),
+            {_PROMPT: (_TESTS, good, Run(f"touch {RUNNING}; sleep 100"))},
+            (Expected(_PROMPT, False, "heuristic", (red, edit, ("shell:touch", None))),),
             interrupted=True,
         ),
         "told-that-it-is-wrong": Story(
@@ -101,7 +101,7 @@ def stories(folder: Path) -> dict[str, Story]:
             },
             (
                 Expected(_PROMPT, False, "heuristic", (edit, ("shell:ls", True))),
-                Expected("that's wrong", None, "", (("shell:rm", True),)),
+                Expected("that's wrong, undo it", None, "", (("shell:rm", True),)),
             ),
         ),
         "api-refuses": Story(
@@ -112,12 +112,12 @@ def stories(folder: Path) -> dict[str, Story]:
         "sub-agent": Story(
             (_PROMPT,),
             {
-                _PROMPT: (Delegate(_ERRAND), good, _TESTS, Say("The cart adds up the prices.")),
-                _ERRAND: (Run("cat test_cart.py"), Say("It must add up the prices.")),
+                _PROMPT: (Delegate(ERRAND), good, _TESTS, Say("The cart adds up the prices.")),
+                ERRAND: (Run("cat test_cart.py"), Say("It must add up the prices.")),
             },
             (
                 Expected(_PROMPT, True, "tests", ((DELEGATION, True), edit, green)),
-                Expected(_ERRAND, None, "", (("shell:cat", True),)),
+                Expected(ERRAND, None, "", (("shell:cat", True),)),
             ),
         ),
         "reverted": Story(
@@ -143,6 +143,6 @@ def stories(folder: Path) -> dict[str, Story]:
                     Say("I have seen them."),
                 )
             },
-            (Expected(_PROMPT, None, "", (("shell:true", True), ("shell:export", False))),),
+            (Expected(_PROMPT, None, "", (("shell:true", True), ("shell:env", False))),),
         ),
     }

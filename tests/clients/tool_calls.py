@@ -42,7 +42,8 @@ def call_of(step: Step, offers: Mapping[str, Offer]) -> ToolCall:
         case Delegate(prompt):
             return _delegate(offers, prompt)
         case _:
-            raise AssertionError(f"not a call of a tool: {step}")
+            message = f"not a call of a tool: {step}"
+            raise AssertionError(message)
 
 
 def _run(offers: Mapping[str, Offer], command: str) -> ToolCall:

@@ -10,6 +10,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
 from trackrecord.store.advice.runs import read_noted_runs
+from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
 
@@ -47,9 +48,14 @@ def explain_run(
     )
     whole = whole_id(outcome_id, matches, message)
     row = connection.execute(
-        select(outcomes.c.id).where(
-            outcomes.c.project_id == project_id, outcomes.c.outcome_id == whole
+        select(outcomes.c.id)
+        .where(
+            outcomes.c.project_id == project_id,
+            outcomes.c.outcome_id == whole,
+            outcome_stood(at),
         )
+        .order_by(outcomes.c.id)
+        .limit(1)
     ).scalar_one()
     noted = read_noted_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
     asked = next((run for run in noted if run.outcome == row), None)

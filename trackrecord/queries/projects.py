@@ -8,6 +8,7 @@ from sqlalchemy import Connection, distinct, func, select
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.memories.read import count_memories
 from trackrecord.store.outcomes.projects import count_outcomes, project_names
+from trackrecord.store.outcomes.standing import stood
 from trackrecord.store.patterns.tables import observations, patterns
 from trackrecord.times import iso
 
@@ -79,11 +80,18 @@ def _project(connection: Connection, name: str, at: float | None) -> Project:
 
 
 def _count_patterns(connection: Connection, project_id: int, at: float | None) -> int:
-    query = select(func.count()).where(patterns.c.project_id == project_id)
+    is_known = patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0
+    query = select(func.count()).where(
+        patterns.c.project_id == project_id, is_known | patterns.c.decided_maturity.is_not(None)
+    )
     if at is not None:
         query = (
             select(func.count(distinct(observations.c.pattern_id)))
             .join(patterns, patterns.c.id == observations.c.pattern_id)
-            .where(patterns.c.project_id == project_id, observations.c.received_at <= at)
+            .where(
+                patterns.c.project_id == project_id,
+                observations.c.received_at <= at,
+                stood(observations.c.replaced_at, at),
+            )
         )
     return connection.execute(query).scalar_one()

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 import msgspec
 from sqlalchemy import Connection, Row, Select, select, tuple_
 
+from trackrecord.errors import UnknownId
 from trackrecord.store.advice.tables import runs
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
@@ -159,6 +160,25 @@ def list_runs(
             found.append(run)
             if len(found) == limit:
                 break
+    return found
+
+
+def runs_of_commit(connection: Connection, project: str, commit: str) -> list[RunOnRecord]:
+    """Return the runs of a project that made a commit.
+
+    Args:
+        connection: a reading transaction.
+        project: whose runs.
+        commit: the commit's SHA, or its first seven characters or more.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: none of the project's runs made it.
+    """
+    found = list_runs(connection, project, wanted=RunFilter(commit=commit))
+    if not found:
+        message = f"no run of project {project!r} made commit {commit!r}"
+        raise UnknownId(message)
     return found
 
 

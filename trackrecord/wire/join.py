@@ -19,7 +19,7 @@ _EVIDENCE: Final = {"evaluator": 4, "explicit": 3, "tests": 2, "heuristic": 1}
 _DETAIL: Final = {"transcript": 4, "plugin": 3, "hooks": 2, "traces": 1, None: 0}
 
 # What belongs to the verdict; the rest of an entry tells of the run.
-_GROUNDS: Final = ("success", "outcome_source", "grounds")
+_GROUNDS: Final[tuple[str, ...]] = ("success", "outcome_source", "grounds")
 _OF_FAILURE: Final = ("failure_mode", "failure_details")
 # What an entry that amends a verdict has, too.
 _OF_ANY: Final = (
@@ -161,9 +161,9 @@ def _details(ranked: Sequence[_Read], used: _Used) -> dict[str, msgspec.Raw]:
 
 def _verdict(ranked: Sequence[_Read], used: _Used) -> dict[str, msgspec.Raw]:
     best = ranked[0]
-    joined: dict[str, msgspec.Raw] = {
-        name: used.take(best, name) for name in _GROUNDS if name in best.fields
-    }
+    joined: dict[str, msgspec.Raw] = {}
+    for name in _GROUNDS:
+        joined |= used.first([best], name)
     joined |= used.first(ranked, "criteria")
     # Taken whatever the verdict is, because a later one may be a failure again.
     failed = [each for each in ranked if each.outcome.success is False]

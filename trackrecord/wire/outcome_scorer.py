@@ -77,6 +77,7 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
         duration_ms: how long it took, where that is known.
         memory_ids: the distinct ids of the memories that were used.
         instruction: the beginning of the task's text; "" if not reported.
+        commits: the commits that it made.
     """
 
     project: str
@@ -97,6 +98,7 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
     duration_ms: int | None = None
     memory_ids: tuple[str, ...] = ()
     instruction: str = ""
+    commits: tuple[str, ...] = ()
 
 
 class OutcomeScorer:
@@ -165,6 +167,7 @@ class OutcomeScorer:
             duration_ms=outcome.duration_ms,
             memory_ids=_usable_ids(outcome.memory_ids) if outcome.memory_ids else (),
             instruction=_beginning(outcome.instruction) if outcome.instruction else "",
+            commits=outcome.commits or (),
         )
 
     def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
@@ -220,6 +223,7 @@ def _unjudged(outcome: Outcome, body: bytes, received_at: float, outcome_id: str
         body=body,
         digest=run_digest(outcome, ()),
         duration_ms=outcome.duration_ms,
+        commits=outcome.commits or (),
     )
 
 

@@ -128,6 +128,11 @@ def _repository(metadata: msgspec.Raw) -> str:
         return ""
 
 
+def patterns_of(digest: bytes) -> tuple[str, ...]:
+    """Return the slugs of the patterns that the outcome of a digest touches."""
+    return _decoder.decode(digest).patterns
+
+
 def run_of(
     digest: bytes, *, outcome: int, ended_at: float, success: bool | None, instruction: str = ""
 ) -> NotedRun:

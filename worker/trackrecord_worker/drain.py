@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from trackrecord.errors import StoreUnavailable
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import Learnt, learn
 from trackrecord.wire.outcome_scorer import OutcomeScorer
 
@@ -35,6 +36,7 @@ _LONG_BACKLOG_BATCHES = 4
 # A client that waits longer for a response considers the server hung.
 _LONGEST_BLOCK_S = 10.0
 _REFUSED = "the database refuses it"
+_NO_ROOM = f"the outcome is put together from {MOST_ENTRIES} other entries, which is the most"
 
 
 @dataclass
@@ -43,7 +45,8 @@ class Drained:
 
     Attributes:
         recorded: outcomes that were new.
-        duplicates: outcomes that were recorded already.
+        amended: entries that changed the record of an outcome.
+        duplicates: entries that added nothing to what was recorded already.
         memories: memories that were stored now or before.
         exposures: exposures that were recorded now or before.
         refused: entries that became dead letters.
@@ -51,6 +54,7 @@ class Drained:
     """
 
     recorded: int = 0
+    amended: int = 0
     duplicates: int = 0
     memories: int = 0
     exposures: int = 0
@@ -229,6 +233,7 @@ class Drain:
                     now=time.time(),
                 )
             learnt.append(result)
+            refused_by_store += _without_room(arrived, result)
         except SQLAlchemyError as error:
             if len(arrived) == 1:
                 if not any(each.reason.startswith(_REFUSED) for each in refused_by_store):
@@ -244,6 +249,7 @@ class Drain:
 
     def _account(self, learnt: Sequence[Learnt], refused: Sequence[Refused], done: Drained) -> None:
         done.recorded += sum(each.recorded for each in learnt)
+        done.amended += sum(each.amended for each in learnt)
         done.duplicates += sum(each.duplicates for each in learnt)
         done.refused += len(refused)
         done.batches += 1
@@ -258,3 +264,15 @@ class Drain:
                     after=change.after,
                 )
         self._refresher.note_changes(changed)
+
+
+def _without_room(arrived: Sequence[Arrived], learnt: Learnt) -> list[Refused]:
+    """Return the entries that the store had no room for."""
+    if not learnt.refused:
+        return []
+    refused = {id(outcome) for outcome in learnt.refused}
+    return [
+        Refused(each.entry_id, each.fields, _NO_ROOM)
+        for each in arrived
+        if id(each.outcome) in refused
+    ]

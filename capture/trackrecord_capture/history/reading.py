@@ -65,6 +65,19 @@ def read_and_publish(
     return _Reader(source, log, state, sink, reading).read()
 
 
+def has_news(source: Source, log: Log, state: CaptureState) -> bool:
+    """Return whether reading a log would find anything that was not published yet.
+
+    Raises:
+        sqlite3.Error: the state cannot be read.
+    """
+    try:
+        place = state.place_of(source.name, log)
+    except OSError:
+        return True
+    return place is None or not _is_known(place, log)
+
+
 class _Reader:
     def __init__(
         self, source: Source, log: Log, state: CaptureState, sink: Sink, reading: Reading
@@ -87,7 +100,7 @@ class _Reader:
             self._note_unreadable(error)
             return self._counts
         if place is not None and not self._reading.everything:
-            if self._is_known(place):
+            if _is_known(place, self._log):
                 self._counts.unchanged = 1
                 return self._counts
             self._resume_at = self._resume_of(place)
@@ -107,12 +120,6 @@ class _Reader:
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             reason = f"its format is not known ({type(error).__name__})"
             yield Unreadable(place="the file", reason=reason)
-
-    def _is_known(self, place: Place) -> bool:
-        """Whether there is nothing new, and no run in it has fallen silent meanwhile."""
-        since = place.goes_on_since
-        has_fallen_silent = since is not None and _is_silent(since)
-        return place.version == self._log.version and not has_fallen_silent
 
     def _resume_of(self, place: Place) -> int:
         # A file that only grows cannot be shorter than it was; this one was written anew.
@@ -157,8 +164,8 @@ class _Reader:
         found = []
         if run.commits:
             found += self._state.note_made(made_by(run, fields))
-        if run.reverts:
-            found += self._state.note_reverted(reverted_by(run, fields))
+        if reverts := reverted_by(run, fields, self._state):
+            found += self._state.note_reverted(reverts)
         for maker, revert in found:
             self._sink.publish(amendment(maker, revert))
             self._counts.amended += 1
@@ -179,6 +186,13 @@ class _Reader:
     def _note_unreadable(self, error: OSError) -> None:
         reason = error.strerror or "it cannot be read"
         self._counts.note_bad(self._log.path, Unreadable(place="the file", reason=reason))
+
+
+def _is_known(place: Place, log: Log) -> bool:
+    """Whether there is nothing new, and no run in it has fallen silent meanwhile."""
+    since = place.goes_on_since
+    has_fallen_silent = since is not None and _is_silent(since)
+    return place.version == log.version and not has_fallen_silent
 
 
 def _is_silent(since: float) -> bool:

@@ -3,7 +3,8 @@
 from typing import Any
 
 from ..agent_run import AgentRun
-from .state import Revert, RunOfCommit
+from ..shell.git import reverts_an_earlier_head
+from .state import CaptureState, Revert, RunOfCommit
 
 GROUND = "reverted"
 _SHOWN_DIGITS = 12
@@ -18,17 +19,25 @@ def made_by(run: AgentRun, fields: dict[str, Any]) -> list[RunOfCommit]:
             outcome_id=fields["outcome_id"],
             source=fields.get("source") or run.agent,
             task_id=fields["task_id"],
+            session=run.session,
             ended_at=run.ended_at,
         )
         for commit in run.commits
     ]
 
 
-def reverted_by(run: AgentRun, fields: dict[str, Any]) -> list[Revert]:
-    """Return the commits that a run reverted; `fields` are those of its outcome."""
+def reverted_by(run: AgentRun, fields: dict[str, Any], state: CaptureState) -> list[Revert]:
+    """Return the commits that a run reverted; `fields` are those of its outcome.
+
+    HEAD stands for the commit that an earlier run of the same session made last, if one did.
+    """
+    commits = [commit.lower() for commit in run.reverts]
+    if not commits and reverts_an_earlier_head(run.calls):
+        source = fields.get("source") or run.agent
+        head = state.last_made(source, run.session, fields["project"], run.started_at)
+        commits += [head] if head else []
     return [
-        Revert(commit.lower(), fields["project"], fields["outcome_id"], run.ended_at)
-        for commit in run.reverts
+        Revert(commit, fields["project"], fields["outcome_id"], run.ended_at) for commit in commits
     ]
 
 
@@ -42,6 +51,6 @@ def amendment(maker: RunOfCommit, revert: Revert) -> dict[str, Any]:
         "source": maker.source,
         "timestamp": maker.ended_at,
         "success": False,
-        "outcome_source": "heuristic",
+        "outcome_source": "explicit",
         "grounds": [{"kind": GROUND, "says": says}],
     }

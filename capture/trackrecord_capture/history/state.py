@@ -40,9 +40,11 @@ _SCHEMA: Final = """
         outcome_id TEXT NOT NULL,
         source TEXT NOT NULL,
         task_id TEXT NOT NULL,
+        session TEXT NOT NULL,
         ended_at REAL NOT NULL,
         PRIMARY KEY (short, hash, project, outcome_id)
     ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS made_in ON made (source, session, project, ended_at);
     CREATE TABLE IF NOT EXISTS reverted (
         short TEXT NOT NULL,
         hash TEXT NOT NULL,
@@ -76,6 +78,7 @@ class RunOfCommit(NamedTuple):
     outcome_id: str
     source: str
     task_id: str
+    session: str
     ended_at: float
 
 
@@ -140,7 +143,7 @@ class CaptureState:
         """Remember which run made which commit; return those of them that are reverted already."""
         with self._writing():
             self._connection.executemany(
-                "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(run.hash[:_SHORT], *run) for run in runs],
             )
             return [(run, revert) for run in runs for revert in self._reverts_of(run)]
@@ -154,6 +157,15 @@ class CaptureState:
             )
             return [(run, revert) for revert in reverts for run in self._makers_of(revert)]
 
+    def last_made(self, source: str, session: str, project: str, before: float) -> str:
+        """Return the last commit that a session had made before a moment; "" if none is known."""
+        row = self._connection.execute(
+            "SELECT hash FROM made WHERE source = ? AND session = ? AND project = ? "
+            "AND ended_at <= ? ORDER BY ended_at DESC LIMIT 1",
+            (source, session, project, before),
+        ).fetchone()
+        return row[0] if row is not None else ""
+
     def _reverts_of(self, run: RunOfCommit) -> Iterator[Revert]:
         rows = self._connection.execute(
             "SELECT hash, project, outcome_id, at FROM reverted "
@@ -164,7 +176,7 @@ class CaptureState:
 
     def _makers_of(self, revert: Revert) -> Iterator[RunOfCommit]:
         rows = self._connection.execute(
-            "SELECT hash, project, outcome_id, source, task_id, ended_at FROM made "
+            "SELECT hash, project, outcome_id, source, task_id, session, ended_at FROM made "
             "WHERE short = ? AND project = ? AND outcome_id != ?",
             (revert.hash[:_SHORT], revert.project, revert.outcome_id),
         )

@@ -14,6 +14,7 @@ from trackrecord_producers.handing_out import publish_exposure
 from ..agents.door_address import DoorAddress, remove_door, write_door
 from ..agents.hook_state import note_error
 from ..agents.installed import read_installed
+from ..agents.known import AGENTS
 from ..agents.runtime import write_runtime
 from ..sources.source import Source
 from .handing import KINDS, Asked, Handing, ProjectOf
@@ -55,7 +56,6 @@ class Live:
         self._handing = Handing(settings, settings.hooks, project_of, publish_exposure)
         self._watching = Watching(settings.home, settings.hooks, sources, reading)
         self._address: DoorAddress | None = None
-        self._names = tuple(sources)
 
     def start(self, address: DoorAddress | None = None) -> None:
         """Begin; with an address, the hooks are told where the front door is.
@@ -81,7 +81,7 @@ class Live:
     @property
     def hooks(self) -> Mapping[str, Callable[[bytes], bytes | None]]:
         """What takes the hooks that each agent posts."""
-        return {name: partial(self.hook, name) for name in self._names}
+        return {name: partial(self.hook, name) for name in AGENTS}
 
     def hook(self, agent: str, body: bytes) -> bytes | None:
         """Take what a hook posts; return what the agent gets, None for nothing. Never raises."""

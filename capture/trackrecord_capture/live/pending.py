@@ -1,6 +1,6 @@
 """Logs that are about to be read: each as soon as nothing is written to it any more."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -49,14 +49,14 @@ class Settling:
     def __len__(self) -> int:
         return len(self._pending)
 
-    def ask(self, source: Source, log: Log, note: Path | None, now: float) -> None:
+    def ask(self, source: Source, log: Log, notes: Iterable[Path], now: float) -> None:
         """Ask for a log to be read; several questions for one log are one reading."""
         known = self._pending.get(log.path)
         if known is None:
             known = Pending(source=source, log=log, since=now, changed=now, notes=set())
             self._pending[log.path] = known
-        if note is not None and note not in known.notes:
-            known.notes.add(note)
+        if new := set(notes) - known.notes:
+            known.notes |= new
             known.changed = now
             known.tries, known.not_before = 0, 0.0
 
@@ -80,9 +80,15 @@ class Settling:
         """Forget a log that was read, or given up."""
         self._pending.pop(pending.log.path, None)
 
-    def failed(self, pending: Pending, now: float) -> bool:
-        """Try a log again later; return whether it was given up instead."""
-        pending.tries += 1
+    def failed(self, pending: Pending, now: float, *, is_its_fault: bool = True) -> bool:
+        """Try a log again later; return whether it was given up instead.
+
+        Args:
+            pending: the log.
+            now: by the monotonic clock.
+            is_its_fault: whether it may never be readable; else it is tried until it is read.
+        """
+        pending.tries += is_its_fault
         pending.not_before = now + _RETRY_S
         if pending.tries < _MOST_TRIES:
             return False

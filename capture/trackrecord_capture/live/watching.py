@@ -6,13 +6,15 @@ it was. A session that ended without a hook, as an interrupted one does, is foun
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import structlog
 
+from trackrecord.errors import ServerUnavailable
 from trackrecord.hook_settings import HookSettings
 
 from ..agents.hook_state import note_error
@@ -115,22 +117,27 @@ class Watching:
         # Two changes may have one time: what was changed just now is looked at again.
         is_over = time.time_ns() - changed > _TICK_NS
         self._folder_changed = changed if is_over else -1
+        new: dict[Note | None, list[Path]] = {}
         for path, note in waiting_notes(self._home):
             if not self._settling.knows(path):
-                self._take(path, note, now)
+                told = note and msgspec.structs.replace(note, event="", folder="", at=0.0)
+                new.setdefault(told, []).append(path)
+        for told, paths in new.items():
+            self._take(told, paths, now)
 
-    def _take(self, path: Path, note: Note | None, now: float) -> None:
+    def _take(self, note: Note | None, paths: Sequence[Path], now: float) -> None:
+        """Ask for what notes of one session tell of, however many of them there are."""
         source = None if note is None else self._sources.get(note.agent)
         if note is None or source is None:
-            _remove(path)
+            _remove(paths)
             return
         logs = list(self._logs_of(note, source))
         if not logs:
             # It may not be written yet, or never be; what is written later is found by searching.
-            note_error(self._home, note.agent, f"no log was found after {note.event}")
-            _remove(path)
+            note_error(self._home, note.agent, "no log was found of a session that has ended")
+            _remove(paths)
         for log in logs:
-            self._settling.ask(source, log, path, now)
+            self._settling.ask(source, log, paths, now)
 
     def _logs_of(self, note: Note, source: Source) -> Iterator[Log]:
         """Find the logs of a session, within the folders of its agent alone."""
@@ -158,7 +165,7 @@ class Watching:
             try:
                 for log in source.logs(self._places(source)):
                     if self._is_new(log) and _changed_at(log.path) >= installed.at:
-                        self._settling.ask(source, log, None, now)
+                        self._settling.ask(source, log, (), now)
             except OSError as error:
                 note_error(self._home, name, f"its logs cannot be searched: {error.strerror}")
 
@@ -176,7 +183,10 @@ class Watching:
         try:
             problem = read(pending.source, log)
         except Exception as error:  # noqa: BLE001 - one log must not keep the others from being read
-            is_given_up = self._settling.failed(pending, time.monotonic())
+            is_its_fault = not isinstance(error, ServerUnavailable)
+            is_given_up = self._settling.failed(
+                pending, time.monotonic(), is_its_fault=is_its_fault
+            )
             says = f"{log.path.name} cannot be read ({type(error).__name__}: {error})"
             note_error(self._home, name, says)
             _log.warning("a session cannot be read", agent=name, error=type(error).__name__)
@@ -187,8 +197,7 @@ class Watching:
                 note_error(self._home, name, problem)
         self._seen[log.path] = log.version, time.time()
         self._settling.done(pending)
-        for note in pending.notes:
-            _remove(note)
+        _remove(pending.notes)
 
 
 def _changed_at(path: Path) -> float:
@@ -207,6 +216,7 @@ def _is_within(path: Path, place: Path) -> bool:
         return False
 
 
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()

@@ -1,6 +1,7 @@
 """Scores of a run: from attributes, from events, and from Langfuse's own path."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from .fact import Evaluation, bounded
@@ -8,8 +9,6 @@ from .span import LogRecord, Span
 from .values import as_flag, as_number, as_text
 
 EVENT: Final = "gen_ai.evaluation.result"
-_LABEL: Final = "gen_ai.evaluation.score.label"
-_LANGFUSE: Final = "langfuse"
 _SAYS_CHARS: Final = 1000
 _NAME_CHARS: Final = 200
 _MOST: Final = 50
@@ -61,8 +60,31 @@ def evaluation_in(record: LogRecord) -> Evaluation:
     attributes = record.attributes
     if isinstance(record.body, Mapping):
         attributes = {**record.body, **attributes}
-    is_flag = record.scope == _LANGFUSE and attributes.get(_LABEL) in ("pass", "fail")
-    return _evaluation(attributes, "gen_ai.evaluation.", record.at_ns, is_flag=is_flag)
+    return _evaluation(attributes, "gen_ai.evaluation.", record.at_ns)
+
+
+def evaluation_of_langfuse(score: Mapping[str, Any]) -> Evaluation:
+    """Return a score as Langfuse's clients send it."""
+    name, value = as_text(score.get("name") or "score"), score.get("value")
+    label = value if isinstance(value, str) else ""
+    is_flag = isinstance(value, bool) or as_text(score.get("dataType") or "") == "BOOLEAN"
+    return Evaluation(
+        name=name[:_NAME_CHARS],
+        success=_by_flag(name, value) if is_flag else _by_label(name, label),
+        says=_words(name, as_number(value), label, as_text(score.get("comment") or "")),
+        at=_moment(score.get("timestamp")),
+    )
+
+
+def _moment(written: object) -> float | None:
+    """Return when a score was given; None if it does not say so in a way that can be read."""
+    if not isinstance(written, str):
+        return None
+    try:
+        at = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    return at.timestamp() if at.tzinfo is not None and at.timestamp() > 0 else None
 
 
 def _flattened(span: Span, prefix: str, term: str) -> list[Evaluation]:
@@ -95,7 +117,6 @@ def _evaluation(
     at_ns: int,
     *,
     scope: str = "",
-    is_flag: bool = False,
 ) -> Evaluation:
     def held(*names: str) -> Any:  # noqa: ANN401 - an attribute of any type
         for name in names:
@@ -108,8 +129,6 @@ def _evaluation(
     label = as_text(held("score.label", "label") or "")
     value = held("score.value", "score")
     success = _by_flag(name, value) if isinstance(value, bool) else _by_label(name, label)
-    if is_flag and value in (0, 1):  # what is true of "toxic" is no praise
-        success = _by_flag(name, int(value))
     return Evaluation(
         name=name[:_NAME_CHARS],
         success=success,

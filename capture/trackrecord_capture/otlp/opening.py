@@ -2,7 +2,7 @@
 
 import sqlite3
 from functools import partial
-from typing import Final
+from pathlib import Path
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreUnfit
@@ -10,36 +10,33 @@ from trackrecord_producers.publisher import Publisher
 
 from ..history.sink import SpoolingSink
 from ..outcome import outcome_of
+from .codex_turns import turn_of
 from .trace_buffer import TraceBuffer
 
-_FILE: Final = "traces.db"
 
-
-class OpenTraces(TraceBuffer):
-    """The buffer of a home, and the publisher that its outcomes go through.
-
-    Args:
-        settings: the daemon's settings.
+def traces_of(settings: DaemonSettings) -> TraceBuffer:
+    """Return the buffer of traces, ready to be started.
 
     Raises:
-        StoreUnfit: the file of the buffer cannot be used.
-        OSError: the home cannot be made.
+        OSError: the home cannot be written.
+        StoreUnfit: the file with the traces cannot be used.
     """
+    path = traces_file(settings.home)
+    publisher = Publisher(lambda: settings)
+    try:
+        return TraceBuffer(
+            path,
+            partial(outcome_of, rules=settings.capture),
+            SpoolingSink(publisher),
+            rules=settings.traces,
+            turn_of=turn_of,
+            on_close=publisher.close,
+        )
+    except sqlite3.Error as error:
+        message = f"{path} cannot be used ({error}); move it away to begin a new one"
+        raise StoreUnfit(message) from None
 
-    def __init__(self, settings: DaemonSettings) -> None:
-        path = settings.home / _FILE
-        self._publisher = Publisher(lambda: settings)
-        try:
-            super().__init__(
-                path,
-                partial(outcome_of, rules=settings.capture),
-                SpoolingSink(self._publisher),
-            )
-        except sqlite3.Error as error:
-            message = f"{path} cannot be used ({error}); move it away to begin a new one"
-            raise StoreUnfit(message) from None
 
-    def close(self) -> None:
-        """Stop publishing; what waits is kept on disk, what was published is delivered."""
-        super().close()
-        self._publisher.close()
+def traces_file(home: Path) -> Path:
+    """Return the file that keeps the traces."""
+    return home / "traces.db"

@@ -56,7 +56,7 @@ def told_by(text: str) -> Told:
     """Read a result."""
     value = document(text)
     if not isinstance(value, Mapping):
-        return _told_by_text(text)
+        return _told_by_text(_text_of_parts(value) or text)
     message = _tool_message(value, _DEEPEST)
     if message is None:
         return _told_by_document(value, text)
@@ -69,6 +69,13 @@ def told_by(text: str) -> Told:
         error=inner.error or (content if failed else ""),
         call=as_text(message.get("tool_call_id") or ""),
     )
+
+
+def _text_of_parts(value: object) -> str:
+    """Return the text of a result that came in parts, as MCP and Strands have it."""
+    if not isinstance(value, list) or not all(isinstance(part, Mapping) for part in value):
+        return ""
+    return "\n".join(part["text"] for part in value if isinstance(part.get("text"), str))
 
 
 def _tool_message(value: Mapping[Any, Any], depth: int) -> Mapping[Any, Any] | None:

@@ -187,7 +187,7 @@ def _run(
     asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
     spans = frozenset(fact.span for fact in facts)
     run = AgentRun(
-        agent=_agent(facts, main),
+        agent=_agent((root, main, *facts), main),
         session=root.session or _first(facts, "session"),
         prompt=trace_id if is_first else f"{trace_id}:{root.span}",
         captured_from="traces",
@@ -218,7 +218,7 @@ def _main(root: Fact, facts: Sequence[Fact]) -> Fact:
     return next((fact for fact in facts if fact.kind is Kind.RUN and fact.agent), root)
 
 
-def _agent(facts: Sequence[Fact], main: Fact) -> str:
+def _agent(facts: Iterable[Fact], main: Fact) -> str:
     service = _first(facts, "service")
     if service and not service.startswith(_NAMELESS):
         return service

@@ -1,19 +1,18 @@
 """Scores that come on their own: evaluation events, and what Langfuse's clients post."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from .evaluations import EVENT, evaluation_in
+from .evaluations import EVENT, evaluation_in, evaluation_of_langfuse
+from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
 from .runs import Score
 from .span import LogRecord
 from .values import as_text
 
 _ID_CHARS: Final = 256
-# Of a score that was posted as Langfuse's clients post it, see the front door.
-_OWN_ID: Final = "langfuse.score.id"
 _SESSION: Final = ("session.id", "gen_ai.conversation.id")
 
 
@@ -59,12 +58,32 @@ def _score_event(record: LogRecord) -> GivenScore | None:
     if not record.trace_id and not session:
         return None
     evaluation = evaluation_in(record)
-    own_id = as_text(record.attributes.get(_OWN_ID) or "")
     return GivenScore(
-        id=_digest(record.trace_id, record.span_id, evaluation.name, own_id or str(record.at_ns)),
+        id=_digest(record.trace_id, record.span_id, evaluation.name, str(record.at_ns)),
         trace=record.trace_id,
         session="" if record.trace_id else as_text(session)[:_ID_CHARS],
         score=Score(span=record.span_id, evaluation=evaluation),
+    )
+
+
+def scores_of_langfuse(scores: Sequence[Mapping[str, Any]]) -> list[GivenScore]:
+    """Return scores as Langfuse's clients post them, without those that name nothing to score."""
+    return [given for score in scores if (given := _langfuse_score(score)) is not None]
+
+
+def _langfuse_score(score: Mapping[str, Any]) -> GivenScore | None:
+    trace = usable_id(as_text(score.get("traceId") or "").replace("-", ""), TRACE_ID_DIGITS)
+    session = as_text(score.get("sessionId") or "")[:_ID_CHARS]
+    if not trace and not session:
+        return None
+    span = usable_id(as_text(score.get("observationId") or ""), SPAN_ID_DIGITS)
+    evaluation = evaluation_of_langfuse(score)
+    told = as_text(score.get("id") or "") or evaluation.name
+    return GivenScore(
+        id=_digest("langfuse", trace, session, span, told),
+        trace=trace,
+        session="" if trace else session,
+        score=Score(span=span, evaluation=evaluation),
     )
 
 

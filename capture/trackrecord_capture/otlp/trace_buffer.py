@@ -10,19 +10,22 @@ import contextlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from trackrecord.trace_rules import TraceRules
+
+from ..history.reading import OutcomeOf
+from ..history.sink import Sink
 from .event_runs import TurnOf, no_turn
 from .fact import Fact
 from .log_events import event_of
 from .reading import fact_of
 from .receiver import Full
-from .scores import GivenScore, score_events
+from .scores import GivenScore, score_events, scores_of_langfuse
 from .span import LogRecord, Span
-from .trace_publishing import OutcomeOf, Sink, TracePublishing
-from .trace_rules import TraceRules
+from .trace_publishing import TracePublishing
 from .trace_store import NoRoom, TraceStore, encode_fact
 from .vocabulary import Kind
 from .waiting import Waiting, WaitingTraces
@@ -45,6 +48,7 @@ class TraceBuffer:
             trace counts as not published, and is published again.
         rules: how long is waited, and how much is kept.
         turn_of: asks Codex's recordings for the turn of a session at a moment.
+        on_close: called when it is closed, after the last outcome.
         clock: the time in seconds since the epoch.
 
     Raises:
@@ -60,10 +64,12 @@ class TraceBuffer:
         *,
         rules: TraceRules | None = None,
         turn_of: TurnOf = no_turn,
+        on_close: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._rules = rules or TraceRules()
         self._clock = clock
+        self._on_close = on_close
         self._lock = threading.Lock()
         self._store = TraceStore(path, self._rules.max_bytes)
         self._waiting = WaitingTraces(self._rules, self._store.traces())
@@ -105,6 +111,8 @@ class TraceBuffer:
             self._thread.join()
         with self._lock:
             self._store.close()
+        if self._on_close is not None:
+            self._on_close()
 
     def spans(self, spans: list[Span]) -> int:
         """Take spans; return how many were rejected because their trace is too large.
@@ -130,6 +138,16 @@ class TraceBuffer:
             with self._room():
                 self._store.count("log records that tell nothing of a run", silent)
         return rejected
+
+    def langfuse_scores(self, scores: Sequence[Mapping[str, Any]]) -> int:
+        """Take scores as Langfuse's clients post them; return how many name nothing to score.
+
+        Raises:
+            Full: nothing more can be taken now.
+        """
+        given = scores_of_langfuse(scores)
+        self._take_scores(given)
+        return len(scores) - len(given)
 
     def _take_scores(self, scores: Sequence[GivenScore]) -> None:
         if not scores:

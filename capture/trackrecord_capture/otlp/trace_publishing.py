@@ -1,43 +1,22 @@
 """Publishing the traces that are due, and amending what they became when scores come later."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from trackrecord.errors import TrackrecordError
+from trackrecord.trace_rules import TraceRules
 
 from ..agent_run import AgentRun
+from ..history.reading import OutcomeOf
+from ..history.sink import Sink
 from .event_runs import TurnOf
 from .runs import RunOfTrace, Score, runs_of, sign_of
 from .scores import GivenScore
-from .trace_rules import TraceRules
 from .trace_store import Known, TraceStore
 from .waiting import Due, WaitingTraces
 
-OutcomeOf = Callable[[AgentRun], dict[str, Any]]
-"""Makes the fields of an outcome of a run, redacted and bounded."""
-
 _OF_VERDICT: Final = ("success", "outcome_source", "grounds")
-
-
-class Sink(Protocol):
-    """Takes outcomes."""
-
-    def publish(self, fields: dict[str, Any]) -> None:
-        """Take one outcome, which may still be on its way afterwards.
-
-        Raises:
-            TrackrecordError: it is not an outcome, or cannot be delivered.
-        """
-        ...
-
-    def settle(self) -> int:
-        """Wait until all earlier outcomes are safe; return how many were dropped after all.
-
-        Raises:
-            TrackrecordError: they cannot be delivered.
-        """
-        ...
 
 
 _AT_ONCE: Final = 64
@@ -112,20 +91,22 @@ class TracePublishing:
 
     def _published(self, due: Due) -> list[Known]:
         """Publish the runs of a trace; return what is remembered of them."""
-        with self._lock:
-            facts = self._store.facts_of(due.trace)
-            scores = self._store.scores_of(due.trace)
         try:
+            with self._lock:
+                facts = self._store.facts_of(due.trace)
+                scores = self._store.scores_of(due.trace)
             runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, turn_of=self._turn_of)
-            return [self._publish(found) for found in runs]
+            return [known for found in runs if (known := self._publish(found)) is not None]
         except TrackrecordError:
             self._lose("runs that were no valid outcome")
         except Exception:  # noqa: BLE001 - one odd trace must not hold up all others
             self._lose("traces that could not be read")
         return []
 
-    def _publish(self, found: RunOfTrace) -> Known:
+    def _publish(self, found: RunOfTrace) -> Known | None:
         fields = self._outcome_of(found.run)
+        if fields is None:
+            return None
         known = _known(found, fields)
         self._sink.publish(fields)
         return known
@@ -214,7 +195,7 @@ class TracePublishing:
             ended_at=now,
             signs=(sign,),
         )
-        fields = self._outcome_of(run)
+        fields = self._outcome_of(run) or {}
         self._sink.publish(
             {
                 "outcome_id": about.outcome_id,

@@ -6,7 +6,8 @@ from itertools import islice
 
 import msgspec
 
-from .trace_rules import TraceRules
+from trackrecord.trace_rules import TraceRules
+
 from .trace_store import Kept
 
 

@@ -14,7 +14,6 @@ from .steps import Step, script_of, steps_of
 from .wrappers import operands_from
 
 SHELL: Final = "shell"
-_LONGEST: Final = 64
 
 # Programs whose first operand says what they do.
 _ASKED_TEXT: Final = """
@@ -63,14 +62,19 @@ stat tree du df printenv ps diff column nl xxd basename dirname realpath readlin
 history id whoami uname hostname pgrep lsof top kill sed
 """
 TRIVIAL: Final = frozenset(_TRIVIAL_TEXT.split())
-LOOKS: Final = frozenset(_LOOKS_TEXT.split())
+_GIT_LOOKS_TEXT: Final = """
+status diff log show branch rev-parse ls-files remote blame describe config grep reflog fetch
+"""
+LOOKS: Final = frozenset(_LOOKS_TEXT.split()) | {
+    f"git {asked}" for asked in _GIT_LOOKS_TEXT.split()
+}
 
 
 def tool_name(line: str) -> str:
     """Return the finer name of a shell's call: "shell:" and the command that the line is about.
 
     Args:
-        line: the command line, of any length and in any state. The name has at most 64 characters
+        line: the command line, of any length and in any state. The name has at most 128 characters
             and holds no more of the line than programs, subcommands and scripts that they run by
             name. It is "shell" alone where no command can be told.
     """
@@ -82,7 +86,7 @@ def tool_name(line: str) -> str:
         if rank > best_rank or (rank == best_rank >= 0 and not in_pipe):
             best, best_rank = name, rank
         in_pipe = step.joined == "|"
-    return f"{SHELL}:{best}"[:_LONGEST] if best else SHELL
+    return f"{SHELL}:{best}" if best else SHELL
 
 
 def _rank(name: str) -> int:

@@ -62,7 +62,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 def verdict_of(run: AgentRun) -> Verdict:
     """Return the verdict on a run, with its grounds."""
-    seen = (*_of_checks(run), *_of_signs(run))
+    checks = tuple(_of_checks(run))
+    seen = (*checks, *(_against_tests(each, checks) for each in _of_signs(run)))
     if _api_ended(run):
         # What the agent could not go on with is no failure of its own.
         seen = tuple(_without_blame(evidence) for evidence in seen)
@@ -77,6 +78,13 @@ def verdict_of(run: AgentRun) -> Verdict:
     return Verdict(
         success=success, outcome_source=best.name.lower(), grounds=_grounds((*first, *rest))
     )
+
+
+def _against_tests(evidence: Evidence, checks: tuple[Evidence, ...]) -> Evidence:
+    """A revert names the very commit: against tests that passed it is a person's own word."""
+    if evidence.kind == _AGAINST[Seen.REVERTED] and any(check.success for check in checks):
+        return msgspec.structs.replace(evidence, rank=Rank.EXPLICIT)
+    return evidence
 
 
 def _grounds(seen: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
@@ -109,15 +117,21 @@ def _of_checks(run: AgentRun) -> Iterator[Evidence]:
         for result in told:
             yield Evidence(kind="only looked", says=result.says, call=result.at[0])
         return
+    found_so = edited is None and _was_stopped(run)
     # Those that failed stand last, because the last one decides.
     for result in sorted(told, key=lambda result: (not result.passed, result.at)):
         yield Evidence(
             kind="check passed" if result.passed else "check failed",
             says=result.says,
             call=result.at[0],
-            success=result.passed,
+            # What was broken before the agent changed anything, and was stopped then, is not its.
+            success=None if found_so and not result.passed else result.passed,
             rank=Rank.TESTS,
         )
+
+
+def _was_stopped(run: AgentRun) -> bool:
+    return any(sign.kind in (Seen.INTERRUPTED, Seen.REJECTED) for sign in run.signs)
 
 
 def _last_of_each(results: tuple[Result, ...], edited: Moment | None) -> list[Result]:
@@ -148,11 +162,10 @@ _SAID: Final = {
     Seen.EVALUATED: ("evaluated", Rank.EVALUATOR),
     Seen.CONFIRMED: ("confirmed", Rank.EXPLICIT),
 }
-# A revert names the very commit: that is a person's word, and no look of things.
 _AGAINST: Final = {
-    Seen.UNDONE: ("undone", Rank.HEURISTIC),
-    Seen.REVERTED: ("reverted", Rank.EXPLICIT),
-    Seen.CRASHED: ("crashed", Rank.HEURISTIC),
+    Seen.UNDONE: "undone",
+    Seen.REVERTED: "reverted",
+    Seen.CRASHED: "crashed",
 }
 
 
@@ -161,8 +174,7 @@ def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[Evi
         kind, rank = _SAID[sign.kind]
         yield _evidence(kind, sign, success=sign.success, rank=rank)
     elif sign.kind in _AGAINST:
-        kind, rank = _AGAINST[sign.kind]
-        yield _evidence(kind, sign, success=False, rank=rank)
+        yield _evidence(_AGAINST[sign.kind], sign, success=False)
     elif sign.kind is Seen.INTERRUPTED:
         resumed = any(goes_on(each.says) for each in later if each.kind is Seen.FOLLOWED_BY)
         yield _evidence("interrupted", sign, success=None if resumed else False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_redis, settings_for
-from ..import_format import FORMAT
+from ..import_format import AGENTS, FORMAT
 from ..options import json_option, project_option
 
 if TYPE_CHECKING:
@@ -20,31 +20,58 @@ if TYPE_CHECKING:
 
 @click.command("import")
 @click.argument("form", metavar="FORMAT", type=FORMAT)
-@click.argument(
-    "paths",
-    metavar="PATH...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(path_type=Path))
 @project_option
 @json_option
-@click.option("--wait", is_flag=True, help="Wait until the outcomes are learnt.")
+@click.option(
+    "--wait", is_flag=True, help="Wait until the outcomes are learnt; sessions always are."
+)
+@click.option(
+    "--again", is_flag=True, help="Import sessions from their start, also where nothing is new."
+)
 def command(
-    form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
+    form: str,
+    paths: tuple[Path, ...],
+    project: str | None,
+    *,
+    wait: bool,
+    again: bool,
+    as_json: bool,
 ) -> int:
     """Import recorded runs as outcomes.
 
-    FORMAT is one of: jsonl (outcomes as the wire format describes them), tau-bench. Importing a
-    file twice changes nothing; the answer says how many outcomes were new, and how many were known
-    already.
+    FORMAT names an agent whose sessions are recorded on this machine: claude-code, codex,
+    opencode, or all of them. Without a PATH they are looked for where the agent keeps them. Each
+    run belongs to the project of its folder, unless --project names one. What was learnt from
+    them is shown at the end. If no server runs, one is started for as long as it takes.
+
+    FORMAT is else one of: inspect, jsonl (outcomes as the wire format describes them), tau-bench;
+    then PATH names the files. Importing twice changes nothing; the answer says how many outcomes
+    were new, and how many were known already.
     """
+    if form in AGENTS:
+        from trackrecord.settings import load_settings
+
+        from ..history.importing import Wanted, import_history
+
+        wanted = Wanted(form, paths, project, again=again)
+        return import_history(load_settings(), wanted, as_json=as_json)
+    return _import_files(form, paths, project, wait=wait, as_json=as_json)
+
+
+def _import_files(
+    form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
+) -> int:
     from trackrecord_producers.importers import read_recorded
 
-    from ..outcome_input import given_outcomes
+    from ..outcome_input import given_outcomes, up_to_damage
     from ..publishing import Publication, find_known, report, wait_until_learnt
     from ..screen import progress_bar
 
+    for path in paths or (None,):
+        if path is None or path.is_dir() or not path.exists():
+            message = f"{form} needs the path of a file" + (f", not {path}" if path else "")
+            raise click.UsageError(message)
     settings, project = settings_for(project)
     most = settings.max_body_bytes
     with open_redis(settings) as client, progress_bar() as progress:
@@ -52,9 +79,8 @@ def command(
         publication = Publication(client, settings.keys, find_known(settings))
         for path in paths:
             records = _counted(read_recorded(form, path), progress, shown)
-            published = publication.publish(
-                given_outcomes(records, project=project, max_bytes=most, file=str(path))
-            )
+            given = given_outcomes(records, project=project, max_bytes=most, file=str(path))
+            published = publication.publish(up_to_damage(given, str(path)))
         if wait:
             progress.update(shown, description="learning")
             wait_until_learnt(client, settings.keys, published)

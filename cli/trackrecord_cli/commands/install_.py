@@ -26,7 +26,7 @@ def command(name: str | None, *, dry_run: bool) -> int:
 
     settings = load_daemon_settings()
     # A token does not belong into another program's configuration.
-    port = None if settings.http.token else settings.http.port
+    port = None if settings.http.token else settings.http.port or None
     agents = chosen(name)
     is_refused = False
     for agent in agents:

@@ -34,9 +34,32 @@ _COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim"}
 _TOOL = Read("name", name_of("tool's name", 128))
 
 
-@click.group("lessons", cls=Group)
-def command() -> None:
-    """Show what tool calls teach, and dismiss what does not help."""
+@click.group("lessons", cls=Group, invoke_without_command=True)
+@project_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
+    """Show what tool calls teach, and dismiss what does not help.
+
+    Without a command: the page that an import of sessions ends with, of all projects or of one.
+    """
+    if ctx.invoked_subcommand is None:
+        _show_page(project, as_json=as_json)
+
+
+def _show_page(project: str | None, *, as_json: bool) -> None:
+    from trackrecord.queries.agents_work import work_of_agents
+
+    from ..history.page import print_page
+
+    with read_store(project) as (connection, settings, _):
+        works = work_of_agents(connection, settings, project)
+    if as_json:
+        print_json([work.to_document() for work in works])
+    elif works:
+        print_page(works)
+    else:
+        click.echo("nothing is on record yet; `trackrecord import all` reads your agents' sessions")
 
 
 @command.command("list")

@@ -8,7 +8,7 @@ import click
 
 from ..access import read_store
 from ..group import Group
-from ..options import Read, at_option, json_option, list_options, name_of, project_option
+from ..options import Read, at_option, commit_of, json_option, list_options, name_of, project_option
 from ..screen import Coloured, on_terminal, print_details, print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
@@ -18,15 +18,6 @@ _VERDICTS = ("success", "failure", "none")
 _COLOURS = {"success": "green", "failure": "red", "none": "dim"}
 _DEFAULT_LIMIT = 20
 _SHOWN_CHARS = 60
-_SHORTEST_COMMIT = 7
-
-
-def _commit(text: str) -> str:
-    commit = text.strip().lower()
-    if not _SHORTEST_COMMIT <= len(commit) <= 64 or set(commit) - set("0123456789abcdef"):
-        message = f"a commit has {_SHORTEST_COMMIT} hexadecimal digits or more"
-        raise ValueError(message)
-    return commit
 
 
 @click.group("runs", cls=Group)
@@ -63,7 +54,7 @@ def command() -> None:
     type=Read("id", name_of("task's id", 256)),
     help="Show only runs of the task with this id.",
 )
-@click.option("--commit", type=Read("sha", _commit), help="Show only runs that made this commit.")
+@click.option("--commit", type=Read("sha", commit_of), help="Show only runs that made this commit.")
 def list_(
     project: str | None,
     at: float | None,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trackrecord.errors import ImportFormatError
 
+from .inspect_logs import read_inspect
 from .jsonl import read_jsonl
 from .records import Imported, Rejected
 from .tau_bench import read_tau_bench
@@ -18,6 +19,7 @@ __all__ = ["FORMATS", "Imported", "Importer", "Rejected", "read_recorded"]
 Importer = Callable[[Path], Iterator[Imported | Rejected]]
 
 FORMATS: Mapping[str, Importer] = {
+    "inspect": read_inspect,
     "jsonl": read_jsonl,
     "tau-bench": read_tau_bench,
 }

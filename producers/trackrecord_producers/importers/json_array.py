@@ -13,8 +13,10 @@ _LONGEST_OBJECT = 64 * 1024 * 1024
 _BLANK = " \t\r\n"
 
 
-def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file that holds a JSON array of them, numbered from 1.
+def read_items(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield the items of a file that holds a JSON array, numbered from 1.
+
+    They should be objects; one of another kind is yielded, too, so that it can be named.
 
     Raises:
         ImportFormatError: the file cannot be read, or is not such an array; the message names
@@ -22,7 +24,7 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
-            yield from _Array(file, path).objects()
+            yield from _Array(file, path).items()
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise ImportFormatError(message) from None
@@ -41,15 +43,15 @@ class _Array:
         self._record = 0
         self._decoder = json.JSONDecoder(parse_constant=self._not_a_number)
 
-    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def items(self) -> Iterator[tuple[int, Any]]:
         if self._next_sign() != "[":
             self._fail("is not a JSON array of runs")
         sign = self._next_sign()
         while sign != "]":
             self._record += 1
             if sign != "{":
-                self._fail("is not an object")
-            yield self._record, self._object()
+                self._text = sign + self._text
+            yield self._record, self._item()
             sign = self._next_sign()
             if sign == ",":
                 sign = self._next_sign()
@@ -68,7 +70,7 @@ class _Array:
             self._text = self._text[1:]
         return sign
 
-    def _object(self) -> dict[str, Any]:
+    def _item(self) -> Any:  # noqa: ANN401 - JSON of any kind
         while True:
             try:
                 decoded, end = self._decoder.raw_decode(self._text)
@@ -79,9 +81,10 @@ class _Array:
                 if len(self._text) > _LONGEST_OBJECT or not self._read_on(len(self._text)):
                     self._fail("is not JSON, or is cut off")
             else:
+                # A number that ends with the text may go on in the next part of the file.
+                if end == len(self._text) and not isinstance(decoded, dict) and self._read_on():
+                    continue
                 self._text = self._text[end:]
-                # The text began with a brace.
-                assert isinstance(decoded, dict)  # noqa: S101 - narrows what the decoder gave
                 return decoded
 
     def _read_on(self, at_least: int = 0) -> bool:

@@ -17,8 +17,9 @@ from trackrecord.errors import InvalidOutcome
 from trackrecord.inflight.classification import classify_failure
 
 from ..body import write_body
-from .json_array import read_objects
+from .json_array import read_items
 from .records import Imported, Rejected, stable_id
+from .values import arguments_in, clean
 
 SOURCE = "tau-bench"
 _LONGEST_SOURCE = 128
@@ -37,9 +38,10 @@ def read_tau_bench(path: Path) -> Iterator[Imported | Rejected]:
         ImportFormatError: the file cannot be read or is not an array of objects; the message names
             the file and the record.
     """
-    source = str(_clean(path.stem))[:_LONGEST_SOURCE] or SOURCE
-    for record, run in read_objects(path):
+    source = str(clean(path.stem))[:_LONGEST_SOURCE] or SOURCE
+    for record, run in read_items(path):
         try:
+            _of_type(run, dict, "the record")
             fields = _crashed(run) if _has_crashed(run) else _outcome(run)
             fields["source"] = source
             write_body(fields)
@@ -73,7 +75,7 @@ def _crashed(run: dict[str, Any]) -> dict[str, Any]:
         "outcome_source": "evaluator",
         "failure_mode": classify_failure(said),
         "error_count": 1,
-        "failure_details": _clean(said[:_LONGEST_ERROR]),
+        "failure_details": clean(said[:_LONGEST_ERROR]),
         "tool_graph": [],
     }
 
@@ -108,12 +110,12 @@ def _number(run: dict[str, Any]) -> str:
     if isinstance(number, bool) or not isinstance(number, (int, str)):
         message = "task_id is neither a number nor a text"
         raise _WrongShape(message)
-    return str(_clean(str(number)))
+    return str(clean(str(number)))
 
 
 def _instruction(run: dict[str, Any]) -> str:
     task = _get(_get(run, "info", dict), "task", dict)
-    return str(_clean(_get(task, "instruction", str)))
+    return str(clean(_get(task, "instruction", str)))
 
 
 def _reward(run: dict[str, Any]) -> int | float:
@@ -131,11 +133,11 @@ def _tool_calls(chat: list[Any]) -> Iterator[dict[str, Any]]:
             function = _get(_of_type(call, dict, "a tool call"), "function", dict)
             call_id = call.get("id")
             described = {
-                "tool": _clean(_get(function, "name", str)),
-                "args": _arguments(function.get("arguments")),
+                "tool": clean(_get(function, "name", str)),
+                "args": arguments_in(function.get("arguments")),
             }
             if isinstance(call_id, str):
-                described["id"] = _clean(call_id)
+                described["id"] = clean(call_id)
             waiting = answers.get(str(call_id))
             yield described | (_result(waiting.pop(0)) if waiting else {})
 
@@ -155,29 +157,7 @@ def _answers(chat: list[Any]) -> dict[str, list[str]]:
 def _result(answer: str) -> dict[str, Any]:
     if not answer.startswith("Error"):
         return {"ok": True}
-    return {"ok": False, "error": _clean(answer[:_LONGEST_ERROR])}
-
-
-def _arguments(arguments: object) -> object:
-    """Return the arguments decoded from JSON; a text that is not JSON stays a text."""
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
-            return _clean(arguments)
-    return _clean(arguments)
-
-
-def _clean(value: object) -> Any:  # noqa: ANN401 - of the kind that was given
-    """Return a value without lone surrogates and NUL characters, which no store can hold."""
-    if isinstance(value, str):
-        text = value.encode("utf-8", "replace").decode()
-        return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    if isinstance(value, list):
-        return [_clean(each) for each in value]
-    if isinstance(value, dict):
-        return {_clean(name): _clean(each) for name, each in value.items()}
-    return value
+    return {"ok": False, "error": clean(answer[:_LONGEST_ERROR])}
 
 
 def _get(holder: dict[str, Any], name: str, kind: type) -> Any:  # noqa: ANN401 - of that kind

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from .json_array import read_objects
+from .json_array import read_items
 from .tau_bench import task_of
 
 # All other tools of its domains look something up, reckon, or hand the customer over.
@@ -21,7 +21,9 @@ def read_answers(path: Path) -> tuple[Mapping[str, frozenset[str]], frozenset[st
     """
     answers: dict[str, frozenset[str]] = {}
     changing: set[str] = set()
-    for _, run in read_objects(path):
+    for _, run in read_items(path):
+        if not isinstance(run, dict):
+            continue
         task = task_of(run)
         if task is not None:
             answers[task] = _changing(_right_calls(run))

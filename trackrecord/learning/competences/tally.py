@@ -87,6 +87,22 @@ class Tally:
         if episode.failure_mode is not None:
             self.failure_modes[episode.failure_mode] += 1
 
+    def take_back(self, episode: Episode) -> None:
+        """Take back one episode; when the last one of the others ended, is for others to say."""
+        other = Tally()
+        other.add(episode)
+        self.successes -= other.successes
+        self.failures -= other.failures
+        self.latency_sum_ms -= other.latency_sum_ms
+        self.latency_count -= other.latency_count
+        # Not with `-=`, which drops what falls to nothing or below.
+        self.orders.subtract(other.orders)
+        self.arguments.subtract(other.arguments)
+        self.trigger_successes.subtract(other.trigger_successes)
+        self.trigger_failures.subtract(other.trigger_failures)
+        self.conditions.subtract(other.conditions)
+        self.failure_modes.subtract(other.failure_modes)
+
     def merge(self, other: "Tally") -> None:
         """Add everything that another tally of the same signature holds."""
         self.successes += other.successes

@@ -20,7 +20,7 @@ class RecordAction(StrEnum):
     UPDATED = "updated"
     # Evidence for a record that is retracted or superseded: counted, and nothing else.
     COUNTED = "counted"
-    # A rebuild found less evidence than a record needs.
+    # A rebuild, or amended outcomes, left less evidence than a record needs.
     REMOVED = "removed"
 
 
@@ -60,10 +60,15 @@ def follow(
 ) -> RecordUpdate | NoChange:
     """Return the change that new episodes make to a record, or why it does not change.
 
-    However many successes are new, salience rises once.
+    However many successes are new, salience rises once. Amended outcomes may take successes back: a
+    record that is left without enough of them is removed.
     """
     if record is None:
         return _created(rules, signature, now)
+    if signature.tally.successes < record.performance.success_count and (
+        removed := _removed(rules, signature.tally, record, "amended")
+    ):
+        return removed
     followed = _followed(rules, signature.tally, record)
     if followed == record:
         return NoChange.SAME
@@ -92,15 +97,24 @@ def follow_rebuilt(
     if record is None:
         return _created(rules, signature, now)
     tally = signature.tally
-    if tally.successes < rules.min_successes and record.status.is_selectable:
-        rationale = f"rebuilt: {_standing(tally)}, a record needs {rules.min_successes} successes"
-        return RecordUpdate(RecordAction.REMOVED, record, rationale)
+    if removed := _removed(rules, tally, record, "rebuilt"):
+        return removed
     followed = _followed(rules, tally, record)
     if followed == record:
         return NoChange.SAME
     return RecordUpdate(
         RecordAction.UPDATED, _next_version(followed, now), f"rebuilt: {_standing(tally)}"
     )
+
+
+def _removed(
+    rules: CompetenceRules, tally: Tally, record: Competence, why: str
+) -> RecordUpdate | None:
+    """Return the removal of a record that no longer has enough episodes; None if it has."""
+    if tally.successes >= rules.min_successes or not record.status.is_selectable:
+        return None
+    rationale = f"{why}: {_standing(tally)}, a record needs {rules.min_successes} successes"
+    return RecordUpdate(RecordAction.REMOVED, record, rationale)
 
 
 def _created(rules: CompetenceRules, signature: Signature, now: float) -> RecordUpdate | NoChange:

@@ -1,8 +1,8 @@
 """The runs of a project: noted when an outcome is learnt, read when advice is counted."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, delete, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
 
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
@@ -10,9 +10,11 @@ from trackrecord.wire.run_digest import run_of
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
+from ..outcomes.replaced import Replaced
+from ..outcomes.standing import stood
 from .tables import runs
 
-_COLUMNS = tuple(runs.c)
+_COLUMNS = tuple(column for column in runs.c if column.name != "replaced_at")
 
 
 def note_runs(
@@ -89,6 +91,7 @@ def _newest(
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )
+    query = query.where(stood(runs.c.replaced_at, at))
     if at is not None:
         query = query.where(runs.c.received_at <= at)
     found = [
@@ -103,3 +106,27 @@ def _newest(
     ]
     found.reverse()
     return found
+
+
+def replace_runs(connection: Connection, replaced: Sequence[Replaced]) -> None:
+    """Let the runs of replaced records be of the past."""
+    if not replaced:
+        return
+    connection.execute(
+        update(runs)
+        .where(
+            runs.c.project_id == bindparam("project"),
+            runs.c.ended_at == bindparam("ended"),
+            runs.c.outcome == bindparam("by"),
+        )
+        .values(replaced_at=bindparam("at")),
+        [
+            {
+                "project": each.project_id,
+                "ended": each.outcome.ended_at,
+                "by": each.row,
+                "at": each.replaced_at,
+            }
+            for each in replaced
+        ],
+    )

@@ -29,6 +29,8 @@ runs = Table(
     Column("success", Boolean),
     # See wire/run_digest.py.
     Column("digest", LargeBinary, nullable=False),
+    # When another record of the outcome took its place.
+    Column("replaced_at", Double),
     sqlite_with_rowid=False,
 )
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import (
     Connection,
+    Double,
     Select,
     and_,
     bindparam,
@@ -53,6 +54,7 @@ class Credit:
         success: whether it reached its goal.
         duration_ms: how long it took, where that is known.
         is_episode: whether consolidation reads it, too.
+        replaced_at: when another record of the outcome took its place.
     """
 
     project_id: int
@@ -63,6 +65,7 @@ class Credit:
     success: bool
     duration_ms: int | None
     is_episode: bool
+    replaced_at: float | None = None
 
 
 def credit_of(project_id: int, row_id: int, outcome: ScoredOutcome) -> Credit | None:
@@ -126,24 +129,26 @@ def _write(connection: Connection, named: Mapping[tuple[int, str], Sequence[Cred
         return
     table = competence_numbers.c
     sums = [
-        {"project": project_id, "of": competence_id, **_sums(given)}
+        {"project": project_id, "of": competence_id, **_sums(counted)}
         for (project_id, competence_id), given in named.items()
+        if (counted := [each for each in given if each.replaced_at is None])
     ]
-    connection.execute(
-        update(competence_numbers)
-        .where(table.project_id == bindparam("project"), table.competence_id == bindparam("of"))
-        .values(
-            credited_successes=table.credited_successes + bindparam("good"),
-            credited_failures=table.credited_failures + bindparam("bad"),
-            credited_latency_sum_ms=table.credited_latency_sum_ms + bindparam("took"),
-            credited_latency_count=table.credited_latency_count + bindparam("timed"),
-            credited_last_used_at=later(
-                table.credited_last_used_at,
-                bindparam("last", type_=competence_numbers.c.credited_last_used_at.type),
+    if sums:
+        connection.execute(
+            update(competence_numbers)
+            .where(table.project_id == bindparam("project"), table.competence_id == bindparam("of"))
+            .values(
+                credited_successes=table.credited_successes + bindparam("good"),
+                credited_failures=table.credited_failures + bindparam("bad"),
+                credited_latency_sum_ms=table.credited_latency_sum_ms + bindparam("took"),
+                credited_latency_count=table.credited_latency_count + bindparam("timed"),
+                credited_last_used_at=later(
+                    table.credited_last_used_at,
+                    bindparam("last", type_=competence_numbers.c.credited_last_used_at.type),
+                ),
             ),
-        ),
-        sums,
-    )
+            sums,
+        )
     rows = [
         (
             each.competence_id,
@@ -153,13 +158,48 @@ def _write(connection: Connection, named: Mapping[tuple[int, str], Sequence[Cred
             each.ended_at,
             each.success,
             each.duration_ms,
-            each.is_episode,
-            None,
+            each.is_episode and each.replaced_at is None,
+            each.replaced_at,
         )
         for given in named.values()
         for each in given
     ]
     insert_rows(connection, competence_credits, tuple(competence_credits.c), sorted(rows, key=_key))
+
+
+def take_back_credits(connection: Connection, replaced: Iterable[tuple[Credit, float]]) -> None:
+    """Let credits count no longer, each from a moment on.
+
+    Args:
+        connection: within the transaction that replaces the records of their outcomes, after the
+            new ones were credited.
+        replaced: what was credited, and when its outcome got another record.
+    """
+    table = competence_credits.c
+    taken = list(replaced)
+    gone = [
+        {"of": each.competence_id, "by": each.outcome, "project": each.project_id, "at": at}
+        for each, at in taken
+    ]
+    if not gone:
+        return
+    ids = sorted({each.competence_id for each, _ in taken})
+    hold_numbers(connection, ids)
+    connection.execute(
+        update(competence_credits)
+        .where(
+            table.competence_id == bindparam("of"),
+            table.outcome == bindparam("by"),
+            table.project_id == bindparam("project"),
+        )
+        .values(
+            is_pending=False,
+            counted_at=func.coalesce(table.counted_at, bindparam("at", type_=Double)),
+        ),
+        gone,
+    )
+    for start in range(0, len(ids), _AT_ONCE):
+        _sum_again(connection, ids[start : start + _AT_ONCE])
 
 
 def _key(row: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -60,13 +60,16 @@ def waiting(
     """
     table = waiting_episodes.c
     query = (
-        _bodies()
+        bodies()
         .join(waiting_episodes, table.outcome == outcomes.c.id)
         .where(table.project_id == project_id, table.outcome > after, table.outcome <= upto)
         .order_by(table.outcome)
         .limit(limit)
     )
-    return _stream(connection, for_update(connection, query, waiting_episodes, skip_held=True))
+    return stream(connection, for_update(connection, query, waiting_episodes, skip_held=True))
+
+
+_READ = tuple(column for column in episodes.c if column.name != "retracted_at")
 
 
 def mark_read(
@@ -87,7 +90,7 @@ def mark_read(
         )
         for each in read
     ]
-    insert_rows(connection, episodes, tuple(episodes.c), rows)
+    insert_rows(connection, episodes, _READ, rows)
     waits = waiting_episodes.c
     is_read = exists().where(
         episodes.c.project_id == waits.project_id, episodes.c.outcome == waits.outcome
@@ -103,13 +106,17 @@ def read_before(
 ) -> Iterator[EpisodeRow]:
     """Episodes that were read already, in the order of their rows, beyond `after`."""
     query = (
-        _bodies()
+        bodies()
         .join(episodes, episodes.c.outcome == outcomes.c.id)
-        .where(episodes.c.project_id == project_id, episodes.c.outcome > after)
+        .where(
+            episodes.c.project_id == project_id,
+            episodes.c.outcome > after,
+            episodes.c.retracted_at.is_(None),
+        )
         .order_by(episodes.c.outcome)
         .limit(limit)
     )
-    return _stream(connection, query)
+    return stream(connection, query)
 
 
 def reassign(
@@ -135,10 +142,12 @@ def reassign(
         )
 
 
-def _bodies() -> Select[Any]:
+def bodies() -> Select[Any]:
+    """Select outcomes as consolidation reads them."""
     return select(outcomes.c.id, outcomes.c.success, outcomes.c.ended_at, outcomes.c.body)
 
 
-def _stream(connection: Connection, query: Select[Any]) -> Iterator[EpisodeRow]:
+def stream(connection: Connection, query: Select[Any]) -> Iterator[EpisodeRow]:
+    """Read what `bodies` selects, a few bodies at a time."""
     rows = connection.execute(query.execution_options(yield_per=_BODIES))
     return (EpisodeRow(*row) for row in rows)

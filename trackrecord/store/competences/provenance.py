@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Connection, and_, false, func, or_, select
 from trackrecord.learning.competences.record import DERIVED_FROM, Competence
 from trackrecord.learning.competences.record import competence_id as id_of
 
+from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .read import credited_record, with_credit
 from .tables import competences, digest_of, episodes, signatures
@@ -42,6 +43,7 @@ def read_provenance(
     where = [
         or_(false(), *(_of_origin(project_id, *each) for each in origins)),
         episodes.c.success,
+        stood(episodes.c.retracted_at, at),
     ]
     if at is not None:
         where.append(episodes.c.read_at <= at)

@@ -80,7 +80,14 @@ def _chunks(connection: Connection, project_id: int) -> Iterator[list[Credit]]:
     last = 0
     while True:
         query = (
-            select(table.id, table.received_at, table.ended_at, table.success, table.body)
+            select(
+                table.id,
+                table.received_at,
+                table.ended_at,
+                table.success,
+                table.body,
+                table.replaced_at,
+            )
             .where(table.project_id == project_id, table.id > last, table.success.is_not(None))
             .order_by(table.id)
             .limit(_CHUNK)
@@ -94,7 +101,13 @@ def _chunks(connection: Connection, project_id: int) -> Iterator[list[Credit]]:
 
 
 def _credit(
-    project_id: int, row_id: int, received_at: float, ended_at: float, success: bool, body: bytes
+    project_id: int,
+    row_id: int,
+    received_at: float,
+    ended_at: float,
+    success: bool,
+    body: bytes,
+    replaced_at: float,
 ) -> Credit | None:
     try:
         # It was small enough when it was recorded, whatever the limit is now.
@@ -112,4 +125,5 @@ def _credit(
         success,
         outcome.duration_ms,
         is_episode(outcome),
+        replaced_at or None,
     )

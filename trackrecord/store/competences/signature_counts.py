@@ -1,13 +1,13 @@
 """Facts: what the episodes of a signature had in common, counted."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import CompoundSelect, Connection, bindparam, select, union_all
+from sqlalchemy import CompoundSelect, Connection, bindparam, delete, select, union_all
 
 from trackrecord.learning.competences.tally import Tally
 
@@ -67,6 +67,15 @@ _COLUMNS = tuple(column.name for column in signature_facts.c)
 
 def _added(table: Columns, new: Columns) -> dict[str, Any]:
     return {name: table[name] + new[name] for name in ("successes", "failures", "uses")}
+
+
+def drop_empty_facts(connection: Connection, signature_ids: Sequence[int]) -> None:
+    """Remove the facts that no episode of the signatures has any more."""
+    table = signature_facts.c
+    for signature_id in sorted(signature_ids):
+        connection.execute(
+            delete(signature_facts).where(table.signature_id == signature_id, table.uses <= 0)
+        )
 
 
 def read_facts(connection: Connection, tallies: Mapping[int, Tally], limits: FactLimits) -> None:

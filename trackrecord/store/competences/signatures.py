@@ -9,7 +9,9 @@ from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, se
 from trackrecord.learning.competences.tally import Tally
 
 from ..database.upsert import Columns, later, upsert_rows
-from .signature_counts import add_facts
+from ..outcomes.standing import stood
+from .retractions import use_again
+from .signature_counts import add_facts, drop_empty_facts
 from .tables import competences, digest_of, episodes, signature_facts, signatures
 
 
@@ -35,6 +37,24 @@ def add_tallies(
     ids = {each.name: each.id for each in stored_signatures(connection, project_id, tallies)}
     add_facts(connection, {ids[name]: tally for name, tally in tallies.items()})
     return ids
+
+
+def take_back_tallies(
+    connection: Connection, project_id: int, tallies: Mapping[str, Tally]
+) -> None:
+    """Add tallies that lie below nothing to a project's sums, and mark the signatures as changed.
+
+    Args:
+        connection: within a writing transaction, after their episodes were marked as retracted.
+        project_id: whose sums.
+        tallies: what is taken back, by signature.
+    """
+    if not tallies:
+        return
+    ids = add_tallies(connection, project_id, tallies)
+    drop_empty_facts(connection, list(ids.values()))
+    for signature_id in sorted(ids.values()):
+        use_again(connection, signature_id)
 
 
 _COLUMNS = tuple(column.name for column in signatures.c if column.name != "id")
@@ -121,7 +141,11 @@ def failing_signatures(
         failures = func.count().label("failures")
         past = (
             select(episodes.c.signature_id, failures)
-            .where(episodes.c.project_id == project_id, episodes.c.read_at <= at)
+            .where(
+                episodes.c.project_id == project_id,
+                episodes.c.read_at <= at,
+                stood(episodes.c.retracted_at, at),
+            )
             .group_by(episodes.c.signature_id)
             .having(func.max(case((episodes.c.success, 1), else_=0)) == 0)
             .having(failures >= from_failures)

@@ -75,6 +75,8 @@ episodes = Table(
     Column("signature_id", Id),
     Column("success", Boolean, nullable=False),
     Column("read_at", Double, nullable=False),
+    # When consolidation took back what it had added, because another record had replaced it.
+    Column("retracted_at", Double),
     Index("ix_episodes_signature", "signature_id", "success", "outcome"),
     sqlite_with_rowid=False,
 )
@@ -131,7 +133,8 @@ competence_credits = Table(
     Column("duration_ms", BigInteger),
     # Whether it is an episode that consolidation has yet to look at.
     Column("is_pending", Boolean, nullable=False),
-    # When it was counted as one of the record's own episodes, so that it counts here no longer.
+    # When it was counted as one of the record's own episodes, or replaced by another record of the
+    # outcome, so that it counts here no longer.
     Column("counted_at", Double),
     sqlite_with_rowid=False,
 )

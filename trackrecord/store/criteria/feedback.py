@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, case, select
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import Verdict
 
+from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes
 from .tables import criteria, criterion_feedback
 
@@ -105,7 +106,11 @@ def _listed(
         _LISTED.select_from(criterion_feedback)
         .join(criteria, criteria.c.id == _SEEN.criterion_id)
         .join(outcomes, outcomes.c.id == _SEEN.outcome)
-        .where(criteria.c.project_id == project_id, criteria.c.name == criterion)
+        .where(
+            criteria.c.project_id == project_id,
+            criteria.c.name == criterion,
+            outcome_stood(at),
+        )
     )
     return _read(connection, _newest(query, _SEEN.received_at, at, limit))
 
@@ -127,6 +132,7 @@ def _listed_of_task(
             outcomes.c.project_id == project_id,
             outcomes.c.task_id == task_id,
             outcomes.c.names_criteria,
+            outcome_stood(at),
         )
     )
     return _read(connection, _newest(query, outcomes.c.received_at, at, limit))
@@ -155,6 +161,7 @@ def _unlisted(
         outcomes.c.project_id == project_id,
         ~outcomes.c.names_criteria,
         outcomes.c.success.is_not(None),
+        outcome_stood(at),
     )
     if where is not None:
         query = query.where(where)

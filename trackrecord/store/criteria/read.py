@@ -16,6 +16,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_basis
+from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes
 from .tables import criteria, criterion_feedback
 
@@ -54,7 +55,9 @@ def read_criteria(
 def _present(
     connection: Connection, project_id: int, basis: DecayBasis, now: float, name: str | None
 ) -> dict[str, CriterionEvidence]:
-    query = select(criteria).where(criteria.c.project_id == project_id)
+    # Where all feedback was replaced, nothing is left of a criterion.
+    is_known = criteria.c.helpful + criteria.c.neutral + criteria.c.harmful > 0
+    query = select(criteria).where(criteria.c.project_id == project_id, is_known)
     if name is not None:
         query = query.where(criteria.c.name == name)
     return {
@@ -97,7 +100,11 @@ def _listed(
     query = (
         select(criteria.c.name, *_sums(seen.verdict, seen.value, seen.ended_at, basis, at))
         .join(criteria, criteria.c.id == seen.criterion_id)
-        .where(criteria.c.project_id == project_id, seen.received_at <= at)
+        .where(
+            criteria.c.project_id == project_id,
+            seen.received_at <= at,
+            stood(seen.replaced_at, at),
+        )
         .group_by(criteria.c.name)
     )
     if name is not None:
@@ -116,6 +123,7 @@ def _own_verdicts(
         seen.received_at <= at,
         ~seen.names_criteria,
         seen.success.is_not(None),
+        outcome_stood(at),
     )
     row = connection.execute(query).one()
     return _evidence(row) if row.total else None

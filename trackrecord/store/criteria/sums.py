@@ -34,8 +34,16 @@ class CriterionDeltas:
     named: dict[CriterionKey, VerdictSums] = field(default_factory=dict)
     feedback: list[tuple[CriterionKey, float, int, float, str, float]] = field(default_factory=list)
 
-    def add(self, project_id: int, row_id: int, outcome: ScoredOutcome, basis: DecayBasis) -> None:
-        """Count one outcome that is recorded in that row."""
+    def add(
+        self,
+        project_id: int,
+        row_id: int,
+        outcome: ScoredOutcome,
+        basis: DecayBasis,
+        *,
+        counts: bool = True,
+    ) -> None:
+        """Count one outcome that is recorded in that row; or only note it, for the past."""
         given_verdict = outcome.verdict
         if given_verdict is None or outcome.raw_score is None:
             return
@@ -46,12 +54,14 @@ class CriterionDeltas:
             delta = self.judged.get(key)
             if delta is None:
                 delta = self.judged[key] = VerdictSums()
-            delta.add(given_verdict, own * weight, outcome.ended_at)
+            if counts:
+                delta.add(given_verdict, own * weight, outcome.ended_at)
         if not outcome.named:
             return
         for each in outcome.named:
             named = self.named.setdefault((project_id, each.criterion), VerdictSums())
-            named.add(each.verdict, each.value * weight, outcome.ended_at)
+            if counts:
+                named.add(each.verdict, each.value * weight, outcome.ended_at)
         given = [(each.criterion, each.verdict, each.value) for each in outcome.named]
         given += [(name, given_verdict, own) for name in outcome.judged]
         self.feedback += [
@@ -77,6 +87,9 @@ class CriterionDeltas:
         return totals
 
 
+_GIVEN = tuple(column for column in criterion_feedback.c if column.name != "replaced_at")
+
+
 def write_criterion_deltas(connection: Connection, deltas: CriterionDeltas) -> None:
     """Add deltas to the stored sums, and write the feedback down that nothing else says."""
     _add_sums(connection, deltas.totals())
@@ -86,7 +99,7 @@ def write_criterion_deltas(connection: Connection, deltas: CriterionDeltas) -> N
     insert_rows(
         connection,
         criterion_feedback,
-        tuple(criterion_feedback.c),
+        _GIVEN,
         sorted((ids[key], *rest) for key, *rest in deltas.feedback),
     )
 

@@ -33,5 +33,7 @@ criterion_feedback = Table(
     Column("ended_at", Double, nullable=False),
     Column("verdict", String(8), nullable=False),
     Column("value", Double, nullable=False),
+    # When another record of the outcome took its place.
+    Column("replaced_at", Double),
     sqlite_with_rowid=False,
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, func, select, update
 
 from trackrecord.factories import scorer_of
 from trackrecord.learning.numbers.decay import DecayBasis
@@ -13,12 +13,15 @@ from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome
 
 from ..advice.runs import clear_runs, note_runs
+from ..advice.tables import runs
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
+from ..outcomes.commits import note_commits
 from ..outcomes.decay_basis import replace_basis
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
+from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes, projects
 from ..patterns.sums import Deltas, write_deltas
 from ..patterns.tables import observations, pattern_decisions, pattern_transitions, patterns
@@ -36,7 +39,7 @@ class Rebuilt:
     """What a rebuild went through.
 
     Attributes:
-        outcomes: outcomes on record.
+        outcomes: outcomes on record, each once.
         patterns: patterns that they touch.
         criteria: criteria that they give feedback to.
     """
@@ -66,17 +69,22 @@ def rebuild_patterns(
     total = 0
     for chunk in _chunks(connection, project_id):
         scored = [(row.id, _scored(row, scorer)) for row in chunk]
+        replaced = {row.id for row in chunk if row.replaced_at}
         deltas, feedback = Deltas(), CriterionDeltas()
         for row_id, outcome in scored:
-            deltas.add(project_id, row_id, outcome, basis)
-            feedback.add(project_id, row_id, outcome, basis)
+            # What was replaced is observed in the past, and adds nothing.
+            counts = row_id not in replaced
+            deltas.add(project_id, row_id, outcome, basis, counts=counts)
+            feedback.add(project_id, row_id, outcome, basis, counts=counts)
         write_deltas(connection, deltas)
         write_criterion_deltas(connection, feedback)
         _store_scores(connection, scored)
         # Those of an earlier version were not noted when they came.
         note_past_tasks(connection, {each.project: project_id for _, each in scored}, scored)
         note_runs(connection, {each.project: project_id for _, each in scored}, scored)
-        total += len(scored)
+        note_commits(connection, {each.project: project_id for _, each in scored}, scored)
+        total += len(scored) - len(replaced)
+    _replace_again(connection, project_id)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)
     replace_rules(connection, project_id, rules.recorded)
@@ -141,7 +149,13 @@ def _chunks(connection: Connection, project_id: int) -> Iterator[list[Row[Any]]]
     last = 0
     while True:
         query = (
-            select(outcomes.c.id, outcomes.c.outcome_id, outcomes.c.received_at, outcomes.c.body)
+            select(
+                outcomes.c.id,
+                outcomes.c.outcome_id,
+                outcomes.c.received_at,
+                outcomes.c.body,
+                outcomes.c.replaced_at,
+            )
             .where(outcomes.c.project_id == project_id, outcomes.c.id > last)
             .order_by(outcomes.c.id)
             .limit(_CHUNK)
@@ -179,6 +193,28 @@ def _store_scores(connection: Connection, scored: list[tuple[int, ScoredOutcome]
     )
 
 
+def _replace_again(connection: Connection, project_id: int) -> None:
+    """Let what replaced records touched be of the past again."""
+    gone = select(outcomes.c.id).where(
+        outcomes.c.project_id == project_id, outcomes.c.replaced_at != 0
+    )
+    if connection.execute(gone.limit(1)).first() is None:
+        return
+    own_patterns = select(patterns.c.id).where(patterns.c.project_id == project_id)
+    own_criteria = select(criteria.c.id).where(criteria.c.project_id == project_id)
+    for table, is_own in (
+        (observations, observations.c.pattern_id.in_(own_patterns)),
+        (criterion_feedback, criterion_feedback.c.criterion_id.in_(own_criteria)),
+        (runs, runs.c.project_id == project_id),
+    ):
+        at = select(outcomes.c.replaced_at).where(outcomes.c.id == table.c.outcome)
+        connection.execute(
+            update(table)
+            .where(is_own, table.c.outcome.in_(gone))
+            .values(replaced_at=at.scalar_subquery())
+        )
+
+
 def _drop_untouched(connection: Connection, project_id: int) -> None:
     """Patterns that today's rules no longer find in any outcome, and no one decided upon."""
     touched = select(observations.c.pattern_id)
@@ -201,7 +237,7 @@ def _drop_untouched(connection: Connection, project_id: int) -> None:
 
 
 def _recount(connection: Connection, project_id: int, now: float) -> None:
-    own = outcomes.c.project_id == project_id
+    own = and_(outcomes.c.project_id == project_id, outcome_stood(None))
     total = select(func.count()).where(own).scalar_subquery()
     successes = select(func.count()).where(own, outcomes.c.success).scalar_subquery()
     without = select(func.count()).where(own, outcomes.c.success.is_(None)).scalar_subquery()

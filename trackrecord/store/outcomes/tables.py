@@ -63,6 +63,28 @@ outcomes = Table(
     ),
 )  # fmt: skip
 
+# What the record of an outcome is joined from, where that is more than one entry.
+outcome_entries = Table(
+    "outcome_entries",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("outcome_id", String(128), primary_key=True),
+    # Of the body.
+    Column("digest", LargeBinary(16), primary_key=True),
+    Column("received_at", Double, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+# Which outcomes a commit came from.
+outcome_commits = Table(
+    "outcome_commits",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("commit_id", String(64), primary_key=True),
+    Column("outcome_id", String(128), primary_key=True),
+    sqlite_with_rowid=False,
+)
+
 # What the sums of a project are relative to.
 decay_bases = Table(
     "decay_bases",
@@ -75,6 +97,15 @@ decay_bases = Table(
 # Episodes that consolidation has not read yet; it deletes what it has folded in.
 waiting_episodes = Table(
     "waiting_episodes",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
+# Episodes that consolidation has read and that were replaced since: it takes back what they added.
+waiting_retractions = Table(
+    "waiting_retractions",
     metadata,
     Column("project_id", Id, primary_key=True, autoincrement=False),
     Column("outcome", Id, primary_key=True, autoincrement=False),

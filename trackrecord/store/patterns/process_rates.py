@@ -13,6 +13,7 @@ from trackrecord.learning.outcomes.rates import ProcessFacts, Snapshot, snapshot
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.rules import Rules
 
+from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes
 from ..patterns.read import read_standings
 from ..patterns.tables import observations, patterns
@@ -74,6 +75,7 @@ def _facts(
         outcomes.c.project_id == project_id,
         # Of a task that nobody knows the end of, nothing is compared.
         outcomes.c.success.is_not(None),
+        outcome_stood(now),
         *_received(outcomes.c.received_at, now, since),
     )
     rows = connection.execute(query.execution_options(yield_per=_BODIES))
@@ -114,7 +116,7 @@ def _touching_proven(
     # In the text of the query: there may be more of them than it can have parameters.
     wanted = seen.pattern_id.in_(bindparam("ids", ids, expanding=True, literal_execute=True))
     query = select(func.count(seen.outcome.distinct())).where(
-        wanted, *_received(seen.received_at, now, since)
+        wanted, stood(seen.replaced_at, now), *_received(seen.received_at, now, since)
     )
     return connection.execute(query).scalar_one()
 

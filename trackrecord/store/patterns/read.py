@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, or_, select
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
@@ -16,6 +16,7 @@ from trackrecord.rules import Rules
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_basis
+from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .decide import decisions_in_force
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
@@ -149,7 +150,12 @@ _Found = tuple[int, PatternFacts, Evidence]
 def _present(
     connection: Connection, where: ColumnElement[bool], basis: DecayBasis, now: float
 ) -> Iterator[_Found]:
-    for row in connection.execute(select(patterns).where(where)):
+    # Where all that touched a pattern was replaced, nothing is left of it but a decision.
+    is_known = or_(
+        patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0,
+        patterns.c.decided_maturity.is_not(None),
+    )
+    for row in connection.execute(select(patterns).where(where, is_known)):
         yield (
             row.id,
             PatternFacts(row.slug, row.kind, row.content, row.last_validated),
@@ -177,7 +183,7 @@ def _past(
             func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
             func.max(case((seen.verdict != Verdict.NEUTRAL.value, seen.ended_at))).label("last"),
         )
-        .where(seen.received_at <= at)
+        .where(seen.received_at <= at, stood(seen.replaced_at, at))
         .where(seen.pattern_id.in_(select(patterns.c.id).where(where)))
         .group_by(seen.pattern_id)
         .subquery()
@@ -223,7 +229,11 @@ def read_examples(
         )
         .join(observations, observations.c.outcome == outcomes.c.id)
         .join(patterns, patterns.c.id == observations.c.pattern_id)
-        .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
+        .where(
+            patterns.c.project_id == project_id,
+            patterns.c.slug == slug,
+            stood(observations.c.replaced_at, at),
+        )
         # By receipt, which is the order of the key: a million observations need no sort.
         .order_by(observations.c.received_at.desc(), observations.c.outcome.desc())
         .limit(most)

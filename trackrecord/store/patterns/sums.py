@@ -39,15 +39,19 @@ class PatternDelta(VerdictSums):
         """
         verdict = outcome.verdict
         self.succeeded += bool(outcome.success)
+        self.name(touch)
+        if verdict is _NEUTRAL:
+            self.neutral += 1
+        elif verdict is not None:
+            self.add(verdict, weight, outcome.ended_at)
+
+    def name(self, touch: Touch) -> None:
+        """Spell the pattern as an outcome names it."""
         # Which spelling is kept must not depend on the order of arrival: the smallest one.
         if not self.content or touch.content < self.content:
             self.content = touch.content
         if self.kind != STRATEGY:
             self.kind = touch.kind
-        if verdict is _NEUTRAL:
-            self.neutral += 1
-        elif verdict is not None:
-            self.add(verdict, weight, outcome.ended_at)
 
 
 # The pattern; when it was received, its row, when it ended, verdict and success of the outcome.
@@ -66,8 +70,16 @@ class Deltas:
     patterns: dict[PatternKey, PatternDelta] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
 
-    def add(self, project_id: int, row_id: int, outcome: ScoredOutcome, basis: DecayBasis) -> None:
-        """Count one outcome that is recorded in that row."""
+    def add(
+        self,
+        project_id: int,
+        row_id: int,
+        outcome: ScoredOutcome,
+        basis: DecayBasis,
+        *,
+        counts: bool = True,
+    ) -> None:
+        """Count one outcome that is recorded in that row; or only note it, for the past."""
         if not outcome.touches or outcome.verdict is None:
             return
         weight = basis.weight(outcome.ended_at)
@@ -77,10 +89,16 @@ class Deltas:
             delta = self.patterns.get(key)
             if delta is None:
                 delta = self.patterns[key] = PatternDelta()
-            delta.add_touch(touch, outcome, weight)
+            if counts:
+                delta.add_touch(touch, outcome, weight)
+            else:
+                delta.name(touch)
             self.observations.append(
                 (key, outcome.received_at, row_id, outcome.ended_at, verdict, bool(outcome.success))
             )
+
+
+_OBSERVED = tuple(column for column in observations.c if column.name != "replaced_at")
 
 
 def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, PatternRow]:
@@ -90,7 +108,7 @@ def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, 
     insert_rows(
         connection,
         observations,
-        tuple(observations.c),
+        _OBSERVED,
         sorted((ids[key], *rest) for key, *rest in deltas.observations),
     )
     return rows

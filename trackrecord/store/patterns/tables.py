@@ -53,6 +53,8 @@ observations = Table(
     Column("ended_at", Double, nullable=False),
     Column("verdict", String(8), nullable=False),
     Column("success", Boolean, nullable=False, server_default=false()),
+    # When another record of the outcome took its place.
+    Column("replaced_at", Double),
     sqlite_with_rowid=False,
 )
 

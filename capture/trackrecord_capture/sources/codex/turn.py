@@ -5,6 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from ...agent_run import AgentRun, Call, Seen, Sign
+from ...shell.git import commits_and_reverts
 from ..excerpts import LONGEST_COMMAND, excerpt
 from ..patches import patched_files
 from ..raw_json import object_of, text_of, value_of
@@ -242,6 +243,7 @@ class Turn:
         calls: tuple[Call, ...] = tuple(
             call.finished() for call in self._calls.values() if not call.is_wrapping
         )
+        commits, reverts = commits_and_reverts(calls)
         started = self._at if self._at is not None else thread.started_at
         return AgentRun(
             agent="codex",
@@ -262,6 +264,8 @@ class Turn:
             model=self.model,
             tokens_in=self._used("input_tokens"),
             tokens_out=self._used("output_tokens"),
+            commits=commits,
+            reverts=reverts,
             automated=thread.automated,
         )
 

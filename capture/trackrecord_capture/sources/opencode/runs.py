@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from ...agent_run import AgentRun, Call, Seen, Sign
+from ...shell.git import commits_and_reverts
 from ..excerpts import excerpt
 from ..moments import seconds_of_millis
 from ..raw_json import object_of, text_of, value_of
@@ -146,6 +147,7 @@ def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
     prompt, answers = exchange.messages[0], exchange.messages[1:]
     calls = tuple(_calls(answers, parts_of))
     told = [stored.message for stored in answers if stored.message.role == "assistant"]
+    commits, reverts = commits_and_reverts(calls)
     first, last = _span(exchange.messages, calls)
     tokens = [object_of(message.tokens) for message in told]
     return AgentRun(
@@ -168,6 +170,8 @@ def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
         if told
         else None,
         usd=_usd(told),
+        commits=commits,
+        reverts=reverts,
     )
 
 

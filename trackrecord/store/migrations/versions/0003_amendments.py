@@ -38,6 +38,38 @@ def upgrade() -> None:
         "runs", copy_from=_runs(), table_kwargs={"sqlite_with_rowid": False}
     ) as batch:
         batch.alter_column("success", existing_type=sa.Boolean(), nullable=True)
+        batch.add_column(sa.Column("replaced_at", sa.Double()))
+    for table in ("observations", "criterion_feedback"):
+        op.add_column(table, sa.Column("replaced_at", sa.Double()))
+    op.add_column("episodes", sa.Column("retracted_at", sa.Double()))
+    _make_tables()
+
+
+def _make_tables() -> None:
+    op.create_table(
+        "outcome_entries",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("outcome_id", sa.String(128), nullable=False),
+        sa.Column("digest", sa.LargeBinary(16), nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "outcome_id", "digest", name="pk_outcome_entries"),
+    )
+    op.create_table(
+        "outcome_commits",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("commit_id", sa.String(64), nullable=False),
+        sa.Column("outcome_id", sa.String(128), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "commit_id", "outcome_id", name="pk_outcome_commits"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "waiting_retractions",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "outcome", name="pk_waiting_retractions"),
+        sqlite_with_rowid=False,
+    )
 
 
 def _outcomes() -> sa.Table:

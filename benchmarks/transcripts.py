@@ -1,0 +1,169 @@
+"""Generated sessions in the shapes of Claude Code's transcripts and of Codex's rollouts.
+
+The sizes of the parts are about those of real sessions: most bytes are the results of tools.
+"""
+
+import json
+import random
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+_TURNS: Final = 20
+_CALLS: Final = 15
+_COMMANDS: Final = (
+    "pytest -q tests", "uv run pytest -q", "ls -la src", "git status --short", "npm test",
+    "sed -n 1,120p src/shop/cart.py", "rg -n 'def total' src", "ruff check . && mypy src",
+)  # fmt: skip
+_PROSE: Final = """
+the order service loses a discount when vouchers are redeemed twice def total self return assert
+price import from failed passed error warning module test line expected
+"""
+_WORDS: Final = tuple(_PROSE.split())
+_START: Final = 1_790_000_000.0
+
+Lines = Iterator[dict[str, Any]]
+
+
+def write_sessions(folder: Path, shape: str, size: int) -> int:
+    """Write sessions of a shape until they have this many bytes; return how many it were."""
+    chance = random.Random(f"sessions/{shape}")
+    make = _SHAPES[shape]
+    written = number = 0
+    while written < size:
+        session = str(uuid.UUID(int=chance.getrandbits(128), version=4))
+        path = folder / f"rollout-{number:05}-{session}.jsonl"
+        with path.open("w") as file:
+            for line in make(chance, session):
+                file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        written += path.stat().st_size
+        number += 1
+    return written
+
+
+def _text(chance: random.Random, size: int) -> str:
+    words = chance.choices(_WORDS, k=size // 6)
+    lines = (" ".join(words[at : at + 12]) for at in range(0, len(words), 12))
+    return "\n".join(lines)
+
+
+def _at(second: float) -> str:
+    whole = int(second)
+    days, rest = divmod(whole, 86_400)
+    day = f"2026-{1 + days // 28 % 9:02}-{1 + days % 28:02}"
+    return f"{day}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}.500Z"
+
+
+def _codex(chance: random.Random, thread: str) -> Lines:
+    second = _START % 20_000_000
+    blob = "".join(chance.choices("abcdefghijklmnopqrstuvwxyzABCDEF0123456789", k=2000))
+
+    def line(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+        return {"timestamp": _at(second), "type": kind, "payload": payload}
+
+    git = {"branch": "main", "repository_url": "https://git.example.com/acme/shop.git"}
+    yield line("session_meta", {"id": thread, "cwd": "/src/shop", "source": "cli", "git": git,
+                                "base_instructions": {"text": _text(chance, 12_000)}})  # fmt: skip
+    for turn in range(_TURNS):
+        turn_id = f"turn-{turn}"
+        prompt = _text(chance, 300)
+        yield line("event_msg", {"type": "task_started", "turn_id": turn_id})
+        yield line("turn_context", {"turn_id": turn_id, "cwd": "/src/shop", "model": "gpt-6-codex",
+                                    "user_instructions": _text(chance, 1500)})  # fmt: skip
+        yield line("event_msg", {"type": "user_message", "message": prompt})
+        for number in range(_CALLS):
+            second += chance.random() * 20
+            call_id = f"call_{turn}_{number}"
+            yield line("response_item", {"type": "reasoning", "encrypted_content": blob})
+            yield from (line(*each) for each in _codex_call(chance, turn_id, call_id))
+            used = {"input_tokens": 1000 * number, "output_tokens": 100 * number}
+            info = {"total_token_usage": used, "last_token_usage": used}
+            yield line("event_msg", {"type": "token_count", "info": info})
+        yield line("event_msg", {"type": "task_complete", "turn_id": turn_id})
+
+
+def _codex_call(
+    chance: random.Random, turn_id: str, call_id: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    if chance.random() < 0.2:
+        added = "\n+".join(_text(chance, 1500).split("\n"))
+        patch = f"*** Begin Patch\n*** Update File: src/cart.py\n@@\n+{added}\n*** End Patch"
+        call = {"type": "custom_tool_call", "name": "apply_patch", "input": patch}
+        yield "response_item", {**call, "call_id": call_id}
+        change = {"type": "FileChange", "id": call_id, "status": "completed",
+                  "changes": {"/src/shop/cart.py": {"type": "update", "diff": added}}}  # fmt: skip
+        yield "event_msg", {"type": "item_completed", "turn_id": turn_id, "item": change}
+        answer = {"type": "custom_tool_call_output", "call_id": call_id, "output": "Success."}
+        yield "response_item", answer
+        return
+    command, code = chance.choice(_COMMANDS), int(chance.random() < 0.3)
+    output = _text(chance, chance.randint(200, 8000))
+    arguments = json.dumps({"cmd": command, "yield_time_ms": 1000})
+    call = {"type": "function_call", "name": "exec_command", "arguments": arguments}
+    yield "response_item", {**call, "call_id": call_id}
+    item = {"type": "CommandExecution", "id": call_id, "command": ["/bin/bash", "-lc", command],
+            "cwd": "file:///src/shop", "exit_code": code, "aggregated_output": output,
+            "duration": {"secs": 1, "nanos": 5}}  # fmt: skip
+    yield "event_msg", {"type": "item_completed", "turn_id": turn_id, "item": item}
+    said = f"Wall time: 1.0 seconds\nProcess exited with code {code}\nOutput:\n{output}"
+    yield "response_item", {"type": "function_call_output", "call_id": call_id, "output": said}
+
+
+def _claude_code(chance: random.Random, session: str) -> Lines:
+    second = _START % 20_000_000
+    number = 0
+
+    def line(kind: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON of any kind
+        nonlocal number
+        number += 1
+        return {
+            "parentUuid": f"{session}-{number - 1}", "isSidechain": False, "type": kind,
+            "uuid": f"{session}-{number}", "timestamp": _at(second), "cwd": "/src/shop",
+            "sessionId": session, "version": "2.1.330", "gitBranch": "main", "entrypoint": "cli",
+            "userType": "external", **fields,
+        }  # fmt: skip
+
+    def said(role: str, content: object, **more: object) -> dict[str, Any]:
+        return {"role": role, "content": content, **more}
+
+    for turn in range(_TURNS):
+        prompt_id = f"{session}-prompt-{turn}"
+        yield line("user", promptId=prompt_id, message=said("user", _text(chance, 300)))
+        for call in range(_CALLS):
+            second += chance.random() * 20
+            call_id = f"toolu_{turn}_{call}"
+            usage = {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 9000}
+            told = {"id": f"msg_{turn}_{call}", "model": "claude-opus", "usage": usage}
+            thinking = [{"type": "thinking", "thinking": "", "signature": "x" * 1500}]
+            yield line("assistant", message=said("assistant", thinking, **told))
+            tool, result, detail = _claude_call(chance)
+            use = [{"type": "tool_use", "id": call_id, **tool}]
+            yield line("assistant", message=said("assistant", use, **told))
+            answer = [{"type": "tool_result", "tool_use_id": call_id, **result}]
+            yield line("user", message=said("user", answer), toolUseResult=detail)
+        done = [{"type": "text", "text": _text(chance, 600)}]
+        yield line("assistant", message=said("assistant", done, stop_reason="end_turn"))
+
+
+def _claude_call(chance: random.Random) -> tuple[dict[str, Any], dict[str, Any], object]:
+    kind = chance.random()
+    if kind < 0.2:
+        old, new = _text(chance, 700), _text(chance, 900)
+        given = {"file_path": "/src/shop/cart.py", "old_string": old, "new_string": new}
+        detail = {"filePath": "/src/shop/cart.py", "oldString": old, "newString": new,
+                  "originalFile": _text(chance, 6000)}  # fmt: skip
+        return {"name": "Edit", "input": given}, {"content": "The file was updated."}, detail
+    command = chance.choice(_COMMANDS)
+    output = _text(chance, chance.randint(200, 8000))
+    tool = {"name": "Bash", "input": {"command": command, "description": "run"}}
+    if kind < 0.4:
+        content = f"Exit code 1\n{output}"
+        return tool, {"content": content, "is_error": True}, f"Error: {content}"
+    return tool, {"content": output}, {"stdout": output, "stderr": "", "interrupted": False}
+
+
+_SHAPES: Final[dict[str, Callable[[random.Random, str], Lines]]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+}

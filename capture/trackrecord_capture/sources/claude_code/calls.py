@@ -1,0 +1,140 @@
+"""The tool calls of a transcript: what was asked for, and what came of it."""
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from ...agent_run import Call
+from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
+from ..raw_json import object_of, value_of
+from .records import Block, result_text
+
+_SHELLS: Final = frozenset({"Bash", "PowerShell"})
+_EDITORS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "Update"})
+_EDITING: Final = re.compile(
+    r"(?:write|edit|create|append|patch|move|delete)_(?:file|files|text_file)\Z|str_replace"
+)
+_PATHS: Final = ("file_path", "notebook_path", "path")
+_EXIT: Final = re.compile(r"(?:Error: )?Exit code (-?\d{1,9})\b[^\n]*\n?")
+_TOOL_ERROR: Final = re.compile(r"\A\s*<tool_use_error>(.*?)(?:</tool_use_error>\s*)?\Z", re.DOTALL)
+_TIMED_OUT: Final = re.compile(r"\b(?:Command )?timed out after\b")
+_TIMED_OUT_CODE: Final = 124
+_LONGEST_NAME: Final = 256
+_INTERRUPTED: Final = "[Request interrupted by user"
+MCP: Final = "mcp__"
+
+
+class OpenCall:
+    """A call of which the result may not have come yet.
+
+    Attributes:
+        was_refused: whether it did not run because somebody refused it.
+    """
+
+    def __init__(self, block: Block, started_at: float | None) -> None:
+        self.id = (block.id or "")[:_LONGEST_NAME]
+        self.tool = _tool_name(block.name or "")
+        self.started_at = started_at
+        given = value_of(block.input)
+        self._given: dict[str, Any] = given if isinstance(given, dict) else {}
+        self.command = self._command()
+        self.edits = self._edits()
+        self.arguments = None if self.command else excerpts_in(given)
+        self._given = {}
+        self.ok: bool | None = None
+        self.exit_code: int | None = None
+        self.error = ""
+        self.result = ""
+        self.ended_at: float | None = None
+        self.was_refused = False
+        self.is_open = True
+
+    def _command(self) -> str:
+        command = self._given.get("command")
+        if self.tool not in _SHELLS or not isinstance(command, str):
+            return ""
+        return excerpt(command, LONGEST_COMMAND)
+
+    def _edits(self) -> tuple[str, ...]:
+        if self.tool not in _EDITORS and not _EDITING.search(self.tool):
+            return ()
+        paths = (self._given.get(name) for name in _PATHS)
+        return tuple(path for path in paths if isinstance(path, str))[:1]
+
+    def refuse(self, at: float | None) -> None:
+        """Note that the call did not run, or was stopped, because a person said so."""
+        self.was_refused, self.is_open = True, False
+        self.ok, self.edits, self.ended_at = None, (), at
+
+    def end(self, block: Block, outcome: msgspec.Raw, at: float | None) -> None:
+        """Take the result.
+
+        Args:
+            block: the result, as the model sees it.
+            outcome: the result as Claude Code keeps it for itself; of any form, or absent.
+            at: when it came.
+        """
+        self.ended_at, self.is_open = at, False
+        text = result_text(block.content)
+        if block.is_error:
+            self._fail(text)
+            return
+        self.ok, self.result = True, excerpt(text)
+        if not self.command:
+            return
+        self.exit_code = 0
+        kept = object_of(outcome) if len(outcome) <= _LONGEST_KEPT else {}
+        if kept.get("interrupted") or kept.get("backgroundTaskId"):
+            # Nobody knows how it ended.
+            self.ok = self.exit_code = None
+        elif kept.get("returnCodeInterpretation"):
+            self.exit_code = None
+
+    def _fail(self, text: str) -> None:
+        self.ok, self.edits = False, ()
+        if text.startswith(_INTERRUPTED):
+            self.ok = None
+            return
+        if refused := _TOOL_ERROR.match(text):
+            # It did not even run: a missing argument, a file that was not read before.
+            self.error = excerpt(refused[1].strip())
+            return
+        self.error = excerpt(text)
+        if not self.command:
+            return
+        if code := _EXIT.match(text):
+            self.exit_code = int(code[1])
+            self.result = excerpt(text[code.end() :])
+        elif _TIMED_OUT.search(text[:_LONGEST_NAME]):
+            self.exit_code, self.result = _TIMED_OUT_CODE, self.error
+
+    def finished(self) -> Call:
+        """Return the call as far as it is known."""
+        duration = None
+        if self.started_at is not None and self.ended_at is not None:
+            duration = max(0.0, round((self.ended_at - self.started_at) * 1000, 1))
+        return Call(
+            tool=self.tool,
+            id=self.id,
+            arguments=self.arguments,
+            command=self.command,
+            edits=self.edits,
+            ok=self.ok,
+            exit_code=self.exit_code,
+            error=self.error,
+            result=self.result,
+            started_at=self.started_at,
+            duration_ms=duration,
+        )
+
+
+_LONGEST_KEPT: Final = 256 * 1024
+
+
+def _tool_name(name: str) -> str:
+    """Return the tool's name; of a tool of an MCP server "server:tool"."""
+    if name.startswith(MCP):
+        server, _, tool = name.removeprefix(MCP).partition("__")
+        return f"{server}:{tool}"[:_LONGEST_NAME]
+    return name[:_LONGEST_NAME] or "tool"

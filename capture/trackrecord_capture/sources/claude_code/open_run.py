@@ -1,0 +1,187 @@
+"""A run of a transcript while its records are being read."""
+
+import re
+from typing import Final
+
+from ...agent_run import AgentRun, Call, Seen, Sign, run_outcome_id
+from ..moments import seconds_of
+from ..raw_json import text_of
+from .calls import OpenCall
+from .prompts import INTERRUPTED
+from .records import Block, Message, Record, blocks_of, message_of, result_text, usage_of
+
+AGENT: Final = "claude-code"
+_SYNTHETIC: Final = "<synthetic>"
+_MOST_CALLS: Final = 20_000
+_LONGEST_SAYS: Final = 500
+_REJECTED: Final = re.compile(r"\A(?:Error: )?The user doesn['’]t want to (?:proceed|take this)")
+
+
+class OpenRun:
+    """One run as far as it has been read.
+
+    Attributes:
+        start: the position of its first record.
+        key: what makes it one run: its prompt's id, or its sub-agent's.
+        calls: its calls, by their ids, in order.
+        is_followed: whether the next prompt has come, so that nothing more is expected.
+    """
+
+    def __init__(self, key: str, start: int, *, parent: str = "") -> None:
+        self.key = key
+        self.start = start
+        self.parent = parent
+        self.calls: dict[str, OpenCall] = {}
+        self.is_followed = False
+        self.instruction = ""
+        self.session = ""
+        self._answers: dict[str, tuple[int, int]] = {}
+        self._signs: list[Sign] = []
+        self._api_failure: Sign | None = None
+        self._facts: dict[str, str] = {}
+        self._started_at: float | None = None
+        self._ended_at: float | None = None
+        self._has_ended = False
+        self._has_worked = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no agent worked in it: a command that Claude Code carried out by itself."""
+        return not self._has_worked and not self._signs and self._api_failure is None
+
+    def touch(self, record: Record) -> float | None:
+        """Take what every record tells: when, where, and by which program."""
+        at = seconds_of(text_of(record.timestamp))
+        if at is not None:
+            self._started_at = at if self._started_at is None else self._started_at
+            self._ended_at = max(at, self._ended_at or at)
+        for name in ("cwd", "git_branch", "entrypoint", "attribution_agent"):
+            if name not in self._facts and (value := text_of(getattr(record, name))):
+                self._facts[name] = value
+        if not self.session:
+            self.session = text_of(record.session_id)
+        return at
+
+    def answer(self, record: Record) -> list[OpenCall]:
+        """Take a record of the model's answer, one part of it with the usage of the whole.
+
+        Returns:
+            The calls that it makes.
+        """
+        at = self.touch(record)
+        message = message_of(record)
+        if record.is_true("is_api_error_message"):
+            self._api_failure = Sign(kind=Seen.API_FAILED, says=_words(message), at=at)
+            self._has_ended = True
+            return []
+        if message.model == _SYNTHETIC:
+            return []
+        self._has_worked, self._has_ended = True, message.stop_reason not in (None, "tool_use")
+        self._api_failure = None
+        if message.stop_reason == "refusal":
+            self._api_failure = Sign(kind=Seen.API_FAILED, says="refused", at=at)
+        self._count(message)
+        return [
+            self._call(block, at)
+            for block in blocks_of(message)
+            if block.type == "tool_use" and block.id and len(self.calls) < _MOST_CALLS
+        ]
+
+    def _call(self, block: Block, at: float | None) -> OpenCall:
+        self._has_ended = False
+        return self.calls.setdefault(block.id or "", OpenCall(block, at))
+
+    def _count(self, message: Message) -> None:
+        if message.model:
+            self._facts["model"] = message.model
+        usage = usage_of(message)
+        read = (
+            usage.input_tokens,
+            usage.cache_creation_input_tokens,
+            usage.cache_read_input_tokens,
+        )
+        if message.id and usage.output_tokens is not None:
+            self._answers[message.id] = (sum(n or 0 for n in read), usage.output_tokens)
+
+    def results(self, record: Record, blocks: list[Block], owners: dict[str, OpenCall]) -> None:
+        """Take the results of calls, wherever in the transcript those were made."""
+        at = self.touch(record)
+        for block in blocks:
+            call = owners.get(block.tool_use_id or "")
+            if block.type != "tool_result" or call is None or not call.is_open:
+                continue
+            if self._is_refusal(record, block):
+                call.refuse(at)
+                place = list(self.calls).index(call.id) if call.id in self.calls else None
+                self._signs.append(Sign(kind=Seen.REJECTED, at=at, call=place))
+            else:
+                call.end(block, record.tool_use_result, at)
+
+    def _is_refusal(self, record: Record, block: Block) -> bool:
+        if text_of(record.tool_denial_kind) == "user-rejected":
+            return True
+        return bool(block.is_error) and _REJECTED.match(result_text(block.content)) is not None
+
+    def interrupt(self, record: Record) -> None:
+        """Note that the person stopped it; the call that ran then was not refused but stopped."""
+        at = self.touch(record)
+        last = self._signs[-1] if self._signs else None
+        call = None
+        if last is not None and last.kind is Seen.REJECTED and last.call == len(self.calls) - 1:
+            call = self._signs.pop().call
+        self._signs.append(Sign(kind=Seen.INTERRUPTED, at=at, call=call))
+        self._has_ended = True
+
+    def sign(self, kind: Seen, says: str = "", at: float | None = None) -> None:
+        """Note what was seen."""
+        self._signs.append(Sign(kind=kind, says=says, at=at))
+
+    def follow(self, prompt: str, at: float | None) -> None:
+        """Note the next prompt."""
+        self.is_followed = True
+        self.sign(Seen.FOLLOWED_BY, prompt[:_LONGEST_SAYS], at)
+
+    def finished(self, session: str, name: str = "") -> AgentRun:
+        """Return the run as far as it is known."""
+        started = self._started_at or 0.0
+        signs = list(self._signs)
+        if self._api_failure is not None:
+            signs.insert(0, self._api_failure)
+        entrypoint = self._facts.get("entrypoint", "")
+        session = self.session or session
+        return AgentRun(
+            agent=AGENT,
+            session=session,
+            prompt=self.key,
+            captured_from="transcript",
+            started_at=started,
+            ended_at=max(started, self._ended_at or started),
+            folder=self._facts.get("cwd", ""),
+            branch=self._facts.get("git_branch", ""),
+            model=self._facts.get("model", ""),
+            instruction=self.instruction,
+            calls=self._calls(),
+            signs=tuple(signs),
+            is_over=self.is_followed or self._has_ended,
+            parent=run_outcome_id(AGENT, session, self.parent) if self.parent else "",
+            name=name or (self._facts.get("attribution_agent", "") if self.parent else ""),
+            tokens_in=self._sum(0),
+            tokens_out=self._sum(1),
+            automated=entrypoint.startswith("sdk"),
+        )
+
+    def _sum(self, place: int) -> int | None:
+        return sum(answer[place] for answer in self._answers.values()) if self._answers else None
+
+    def _calls(self) -> tuple[Call, ...]:
+        return tuple(call.finished() for call in self.calls.values())
+
+
+def _words(message: Message) -> str:
+    texts = [block.text for block in blocks_of(message) if block.text]
+    return " ".join(texts)[:_LONGEST_SAYS]
+
+
+def is_interruption(said: str) -> bool:
+    """Return whether a record says that the person stopped the agent."""
+    return said.startswith(INTERRUPTED)

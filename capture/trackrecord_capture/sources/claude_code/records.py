@@ -1,0 +1,158 @@
+"""The records of a transcript, as far as anything in them is used.
+
+The format is Claude Code's own and changes with its versions: whatever is not needed stays
+undecoded, and what is needed may be missing or of another type.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from ..raw_json import ABSENT, object_of, text_of, value_of
+
+USED_TYPES: Final = frozenset({"user", "assistant", "system", "attachment", "cost-state"})
+
+
+class Record(msgspec.Struct, rename="camel", gc=False):
+    """One line of a transcript."""
+
+    type: msgspec.Raw = ABSENT
+    uuid: msgspec.Raw = ABSENT
+    parent_uuid: msgspec.Raw = ABSENT
+    prompt_id: msgspec.Raw = ABSENT
+    agent_id: msgspec.Raw = ABSENT
+    session_id: msgspec.Raw = ABSENT
+    timestamp: msgspec.Raw = ABSENT
+    cwd: msgspec.Raw = ABSENT
+    git_branch: msgspec.Raw = ABSENT
+    entrypoint: msgspec.Raw = ABSENT
+    attribution_agent: msgspec.Raw = ABSENT
+    is_meta: msgspec.Raw = ABSENT
+    is_sidechain: msgspec.Raw = ABSENT
+    is_compact_summary: msgspec.Raw = ABSENT
+    is_api_error_message: msgspec.Raw = ABSENT
+    tool_denial_kind: msgspec.Raw = ABSENT
+    origin: msgspec.Raw = ABSENT
+    subtype: msgspec.Raw = ABSENT
+    message: msgspec.Raw = ABSENT
+    tool_use_result: msgspec.Raw = ABSENT
+    attachment: msgspec.Raw = ABSENT
+
+    @property
+    def kind(self) -> str:
+        """The type, whatever the record spells it like."""
+        return text_of(self.type)
+
+    def is_true(self, name: str) -> bool:
+        """Return whether a member is there and true."""
+        return bytes(getattr(self, name)) == b"true"
+
+    @property
+    def is_of_person(self) -> bool:
+        """Whether a person can have written it: no other origin is named."""
+        kind = object_of(self.origin).get("kind")
+        return kind is None or kind == "human"
+
+
+class Usage(msgspec.Struct, gc=False):
+    """The tokens of one answer of the model."""
+
+    input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Message(msgspec.Struct):
+    """What a record says."""
+
+    id: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    content: msgspec.Raw = ABSENT
+    usage: msgspec.Raw = ABSENT
+
+
+class Block(msgspec.Struct):
+    """One part of what a record says."""
+
+    type: str = ""
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: msgspec.Raw = ABSENT
+    tool_use_id: str | None = None
+    content: msgspec.Raw = ABSENT
+    is_error: bool | None = None
+
+
+_record: Final = msgspec.json.Decoder(Record)
+_message: Final = msgspec.json.Decoder(Message)
+_blocks: Final = msgspec.json.Decoder(list[Block])
+_usage: Final = msgspec.json.Decoder(Usage)
+_LONGEST_RESULT: Final = 1024 * 1024
+
+
+def decode_record(line: bytes) -> Record:
+    """Decode a line.
+
+    Raises:
+        ValueError: it is not an object in JSON.
+    """
+    return _record.decode(line)
+
+
+def message_of(record: Record) -> Message:
+    """Return what a record says; an empty message if that cannot be read."""
+    try:
+        return _message.decode(record.message)
+    except (ValueError, RecursionError):
+        return Message()
+
+
+def blocks_of(message: Message) -> list[Block]:
+    """Return the parts of a message; a plain text is one part."""
+    content = message.content
+    if bytes(content)[:1] == b'"':
+        return [Block(type="text", text=text_of(content))]
+    try:
+        return _blocks.decode(content)
+    except (ValueError, RecursionError):
+        return _one_by_one(content)
+
+
+def _one_by_one(content: msgspec.Raw) -> list[Block]:
+    """Return those parts that are of a known form."""
+    found = []
+    value = value_of(content)
+    for part in value if isinstance(value, list) else ():
+        try:
+            found.append(msgspec.convert(part, Block, strict=False))
+        except (ValueError, RecursionError):
+            continue
+    return found
+
+
+def usage_of(message: Message) -> Usage:
+    """Return the tokens that a message tells of."""
+    try:
+        return _usage.decode(message.usage)
+    except (ValueError, RecursionError):
+        return Usage()
+
+
+def result_text(content: msgspec.Raw) -> str:
+    """Return the text of a tool's result, which is a text or a list of parts."""
+    if len(content) > _LONGEST_RESULT:
+        # An image, or a whole file: of a text the beginning would do, but JSON is read whole.
+        return ""
+    value = value_of(content)
+    if isinstance(value, str):
+        return value
+    parts = value if isinstance(value, list) else []
+    return "\n".join(_part_text(part) for part in parts)
+
+
+def _part_text(part: Any) -> str:  # noqa: ANN401 - decoded JSON of any kind
+    text = part.get("text") if isinstance(part, dict) else None
+    return text if isinstance(text, str) else ""

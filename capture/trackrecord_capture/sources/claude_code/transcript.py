@@ -1,0 +1,255 @@
+"""Read the runs of a transcript: one for each prompt, and one for each sub-agent.
+
+Records form a tree: each names the one before it. Where two terminals have resumed one session
+their records alternate, and only the tree tells which run a record belongs to.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from ...agent_run import AgentRun, Seen
+from ...shell.git import Commits
+from ..json_lines import Line, place_of, read_lines
+from ..moments import seconds_of
+from ..raw_json import object_of, text_of
+from ..source import Log, ReadRun, Unreadable
+from .calls import OpenCall
+from .open_run import OpenRun, is_interruption
+from .prompts import instruction_of, is_command, is_prompt, said_in, takes_back
+from .records import Block, Record, blocks_of, decode_record, message_of
+
+# How many runs can be open at once, and how many records are known to belong to one of them.
+_MOST_OPEN: Final = 16
+_MOST_KNOWN: Final = 100_000
+_LIMIT: Final = "max_turns_reached"
+_LONGEST_META: Final = 64 * 1024
+
+
+def read_transcript(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+    """Yield the runs of a transcript from a position on, and what could not be read."""
+    try:
+        yield from _Reader(log).read(resume_at)
+    except OSError as error:
+        yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
+
+
+class _Reader:
+    """Holds a run back until the next prompt is there, which is part of what is known of it."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._agent = _sub_agent(log.path)
+        # A sub-agent's transcript lies in the folder of its session.
+        self._session = log.path.parent.parent.name if self._agent else log.path.stem
+        self._name = _agent_type(log.path) if self._agent else ""
+        self._open: list[OpenRun] = []
+        self._current: OpenRun | None = None
+        self._run_of: dict[str, OpenRun] = {}
+        self._known: deque[str] = deque()
+        self._call_of: dict[str, OpenCall] = {}
+        self._ready: list[OpenRun] = []
+        self._commits = Commits()
+        self._resumed_at = 0
+
+    def read(self, resume_at: int, until: float = math.inf) -> Iterator[ReadRun | Unreadable]:
+        end = self._resumed_at = resume_at
+        for line in read_lines(self._log.path, resume_at):
+            if line.start >= until:
+                break
+            end = line.end
+            try:
+                record = _decoded(line)
+            except (ValueError, RecursionError) as error:
+                yield Unreadable(place=place_of(line), reason=_reason(error))
+                continue
+            if record is not None:
+                self._take(record, line.start)
+                if self._ready:
+                    yield from self._finish(line.end)
+        self._ready = list(self._open)
+        yield from self._finish(end)
+
+    def _finish(self, position: int) -> Iterator[ReadRun]:
+        for run in self._ready:
+            # Reading again must meet every run that is still open.
+            start = min(other.start for other in (*self._open, run))
+            self._open.remove(run)
+            self._forget(run)
+            if not run.is_empty:
+                made = run.finished(self._session, self._name)
+                made = self._with_commits(made)
+                yield ReadRun(run=made, resume_at=start, position=position)
+        self._ready = []
+
+    def _with_commits(self, run: AgentRun) -> AgentRun:
+        if self._resumed_at and any("revert" in call.command for call in run.calls):
+            # What HEAD is, only the part says that was read earlier.
+            earlier = _Reader(self._log)
+            for _ in earlier.read(0, self._resumed_at):
+                pass
+            self._commits.precede(earlier._commits)
+            self._resumed_at = 0
+        commits, reverts = self._commits.of(run.calls)
+        return msgspec.structs.replace(run, commits=commits, reverts=reverts)
+
+    def _forget(self, run: OpenRun) -> None:
+        for call in run.calls:
+            self._call_of.pop(call, None)
+
+    def _take(self, record: Record, start: int) -> None:
+        kind = record.kind
+        if kind == "user":
+            self._take_user(record, start)
+        elif kind == "assistant":
+            run = self._run(record, start)
+            if run is not None:
+                self._call_of.update((call.id, call) for call in run.answer(record))
+        elif kind == "attachment" and self._current is not None and _is_limit(record):
+            self._current.sign(Seen.CRASHED, "the limit of turns was reached")
+        self._note(record)
+
+    def _take_user(self, record: Record, start: int) -> None:
+        blocks = blocks_of(message_of(record))
+        said = said_in(blocks)
+        run = self._run(record, start)
+        if is_interruption(said):
+            if run is not None:
+                run.interrupt(record)
+        elif takes_back(said):
+            if run is not None:
+                run.sign(Seen.UNDONE, "taken back", seconds_of(text_of(record.timestamp)))
+        elif self._is_prompt(record, blocks, said, run):
+            self._begin(record, start, said)
+        elif run is not None:
+            run.results(record, blocks, self._call_of)
+
+    def _is_prompt(
+        self, record: Record, blocks: list[Block], said: str, run: OpenRun | None
+    ) -> bool:
+        if not is_prompt(record, blocks, said):
+            return False
+        if self._agent or record.is_true("is_sidechain"):
+            # What a sub-agent is told later belongs to the same run.
+            return run is None or (not self._agent and not text_of(record.parent_uuid))
+        return run is None or run.key != _key(record) or not run.instruction
+
+    def _begin(self, record: Record, start: int, said: str) -> None:
+        before = self._before(record)
+        run = self._opened(record, start)
+        run.instruction = instruction_of(said)
+        at = run.touch(record)
+        if before is not None and before is not run and not run.parent and not before.parent:
+            if before.is_empty or is_command(said):
+                self._hold_or_drop(before)
+            else:
+                before.follow(run.instruction, at)
+                self._ready.append(before)
+        self._shorten()
+
+    def _hold_or_drop(self, before: OpenRun) -> None:
+        """Of a command that no agent works on, nothing is said of the run before it."""
+        if before.is_empty:
+            self._ready.append(before)
+
+    def _opened(self, record: Record, start: int) -> OpenRun:
+        is_sub_agent = bool(self._agent) or record.is_true("is_sidechain")
+        if self._agent:
+            key, parent = self._agent, text_of(record.prompt_id)
+        elif is_sub_agent:
+            key, parent = _key(record), self._current.key if self._current else ""
+        else:
+            key, parent = _key(record), ""
+        run = next((other for other in self._open if other.key == key), None)
+        if run is None:
+            run = OpenRun(key, start, parent=parent)
+            self._open.append(run)
+        if not is_sub_agent or self._agent:
+            self._current = run
+        self._own(record, run)
+        return run
+
+    def _shorten(self) -> None:
+        """Nobody works in so many terminals: the oldest run is given up to be read."""
+        if len(self._open) - len(self._ready) > _MOST_OPEN:
+            oldest = next(run for run in self._open if run not in self._ready)
+            self._ready.append(oldest)
+
+    def _before(self, record: Record) -> OpenRun | None:
+        """Return the run that a prompt follows in its branch of the tree."""
+        run = self._run_of.get(text_of(record.parent_uuid))
+        if run is None:
+            run = self._current
+        # A command that only Claude Code itself carried out stands between.
+        return run if run in self._open and run not in self._ready else None
+
+    def _run(self, record: Record, start: int) -> OpenRun | None:
+        """Return the run that a record belongs to; None in front of the first prompt."""
+        if self._agent and self._current is None and record.kind == "assistant":
+            return self._opened(record, start)
+        run = self._run_of.get(text_of(record.parent_uuid))
+        if run is None and (prompt := text_of(record.prompt_id)):
+            run = next((other for other in self._open if other.key == prompt), None)
+        if run is None or run not in self._open:
+            run = self._current
+        return run if run in self._open else None
+
+    def _note(self, record: Record) -> None:
+        """Remember which run a record belongs to, for those that name it as the one before."""
+        if text_of(record.uuid) not in self._run_of:
+            run = self._run_of.get(text_of(record.parent_uuid), self._current)
+            if run is not None:
+                self._own(record, run)
+
+    def _own(self, record: Record, run: OpenRun) -> None:
+        uuid = text_of(record.uuid)
+        if not uuid:
+            return
+        self._run_of[uuid] = run
+        self._known.append(uuid)
+        if len(self._known) > _MOST_KNOWN:
+            self._run_of.pop(self._known.popleft(), None)
+
+
+def _decoded(line: Line) -> Record | None:
+    if line.text is None:
+        message = "it is longer than any line that is read"
+        raise ValueError(message)
+    return decode_record(line.text) if line.text.strip() else None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, msgspec.MsgspecError):
+        return "it is not an object in JSON"
+    return str(error) or "it cannot be read"
+
+
+def _is_limit(record: Record) -> bool:
+    return _LIMIT.encode() in bytes(record.attachment) and (
+        object_of(record.attachment).get("type") == _LIMIT
+    )
+
+
+def _key(record: Record) -> str:
+    """Return the id of a prompt; older versions name none, and then it is the record's own."""
+    return text_of(record.prompt_id) or text_of(record.uuid)
+
+
+def _sub_agent(path: Path) -> str:
+    """Return the id of the sub-agent whose transcript this is; "" for a session's own."""
+    return path.stem.removeprefix("agent-") if path.stem.startswith("agent-") else ""
+
+
+def _agent_type(path: Path) -> str:
+    """Return the type of a sub-agent, which is told beside its transcript."""
+    try:
+        with path.with_suffix(".meta.json").open("rb") as file:
+            meta = msgspec.json.decode(file.read(_LONGEST_META))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    name = meta.get("agentType") if isinstance(meta, dict) else None
+    return name if isinstance(name, str) else ""

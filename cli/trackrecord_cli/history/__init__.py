@@ -1,0 +1,1 @@
+"""Importing the recorded sessions of coding agents, and the page that it ends with."""

@@ -1,0 +1,259 @@
+"""`trackrecord import AGENT`: finding the sessions, publishing what is new, learning from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trackrecord.errors import ImportFormatError
+
+from ..access import open_redis, open_store
+from ..publishing import Publication, find_known, wait_until_learnt
+from ..screen import print_json, progress_bar
+from .publishing import PublicationSink
+from .servers import servers_for
+
+if TYPE_CHECKING:
+    import redis
+    from rich.progress import Progress, TaskID
+
+    from trackrecord.queries.agents_work import ProjectWork
+    from trackrecord.settings import Settings
+    from trackrecord_capture.agent_run import AgentRun
+    from trackrecord_capture.history.counts import Counts
+    from trackrecord_capture.history.reading import OutcomeOf
+    from trackrecord_capture.history.state import CaptureState
+    from trackrecord_capture.sources.source import Log, Source
+
+    from ..publishing import Published
+
+ALL = "all"
+_MOST_NAMED = 10
+_BAD = 2
+_NOTHING = 1
+
+Found = list[tuple["Source", "Log"]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be imported.
+
+    Attributes:
+        agents: the name of an agent, or "all".
+        paths: where its logs are; empty for the places where it keeps them.
+        project: whose outcomes they are; None for the project of each run's folder.
+        again: whether logs are read from their start, although nothing in them is new.
+    """
+
+    agents: str
+    paths: tuple[Path, ...] = ()
+    project: str | None = None
+    again: bool = False
+
+
+def import_history(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:
+    """Import recorded sessions, show what was learnt from them, and return the exit status.
+
+    Raises:
+        ImportFormatError: a path cannot be used.
+        ServerUnavailable: Redis or the database cannot be reached.
+    """
+    from trackrecord_capture.history.counts import Counts
+    from trackrecord_capture.history.state import CaptureState
+
+    found, places = _find(wanted)
+    if not found:
+        where = ", ".join(map(str, places))
+        click.echo(f"no recorded sessions in {where}", err=True)
+        return _NOTHING
+    counts, published = Counts(), None
+    with CaptureState(settings.home) as state:
+        new = [each for each in found if wanted.again or _has_news(each, state)]
+        counts.unchanged = len(found) - len(new)
+        if new:
+            published = _import(settings, wanted, new, state, counts)
+    works = _works(settings)
+    if as_json:
+        print_json(_document(counts, published, works))
+    else:
+        _print(counts, published, works)
+    return _say_problems(counts, published)
+
+
+def _find(wanted: Wanted) -> tuple[Found, list[Path]]:
+    """Return the logs, the oldest agents' first, and the places that were searched."""
+    from trackrecord_capture.sources.register import SOURCES
+
+    for path in wanted.paths:
+        if not path.exists():
+            message = f"{path} does not exist"
+            raise ImportFormatError(message)
+    sources = list(SOURCES.values()) if wanted.agents == ALL else [SOURCES[wanted.agents]]
+    found: Found = []
+    searched: list[Path] = []
+    for source in sources:
+        places = list(wanted.paths or source.homes())
+        searched += places
+        found += [(source, log) for log in source.logs(places)]
+    return found, list(dict.fromkeys(searched))
+
+
+def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:
+    from trackrecord_capture.history.reading import has_news
+
+    return has_news(*found, state)
+
+
+def _import(
+    settings: Settings, wanted: Wanted, new: Found, state: CaptureState, counts: Counts
+) -> Published:
+    with progress_bar(of_bytes=True) as progress:
+        task = progress.add_task("starting Redis and a worker", total=None)
+        with servers_for(settings), open_redis(settings) as client:
+            progress.remove_task(task)
+            publication = Publication(client, settings.keys, find_known(settings))
+            sink = PublicationSink(publication, max_bytes=settings.max_body_bytes)
+            _read(settings, wanted, new, state, sink, counts, progress)
+            sink.settle()
+            published = publication.published
+            _learn(settings, client, sink, published, progress)
+    return published
+
+
+def _read(
+    settings: Settings,
+    wanted: Wanted,
+    new: Found,
+    state: CaptureState,
+    sink: PublicationSink,
+    counts: Counts,
+    progress: Progress,
+) -> None:
+    from trackrecord_capture.history.reading import Reading, read_and_publish
+
+    outcome_of = _outcome_of(settings, wanted.project)
+    bar = progress.add_task("reading", total=sum(log.size for _, log in new))
+    done = 0
+    for source, log in new:
+        progress.update(bar, description=f"reading {source.name}")
+        reading = Reading(
+            outcome_of=outcome_of,
+            with_automated=settings.capture.programs,
+            everything=wanted.again,
+            progress=partial(_show, progress, bar, done),
+        )
+        counts.add(read_and_publish(source, log, state, sink, reading))
+        done += log.size
+        progress.update(bar, completed=done)
+    progress.remove_task(bar)
+
+
+def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
+    progress.update(bar, completed=done + position)
+
+
+def _outcome_of(settings: Settings, project: str | None) -> OutcomeOf:
+    from trackrecord_capture.outcome import outcome_of
+
+    def make(run: AgentRun) -> dict[str, Any]:
+        fields = outcome_of(run, settings.capture)
+        return fields if project is None else fields | {"project": project}
+
+    return make
+
+
+def _learn(
+    settings: Settings,
+    client: redis.Redis,
+    sink: PublicationSink,
+    published: Published,
+    progress: Progress,
+) -> None:
+    """Wait until everything is learnt, and make the records that the nightly job would make."""
+    from trackrecord_consolidation.run import consolidate
+
+    bar = progress.add_task("learning", total=None)
+    wait_until_learnt(client, settings.keys, published)
+    with open_store(settings) as engine:
+        for project in sink.projects:
+            progress.update(bar, description="consolidating")
+            consolidate(engine, settings.competence, project, now=time.time(), actor="command line")
+
+
+def _works(settings: Settings) -> list[ProjectWork]:
+    from trackrecord.queries.agents_work import work_of_agents
+    from trackrecord.store.database.engine import reading
+
+    with open_store(settings) as engine, reading(engine) as connection:
+        return work_of_agents(connection, settings)
+
+
+def _print(counts: Counts, published: Published | None, works: Sequence[ProjectWork]) -> None:
+    from .page import print_page
+
+    click.echo(_summary(counts, published))
+    click.echo()
+    print_page(works)
+
+
+def _summary(counts: Counts, published: Published | None) -> str:
+    from trackrecord.queries.status import counted
+
+    if not counts.logs:
+        return f"nothing new in {counted(counts.unchanged, 'log')}"
+    told = f"{counted(counts.runs, 'run')} read from {counted(counts.logs, 'log')}"
+    if known := _known(counts, published):
+        told += f", {known} of them known already"
+    if counts.unchanged:
+        told += f"; nothing new in {counted(counts.unchanged, 'log')}"
+    if counts.amended:
+        told += f"; {counts.amended} amended, because a commit was reverted"
+    if counts.left_out:
+        told += f"; {counted(counts.left_out, 'run')} of programs left out"
+    return told
+
+
+def _known(counts: Counts, published: Published | None) -> int:
+    """Return how many of the runs were on record; each amendment concerns one that was."""
+    known = published.known if published is not None else None
+    return max(0, (known or 0) - counts.amended)
+
+
+def _document(
+    counts: Counts, published: Published | None, works: Sequence[ProjectWork]
+) -> dict[str, Any]:
+    return {
+        "logs": counts.logs,
+        "unchanged": counts.unchanged,
+        "runs": counts.runs,
+        "known": _known(counts, published),
+        "amended": counts.amended,
+        "left_out": counts.left_out,
+        "refused": counts.refused,
+        "bad": [
+            {"log": str(path), "place": bad.place, "reason": bad.reason}
+            for path, bad in counts.named
+        ],
+        "projects": [work.to_document() for work in works],
+    }
+
+
+def _say_problems(counts: Counts, published: Published | None) -> int:
+    """Name on standard error what could not be imported; return the exit status."""
+    lines = [f"{path}, {bad.place}: {bad.reason}" for path, bad in counts.named[:_MOST_NAMED]]
+    lines += [f"runs were refused: {reason}" for reason in counts.reasons[:_MOST_NAMED]]
+    set_aside = published.refused if published is not None else {}
+    lines += [f"{name} was set aside: {why}" for name, why in list(set_aside.items())[:_MOST_NAMED]]
+    for line in lines:
+        click.echo(f"trackrecord: {line}", err=True)
+    total = counts.bad + counts.refused + len(set_aside)
+    if total > len(lines):
+        click.echo(f"trackrecord: and {total - len(lines)} more", err=True)
+    return _BAD if total else 0

@@ -1,0 +1,106 @@
+"""Spans and log records as exporters send them, for tests, and what the buffer makes of them."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from trackrecord_capture.agent_run import AgentRun, Call
+from trackrecord_capture.otlp.log_events import event_of
+from trackrecord_capture.otlp.reading import fact_of
+from trackrecord_capture.otlp.runs import Score, runs_of
+from trackrecord_capture.otlp.span import LogRecord, Span, SpanEvent
+
+TRACE = "5b8efff798038103d269b633813fc60c"
+START = 1_795_000_000
+_NS = 10**9
+_ids = itertools.count(1)
+
+
+def span(
+    name: str,
+    attributes: Mapping[str, Any] | None = None,
+    *,
+    under: Span | str | None = None,
+    at: float = 0.0,
+    lasts: float = 0.1,
+    status: str = "unset",
+    message: str = "",
+    raised: tuple[str, str] | None = None,
+    events: Iterable[SpanEvent] = (),
+    scope: str = "test",
+    trace: str = TRACE,
+    service: str = "shop",
+    resource: Mapping[str, Any] | None = None,
+) -> Span:
+    """Return a span that starts `at` seconds into the story."""
+    start = round((START + at) * _NS)
+    told = list(events)
+    if raised is not None:
+        exception = {"exception.type": raised[0], "exception.message": raised[1]}
+        told.append(SpanEvent("exception", start, exception))
+    return Span(
+        trace_id=trace,
+        span_id=f"{next(_ids):016x}",
+        parent_id=under.span_id if isinstance(under, Span) else under or "",
+        name=name,
+        start_ns=start,
+        end_ns=start + round(lasts * _NS),
+        status=status,  # type: ignore[arg-type] # a literal in every call
+        status_message=message,
+        attributes=dict(attributes or {}),
+        events=tuple(told),
+        scope=scope,
+        resource={"service.name": service, **(resource or {})},
+    )
+
+
+def log(
+    name: str,
+    attributes: Mapping[str, Any] | None = None,
+    *,
+    body: Any = None,
+    at: float = 0.0,
+    trace: str = "",
+    of_span: str = "",
+    scope: str = "test",
+) -> LogRecord:
+    """Return a log record of a moment `at` seconds into the story."""
+    return LogRecord(
+        at_ns=round((START + at) * _NS),
+        trace_id=trace,
+        span_id=of_span,
+        event_name=name,
+        body=body,
+        severity=9,
+        attributes=dict(attributes or {}),
+        scope=scope,
+        resource={},
+    )
+
+
+def runs_told(*told: Span | LogRecord, scores: Iterable[Score] = ()) -> list[AgentRun]:
+    """Return the runs that spans and events of one trace tell of."""
+    facts = []
+    for each in told:
+        if isinstance(each, Span):
+            facts.append(fact_of(each))
+        elif (event := event_of(each)) is not None:
+            facts.append(event[1])
+    return [found.run for found in runs_of(TRACE, facts, list(scores))]
+
+
+def run_told(*told: Span | LogRecord) -> AgentRun:
+    """Return the one run that spans and events tell of."""
+    (run,) = runs_told(*told)
+    return run
+
+
+def called(run: AgentRun) -> list[tuple[str, bool | None]]:
+    """Return the tools that a run called, and whether each call succeeded."""
+    return [(call.tool, call.ok) for call in run.calls]
+
+
+def only_call(*told: Span | LogRecord) -> Call:
+    """Return the one call of the one run that is told of."""
+    (call,) = run_told(*told).calls
+    return call

@@ -1,0 +1,395 @@
+"""Traces are buffered until they are whole, survive a sudden end, and are bounded."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from telling import TRACE, log, span
+
+from trackrecord.errors import ServerUnavailable
+from trackrecord.trace_rules import TraceRules
+from trackrecord_capture.otlp.receiver import Full
+from trackrecord_capture.otlp.trace_buffer import TraceBuffer
+from trackrecord_capture.otlp.trace_store import read_status
+from trackrecord_capture.outcome import outcome_of
+
+RULES = TraceRules(settle_s=3, idle_s=60, keep_s=600)
+
+
+class Outcomes:
+    """A sink that keeps outcomes, and can be away."""
+
+    def __init__(self):
+        self.published = []
+        self.is_away = False
+
+    def publish(self, fields):
+        self.published.append(fields)
+
+    def settle(self):
+        if self.is_away:
+            message = "away"
+            raise ServerUnavailable(message)
+        return 0
+
+
+class Story:
+    """A buffer with a clock that tests set."""
+
+    def __init__(self, path, rules=RULES):
+        self.path = path / "traces.db"
+        self.rules = rules
+        self.now = 1_795_000_000.0
+        self.outcomes = Outcomes()
+        self.buffer = self._open()
+
+    def _open(self):
+        return TraceBuffer(
+            self.path, outcome_of, self.outcomes, rules=self.rules, clock=lambda: self.now
+        )
+
+    def again(self):
+        """Open the same file anew, as after a restart."""
+        self.buffer.close()
+        self.buffer = self._open()
+
+    def after(self, seconds):
+        """Let time go by and publish what is due; return what was published then."""
+        self.now += seconds
+        before = len(self.outcomes.published)
+        self.buffer.publish_due()
+        return self.outcomes.published[before:]
+
+    def counts(self):
+        return read_status(self.path).counts
+
+
+@pytest.fixture
+def story(tmp_path):
+    made = Story(tmp_path)
+    yield made
+    made.buffer.close()
+
+
+def root_span(**options):
+    told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "fixer"}
+    return span("invoke_agent fixer", told, **{"lasts": 30, **options})
+
+
+def call_of(root, number, **options):
+    told = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": f"tool_{number}",
+        "gen_ai.tool.call.result": "done",
+    }
+    return span("execute_tool", told, under=root, at=number, **options)
+
+
+def tools(outcome):
+    return [call["tool"] for call in outcome.get("tool_graph", [])]
+
+
+def test_children_come_before_their_root_and_nothing_is_published_until_it_ended(story):
+    """A trace waits for its root, and then a short while for what else may come."""
+    root = root_span()
+    story.buffer.spans([call_of(root, 1)])
+    assert story.after(10) == []
+    story.buffer.spans([root])
+    assert story.after(1) == []
+    (outcome,) = story.after(3)
+    assert tools(outcome) == ["tool_1"]
+    assert story.after(30) == []
+
+
+def test_a_trace_whose_root_never_comes_is_published_when_it_was_silent_for_long(story):
+    """What goes on is waited for; what was lost is not waited for without end."""
+    story.buffer.spans([span("step", {"openinference.span.kind": "CHAIN"}, under="0" * 15 + "9")])
+    story.buffer.spans([call_of(root_span(), 1)])
+    agent = root_span(under="0" * 15 + "8", trace="1" * 32)
+    story.buffer.spans([agent, call_of(agent, 2, trace="1" * 32)])
+    assert story.after(59) == []
+    assert [tools(outcome) for outcome in story.after(2)] == [["tool_2"]]
+
+
+def test_late_spans_publish_the_same_outcome_again_with_more(story):
+    """Nothing that came before is missing from it."""
+    root = root_span()
+    story.buffer.spans([call_of(root, 1), root])
+    (first,) = story.after(4)
+    story.buffer.spans([call_of(root, 2)])
+    (second,) = story.after(4)
+    assert first["outcome_id"] == second["outcome_id"]
+    assert tools(second) == ["tool_1", "tool_2"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(order=st.permutations(range(6)), doubled=st.sets(st.integers(0, 5)), cut=st.integers(0, 6))
+def test_order_batches_and_doubled_spans_make_no_difference(order, doubled, cut, tmp_path_factory):
+    """The last outcome is the same, whichever way the spans came."""
+    told = Story(tmp_path_factory.mktemp("story"))
+    spans = _SPANS
+    sequence = [spans[place] for place in order] + [spans[place] for place in doubled]
+    for batch in (sequence[:cut], sequence[cut:]):
+        told.buffer.spans(batch)
+        told.again()
+    outcome = told.after(100)[-1]
+    told.buffer.close()
+    assert tools(outcome) == [f"tool_{number}" for number in range(5)]
+
+
+_ROOT = root_span()
+_SPANS = [_ROOT, *(call_of(_ROOT, number) for number in range(5))]
+
+
+def test_what_waits_survives_a_restart(story):
+    """Half a trace before it and half of it afterwards are one run."""
+    root = root_span()
+    story.buffer.spans([call_of(root, 1)])
+    story.again()
+    story.buffer.spans([call_of(root, 2), root])
+    (outcome,) = story.after(4)
+    assert tools(outcome) == ["tool_1", "tool_2"]
+
+
+_DYING = """
+import os, sys, signal
+sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+from telling import span
+from test_trace_buffer import Story, call_of, root_span
+story = Story(Path(sys.argv[1]))
+root = root_span()
+story.buffer.spans([call_of(root, 1)])
+story.buffer.spans([root])
+print("taken", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.faults
+def test_what_was_taken_survives_a_kill(tmp_path):
+    """What `spans` returned for is published by the next process."""
+    here = str(Path(__file__).parent)
+    dying = subprocess.run(
+        [sys.executable, "-c", _DYING, str(tmp_path), here],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (dying.stdout, dying.returncode) == ("taken\n", -signal.SIGKILL), dying.stderr
+    story = Story(tmp_path)
+    (outcome,) = story.after(100)
+    story.buffer.close()
+    assert tools(outcome) == ["tool_1"]
+
+
+def test_outcomes_that_are_not_safe_yet_are_published_again(story):
+    """Until the sink confirms, a trace counts as not published, also after a restart."""
+    root = root_span()
+    story.buffer.spans([call_of(root, 1), root])
+    story.outcomes.is_away = True
+    assert len(story.after(4)) == 1
+    story.again()
+    story.outcomes.is_away = False
+    assert len(story.after(1)) == 1
+    assert story.after(1) == []
+
+
+def test_a_trace_that_is_too_large_is_cut_and_the_rest_counted(tmp_path):
+    """What goes beyond the bound is rejected; what was taken is published."""
+    story = Story(tmp_path, TraceRules(max_trace_bytes=4096))
+    root = root_span()
+    rejected = story.buffer.spans([root, *(call_of(root, number) for number in range(100))])
+    assert 50 < rejected < 100
+    (outcome,) = story.after(4)
+    assert len(tools(outcome)) == 100 - rejected
+    assert story.counts() == {"spans of a trace that is too large": rejected}
+    story.buffer.close()
+
+
+def test_beyond_the_number_of_traces_the_oldest_are_published_as_they_are(tmp_path):
+    """Memory is bounded; nothing is dropped for it, and it is counted."""
+    story = Story(tmp_path, TraceRules(max_traces=10))
+    for number in range(25):
+        story.now += 0.001
+        root = root_span(trace=f"{number + 1:032x}", under="00000000000000aa")
+        story.buffer.spans([root, call_of(root, number, trace=root.trace_id)])
+    story.after(0)
+    published = {tools(outcome)[0] for outcome in story.outcomes.published}
+    assert published == {f"tool_{number}" for number in range(15)}
+    assert story.counts() == {"traces published before they were whole": 15}
+    story.buffer.close()
+
+
+def test_a_full_disk_asks_to_come_again_and_forgets_what_is_only_kept_for_late_spans(tmp_path):
+    """Nothing that was taken is lost; room comes back with what is published."""
+    story = Story(tmp_path, TraceRules(max_bytes=2 * 1024 * 1024))
+    taken = 0
+    refused = 0
+    for number in range(400):
+        root = root_span(trace=f"{number + 1:032x}")
+        told = {"gen_ai.tool.call.result": "x" * 20_000}
+        call = call_of(root, number, trace=root.trace_id)
+        call.attributes.update(told)
+        try:
+            story.buffer.spans([root, call])
+            taken += 1
+        except Full:
+            refused += 1
+            story.after(4)
+    story.after(4)
+    assert refused > 3
+    assert len({outcome["outcome_id"] for outcome in story.outcomes.published}) == taken
+    assert story.path.stat().st_size < 4 * 1024 * 1024
+    story.buffer.close()
+
+
+def test_spans_without_an_agent_are_counted_and_forgotten(story):
+    """A web server's own spans are none of our business."""
+    story.buffer.spans([span("GET /", {"http.request.method": "GET"})])
+    assert story.after(4) == []
+    assert story.counts() == {"traces without a run of an agent": 1}
+    assert read_status(story.path).kept == 0
+
+
+def score(label, **told):
+    attributes = {"gen_ai.evaluation.name": "correct", "gen_ai.evaluation.score.label": label}
+    return log("gen_ai.evaluation.result", attributes | told.pop("attributes", {}), **told)
+
+
+def test_a_score_that_came_first_waits_for_its_trace(story):
+    """It is the verdict of the run's first outcome already."""
+    story.buffer.logs([score("fail", trace=TRACE)])
+    story.after(1)
+    root = root_span()
+    story.buffer.spans([root, call_of(root, 1)])
+    (outcome,) = story.after(4)
+    assert (outcome["success"], outcome["outcome_source"]) == (False, "evaluator")
+
+
+def test_a_score_while_the_trace_is_kept_publishes_it_again(story):
+    """With its calls, and with the verdict."""
+    root = root_span()
+    story.buffer.spans([root, call_of(root, 1)])
+    (first,) = story.after(4)
+    story.buffer.logs([score("pass", trace=TRACE, of_span=root.span_id)])
+    (second,) = story.after(1)
+    assert (first["success"], second["success"]) == (None, True)
+    assert tools(second) == ["tool_1"]
+
+
+def test_a_score_that_comes_hours_later_amends_the_outcome(story):
+    """The spans are gone by then, and what they became is known, after a restart as well."""
+    root = root_span()
+    story.buffer.spans([root, call_of(root, 1)])
+    (first,) = story.after(4)
+    story.after(7200)
+    assert read_status(story.path).kept == 0
+    story.again()
+    story.buffer.logs([score("fail", trace=TRACE)])
+    (amended,) = story.after(1)
+    same = ("outcome_id", "project", "task_id")
+    assert [amended[name] for name in same] == [first[name] for name in same]
+    assert (amended["success"], amended["outcome_source"]) == (False, "evaluator")
+    assert "tool_graph" not in amended
+    assert story.after(1) == []
+
+
+def test_a_score_of_a_call_is_no_verdict_on_the_run(story):
+    """Neither at once nor later; later it is counted."""
+    root = root_span()
+    call = call_of(root, 1)
+    story.buffer.spans([root, call])
+    story.buffer.logs([score("fail", trace=TRACE, of_span=call.span_id)])
+    (outcome,) = story.after(4)
+    assert outcome["success"] is None
+    story.after(7200)
+    story.buffer.logs([score("fail", trace=TRACE, of_span=call.span_id, at=1)])
+    assert story.after(1) == []
+    assert story.counts() == {"scores that are no verdict on a run": 1}
+
+
+def test_a_score_of_a_session_is_the_verdict_on_its_only_run(story):
+    """Of two runs nobody knows which one is praised."""
+    told = {"attributes": {"session.id": "s-1"}}
+    for number in (1, 2):
+        root = root_span(trace=f"{number:032x}")
+        root.attributes["session.id"] = "s-1"
+        story.buffer.spans([root, call_of(root, 1, trace=root.trace_id)])
+        story.after(4)
+        story.buffer.logs([score("pass", at=number, **told)])
+        assert len(story.after(1)) == (1 if number == 1 else 0)
+
+
+def test_scores_of_langfuse_are_known_by_their_id(story):
+    """One that is changed is posted again, and is the later word."""
+    told = {"id": "score-1", "traceId": TRACE, "name": "correct", "dataType": "BOOLEAN"}
+    given = [told | {"value": 0}, told | {"value": 1, "comment": "after all"}, {"name": "x"}]
+    assert story.buffer.langfuse_scores(given) == 1
+    root = root_span()
+    story.buffer.spans([root])
+    (outcome,) = story.after(4)
+    assert outcome["success"] is True
+    assert [ground["says"] for ground in outcome["grounds"]] == ["correct: 1 (after all)"]
+
+
+@pytest.mark.parametrize(
+    ("score", "success"),
+    [
+        ({"name": "correct", "value": 1, "dataType": "BOOLEAN"}, True),
+        ({"name": "hallucination", "value": 1, "dataType": "BOOLEAN"}, False),
+        ({"name": "verdict", "value": "fail", "dataType": "CATEGORICAL"}, False),
+        ({"name": "verdict", "value": "so so", "dataType": "CATEGORICAL"}, None),
+        ({"name": "quality", "value": 0.9, "dataType": "NUMERIC"}, None),
+    ],
+)
+def test_what_a_score_of_langfuse_says(story, score, success):
+    """A number has no threshold; what is true of a fault is no praise."""
+    story.buffer.langfuse_scores([score | {"traceId": TRACE}])
+    root = root_span()
+    story.buffer.spans([root])
+    (outcome,) = story.after(4)
+    assert outcome["success"] is success
+
+
+def test_log_records_of_programs_are_counted_and_not_kept(story):
+    """Only events that tell of an agent's run are taken."""
+    story.buffer.logs([log("", body="GET / 200"), log("deployed")])
+    assert story.counts() == {"log records that tell nothing of a run": 2}
+
+
+def test_one_trace_that_cannot_be_read_does_not_hold_up_the_others(story):
+    """It is counted, and the others are published."""
+    for number in (1, 2):
+        root = root_span(trace=f"{number:032x}")
+        story.buffer.spans([root, call_of(root, number, trace=root.trace_id)])
+    story.buffer.close()
+    with sqlite3.connect(story.path) as database:
+        database.execute("UPDATE facts SET fact = x'00' WHERE trace = ?", (f"{1:032x}",))
+    database.close()
+    story.buffer = story._open()
+    assert [tools(outcome) for outcome in story.after(4)] == [["tool_2"]]
+    assert story.counts()["traces that could not be read"] == 1
+
+
+def test_secrets_in_arguments_leave_the_buffer_redacted(story):
+    """The outcome holds no secret that stood in a span."""
+    root = root_span()
+    call = call_of(root, 1)
+    token = "ghp_" + "a1B2" * 9
+    call.attributes["gen_ai.tool.call.arguments"] = f'{{"command": "curl -H {token}"}}'
+    story.buffer.spans([root, call])
+    (outcome,) = story.after(4)
+    assert token not in repr(outcome)
+
+
+def test_the_file_is_for_its_owner_alone(story):
+    """Spans hold prompts."""
+    story.buffer.spans([root_span()])
+    files = [story.path, *story.path.parent.glob("traces.db-*")]
+    assert {oct(path.stat().st_mode & 0o077) for path in files} == {"0o0"}

@@ -1,0 +1,238 @@
+"""import claude-code|codex|opencode|all: what a person's own agents did, on the first minute."""
+
+import json
+import os
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
+_DEADLINE_S = 120.0
+
+
+def _rollout(number, folder):
+    """A turn in which a test fails, a file is changed, and the test passes."""
+    turn, thread = f"turn-{number}", f"{THREAD[:-2]}{number:02}"
+    run = {"type": "CommandExecution", "command": ["bash", "-lc", "pytest -q"], "cwd": folder}
+    patch = "*** Begin Patch\n*** Update File: cart.py\n+x\n*** End Patch"
+    calls = [
+        ("response_item", {"type": "function_call", "name": "exec_command", "call_id": "c1",
+                           "arguments": json.dumps({"cmd": "pytest -q"})}),
+        ("event_msg", {"type": "item_completed", "item": {**run, "id": "c1", "exit_code": 1}}),
+        ("response_item", {"type": "custom_tool_call", "name": "apply_patch", "call_id": "c2",
+                           "input": patch}),
+        ("event_msg", {"type": "patch_apply_end", "call_id": "c2", "success": True}),
+        ("response_item", {"type": "function_call", "name": "exec_command", "call_id": "c3",
+                           "arguments": json.dumps({"cmd": "pytest -q"})}),
+        ("event_msg", {"type": "item_completed", "item": {**run, "id": "c3", "exit_code": 0}}),
+    ]  # fmt: skip
+    if number % 3 == 0:
+        calls = calls[:4]
+    prompt = f"Mend the cart so that it survives voucher number {number}"
+    return thread, [
+        ("session_meta", {"id": thread, "cwd": folder, "source": "cli"}),
+        ("event_msg", {"type": "task_started", "turn_id": turn}),
+        ("event_msg", {"type": "user_message", "message": prompt}),
+        *calls,
+        ("event_msg", {"type": "task_complete", "turn_id": turn}),
+    ]
+
+
+@pytest.fixture
+def agents(tmp_path, monkeypatch):
+    """A person's home with sessions of Codex and of opencode, in a project of this test's own."""
+    person = tmp_path / "person"
+    project = f"shop-{tmp_path.parent.name}-{tmp_path.name}"
+    folder = person / "src" / project
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("CODEX_HOME", str(person / ".codex"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(person / ".claude"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(person / "data"))
+    sessions = person / ".codex" / "sessions" / "2026" / "11" / "20"
+    sessions.mkdir(parents=True)
+    for number in range(8):
+        thread, records = _rollout(number, str(folder))
+        with (sessions / f"rollout-2026-11-20T10-00-{number:02}-{thread}.jsonl").open("w") as file:
+            for kind, payload in records:
+                at = f"2026-11-20T10:00:{number:02}.000Z"
+                file.write(json.dumps({"timestamp": at, "type": kind, "payload": payload}) + "\n")
+    _opencode(person / "data" / "opencode" / "opencode.db", str(folder))
+    return Agents(project, sessions)
+
+
+class Agents:
+    def __init__(self, project, sessions):
+        self.project = project
+        self.sessions = sessions
+
+
+def _opencode(path, folder):
+    path.parent.mkdir(parents=True)
+    at = 1_763_600_000_000
+    state = {"status": "completed", "input": {"command": "npm test"}, "output": "2 failing",
+             "metadata": {"exit": 1}, "time": {"start": at, "end": at + 100}}  # fmt: skip
+    call = {"type": "tool", "tool": "bash", "state": state}
+    rows = {
+        "session": [("s1", None, folder, None, at, at)],
+        "message": [
+            ("m1", "s1", at, at, json.dumps({"role": "user", "time": {"created": at}})),
+            ("m2", "s1", at, at, json.dumps({"role": "assistant", "finish": "stop",
+                                             "time": {"created": at, "completed": at + 9}})),
+        ],
+        "part": [
+            ("p1", "m1", "s1", at, at, json.dumps({"type": "text", "text": "Fix the tests"})),
+            ("p2", "m2", "s1", at, at, json.dumps(call)),
+        ],
+    }  # fmt: skip
+    columns = {
+        "session": "id, parent_id, directory, revert, time_created, time_updated",
+        "message": "id, session_id, time_created, time_updated, data",
+        "part": "id, message_id, session_id, time_created, time_updated, data",
+    }
+    connection = sqlite3.connect(path)
+    for table, names in columns.items():
+        connection.execute(f"CREATE TABLE {table} ({names})")
+        marks = ", ".join("?" * len(names.split(",")))
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows[table])  # noqa: S608 - ours
+    connection.commit()
+    connection.close()
+
+
+def _processes_of(home: Path) -> list[int]:
+    """Return the processes that have a home in their environment or their command."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            about = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if str(home).encode() in about and int(process.name) != os.getpid():
+            found.append(int(process.name))
+    return found
+
+
+@contextmanager
+def nothing_running(home):
+    """Asserts that no process of a home is left, before and after."""
+    assert _processes_of(home) == []
+    yield
+    assert _processes_of(home) == []
+
+
+def test_the_first_minute(nothing_up, agents, trackrecord):
+    """Without a server, an import finds everything, learns from it, and leaves nothing running."""
+    ran = trackrecord("import", "all")
+    assert ran.status == 0, ran.err
+    assert "9 runs read from 9 logs" in ran.out
+    assert "9 runs in 1 project (codex 8, opencode 1)" in ran.out
+    assert f"{agents.project}: shell:pytest failed in 8 of 13 calls, in 8 runs" in ran.out
+    assert "it worked after apply_patch (5)" in ran.out
+    assert "9 runs, 5 succeeded" in ran.out
+    assert "--ground 'no check'" not in ran.out
+    assert (
+        f"trackrecord runs list --project {agents.project} --tool shell:pytest --failed" in ran.out
+    )
+    assert ran.err == ""
+    with nothing_running(nothing_up):
+        page = trackrecord("lessons")
+        again = trackrecord("import", "all")
+    assert ran.out.endswith(page.out)
+    assert again.out == "nothing new in 9 logs\n\n" + page.out
+
+
+def test_the_command_behind_each_fact(nothing_up, agents, trackrecord):
+    """Each command that the page names answers, with as many runs as the page counts."""
+    page = trackrecord("import", "all", "--json").json
+    (work,) = page["projects"]
+    (tool, *_) = work["failing"]
+    wanted = ("--project", agents.project, "--tool", tool["tool"], "--failed", "--json")
+    assert len(trackrecord("runs", "list", *wanted).json) == tool["runs"]
+    for kind, count in work["ends"].items():
+        found = trackrecord("runs", "list", "--project", agents.project, "--ground", kind, "--json")
+        assert len(found.json) == count
+    for procedure in work["procedures"]:
+        shown = trackrecord("competences", "show", procedure["id"], "--project", agents.project)
+        assert shown.status == 0
+    assert page["runs"] == 9
+    text = trackrecord("lessons").out
+    commands = [line.strip() for line in text.splitlines() if line.startswith("    trackrecord ")]
+    assert commands
+    for command in commands:
+        assert trackrecord(*shlex.split(command)[1:]).status == 0, command
+
+
+def test_with_a_server(up, agents, trackrecord):
+    """Where a server runs, it is used, and goes on running."""
+    ran = trackrecord("import", "codex", agents.sessions, "--json")
+    assert (ran.status, ran.json["runs"], ran.json["known"]) == (0, 8, 0)
+    again = trackrecord("import", "codex", agents.sessions, "--again", "--json")
+    assert (again.json["runs"], again.json["known"]) == (8, 8)
+    assert trackrecord("status").status == 0
+
+
+def test_a_project_of_ones_own(up, agents, trackrecord, project):
+    """With --project everything belongs to that project."""
+    trackrecord("import", "codex", agents.sessions, "--project", project)
+    found = trackrecord("runs", "list", "--project", project, "--json").json
+    assert {run["project"] for run in found} == {project}
+    assert len(found) == 8
+
+
+def test_torn_lines(up, agents, trackrecord):
+    """What cannot be read is named; everything else goes through."""
+    (first, *_) = sorted(agents.sessions.iterdir())
+    first.write_bytes(first.read_bytes() + b'{"torn\n')
+    ran = trackrecord("import", "codex", "--json")
+    assert (ran.status, ran.json["runs"], len(ran.json["bad"])) == (2, 8, 1)
+    assert first.name in ran.err
+
+
+def test_nothing_to_import(nothing_up, agents, trackrecord, tmp_path):
+    """Who has no sessions is told where they were looked for; a wrong path is named."""
+    (tmp_path / "empty").mkdir()
+    ran = trackrecord("import", "codex", tmp_path / "empty")
+    assert ran.status == 1
+    assert str(tmp_path / "empty") in ran.err
+    wrong = trackrecord("import", "codex", tmp_path / "nowhere")
+    assert (wrong.status, "nowhere does not exist" in wrong.err) == (2, True)
+
+
+def test_a_configured_server_that_is_away(nothing_up, agents, trackrecord, monkeypatch):
+    """A Redis that is configured is never replaced by another one."""
+    monkeypatch.setenv("TRACKRECORD_REDIS_URL", "redis://127.0.0.1:1/0")
+    assert trackrecord("import", "codex").status == 3
+
+
+def test_runs_of_programs(up, agents, trackrecord, monkeypatch):
+    """A setting leaves out what programs started, and the answer says how many that were."""
+    path = next(agents.sessions.iterdir())
+    path.write_text(path.read_text().replace('"source": "cli"', '"source": "exec"'))
+    monkeypatch.setenv("TRACKRECORD_CAPTURE__PROGRAMS", "false")
+    ran = trackrecord("import", "codex", "--json")
+    assert (ran.json["runs"], ran.json["left_out"]) == (7, 1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_nothing_running(nothing_up, agents, number):
+    """Ctrl-C and SIGTERM stop what the import started, whenever they come."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trackrecord_cli", "import", "all"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + _DEADLINE_S
+    lock = nothing_up / "up.lock"
+    while not (lock.exists() and "worker" in lock.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert process.wait(_DEADLINE_S) == 130
+    with nothing_running(nothing_up):
+        pass

@@ -1,0 +1,70 @@
+"""A trackrecord that is up for the real agents, and a workplace for each story."""
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from on_record import Trackrecord, up
+from real_agents import AGENTS, Workplace, free_port, variables_of
+from stories import TEST_FILE
+
+REPOSITORY = "https://git.example.com/acme/{}.git"
+
+
+@pytest.fixture(scope="session")
+def port() -> int:
+    """The port of the front door."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def settings(port: int) -> dict[str, str]:
+    """The settings of the person: another port, and sessions without a hook are found soon."""
+    return {"TRACKRECORD_HTTP__PORT": str(port), "TRACKRECORD_HOOKS__CATCH_UP_S": "5"}
+
+
+@pytest.fixture(scope="session")
+def person() -> Iterator[Path]:
+    """The home folder of the person who works with all the agents."""
+    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        for agent in AGENTS.values():
+            agent.configure(Path(folder))
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def live(person: Path, settings: dict[str, str]) -> Iterator[Trackrecord]:
+    """A trackrecord that is up meanwhile, and installed in all the agents."""
+    trackrecord = Trackrecord(person / "up", person, settings)
+    with up(trackrecord, person / "up.log"):
+        trackrecord("install", "all")
+        yield trackrecord
+
+
+@pytest.fixture
+def later(home: Path, person: Path, settings: dict[str, str]) -> Trackrecord:
+    """A trackrecord that is not up, and is asked to import what the agents left behind."""
+    return Trackrecord(home, person, settings)
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, person: Path) -> Callable[[str], Workplace]:
+    """Makes a repository for an agent to work in."""
+
+    def make(project: str) -> Workplace:
+        folder = tmp_path / project
+        folder.mkdir()
+        (folder / "test_cart.py").write_text(TEST_FILE)
+        (folder / ".gitignore").write_text("__pycache__/\n.pytest_cache/\nrunning\n")
+        for command in (
+            ["init", "--quiet", "--initial-branch", "main"],
+            ["add", "--all"],
+            ["commit", "--quiet", "--message", "Begin"],
+            ["remote", "add", "origin", REPOSITORY.format(project)],
+        ):
+            subprocess.run(["git", *command], cwd=folder, env=variables_of(person), check=True)
+        return Workplace(person, folder)
+
+    return make

@@ -1,0 +1,107 @@
+"""A trackrecord of a test's own, reached as a person reaches it, and what is on record in it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stories import Expected
+from tool_calls import WAITING
+
+PATIENCE_S = 90.0
+
+
+class Trackrecord(NamedTuple):
+    """The command line, with a home of its own.
+
+    Attributes:
+        home: its TRACKRECORD_HOME.
+        person: the home folder of the person who types the commands.
+        variables: further variables, and settings.
+    """
+
+    home: Path
+    person: Path
+    variables: Mapping[str, str] = {}
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of its processes."""
+        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        own = {"TRACKRECORD_HOME": str(self.home), "HOME": str(self.person)}
+        return {**kept, **own, **self.variables}
+
+    def __call__(self, *arguments: str) -> str:
+        """Run a command to its end; return what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "trackrecord_cli", *arguments],
+            env=self.environment(),
+            cwd=self.person,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def runs(self, project: str) -> list[dict[str, Any]]:
+        """Return the runs of a project, in order of their end; none if it is not known."""
+        projects = {found["project"] for found in json.loads(self("projects", "--json"))}
+        if project not in projects:
+            return []
+        listed = json.loads(self("runs", "list", "--project", project, "--json"))
+        return sorted(listed, key=lambda run: run["ended_at"])
+
+
+@contextmanager
+def up(trackrecord: Trackrecord, log: Path) -> Iterator[None]:
+    """Have `trackrecord up` running meanwhile."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "trackrecord_cli", "up"],
+            env=trackrecord.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            until(lambda: "trackrecord is up" in log.read_text() or process.poll() is not None)
+            assert process.poll() is None, log.read_text()
+            yield
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
+
+
+def until(happened: Callable[[], bool]) -> bool:
+    """Wait until something has happened; return whether it has."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not happened():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def told(run: Mapping[str, Any], started: str) -> Expected:
+    """Return what is on record of a run, as stories tell it.
+
+    Args:
+        run: as `trackrecord runs list` shows it.
+        started: the name of the tool that starts sub-agents. Whether that succeeded is not told by
+            all agents, and some wait for the sub-agent with a call of its own.
+    """
+    calls = tuple(
+        (call["tool"], True if call["tool"] == started else call["ok"])
+        for call in run["calls"]
+        if call["tool"] != WAITING
+    )
+    instruction = (run["instruction"] or "").strip('"')
+    because = run["outcome_source"] if run["success"] is not None else ""
+    return Expected(instruction, run["success"], because, calls)

@@ -1,0 +1,90 @@
+"""Real agents against a stand-in for their models: one outcome, whichever way it comes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_stub import playing
+from on_record import told, until
+from real_agents import AGENTS, Agent, Workplace, missing, work
+from stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
+
+if missing():
+    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
+
+pytestmark = pytest.mark.timeout(900)
+STORIES = sorted(stories(Path()))
+# With the agent's own traces and logs on at the same time.
+TRACED = ("mended", "sub-agent", "told-that-it-is-wrong")
+
+
+def play(agent: Agent, story: Story, place: Workplace) -> str:
+    """Have an agent play a story; return what it printed."""
+    printed = ""
+    for number, prompt in enumerate(story.asked):
+        is_interrupted = story.interrupted and number == 0
+        running = place.folder / RUNNING if is_interrupted else None
+        printed += work(agent, place, prompt, again=number > 0, interrupt_at=running)
+    return printed
+
+
+def expected(agent: Agent, story: Story) -> list[Expected]:
+    """Return what must be on record, with the tools' names as this agent has them."""
+
+    def named(one: Expected) -> Expected:
+        calls = ((agent.tools.get(tool, tool), ok) for tool, ok in one.calls)
+        asked = "" if one.asked == ERRAND and agent.hides_errands else one.asked
+        return one._replace(asked=asked, calls=tuple(calls))
+
+    return sorted((named(one) for one in story.expected), key=repr)
+
+
+def facts(agent: Agent, runs: list[dict[str, Any]]) -> list[Expected]:
+    """Return what is on record, as stories tell it."""
+    return sorted((told(run, agent.tools[DELEGATION]) for run in runs), key=repr)
+
+
+def grounds(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the grounds of every run's verdict, by its outcome."""
+    return {run["outcome_id"]: run["grounds"] for run in runs}
+
+
+@pytest.mark.parametrize("traced", [False, True], ids=["", "traced"])
+@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("agent_name", sorted(AGENTS))
+def test_a_story(agent_name, name, traced, live, later, port, workplace):
+    """What was reported live is the same as what is imported later, and both together are one."""
+    if traced and name not in TRACED:
+        pytest.skip("told without traces")
+    agent = AGENTS[agent_name]
+    project = f"{agent_name}-{name}{'-traced' if traced else ''}"
+    place = workplace(project)
+    story = stories(place.folder)[name]
+    wanted = expected(agent, story)
+    with playing(story.script) as model:
+        telemetry = f"http://127.0.0.1:{port}" if traced else ""
+        place = place._replace(model=model.url, telemetry=telemetry)
+        printed = play(agent, story, place)
+    until(lambda: facts(agent, live.runs(project)) == wanted)
+    reported = live.runs(project)
+    assert facts(agent, reported) == wanted, printed
+
+    later("import", agent.name)
+    imported = later.runs(project)
+    assert facts(agent, imported) == wanted
+    assert grounds(imported) == grounds(reported)
+
+    live("import", agent.name)
+    again = live.runs(project)
+    assert facts(agent, again) == wanted
+    assert grounds(again) == grounds(reported)
+    if name == "secrets":
+        assert not leaks(live.home) | leaks(later.home)
+
+
+def leaks(home: Path) -> set[str]:
+    """Return the names of files of a trackrecord that hold a secret in the clear."""
+    files = [path for path in home.rglob("*") if path.is_file()]
+    return {
+        str(path) for path in files for secret in SECRETS if secret.encode() in path.read_bytes()
+    }

@@ -1,0 +1,452 @@
+"""Amended outcomes: every statistic stands as if only the joined record had come."""
+
+import json
+import random
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+from teaching import CRITERIA, DAY, NOW, RULES, SCORER, standings, teach
+
+from trackrecord.learning.advice.estimates.estimates import estimate
+from trackrecord.learning.advice.runs import with_verdict
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.advice.runs import read_noted_runs
+from trackrecord.store.competences.read import read_competences
+from trackrecord.store.competences.rebuild_credit import rebuild_credit
+from trackrecord.store.competences.tables import signature_facts, signatures
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.amending import MOST_ENTRIES
+from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.memories.past_tasks import index_past_tasks, newest_past_tasks
+from trackrecord.store.memories.read import changes_of
+from trackrecord.store.memories.write import list_memories, remember
+from trackrecord.store.outcomes.commits import outcomes_of_commit
+from trackrecord.store.outcomes.entries import entries_of
+from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
+from trackrecord.store.patterns.process_rates import read_snapshot
+from trackrecord.wire.join import Entry, join
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord_consolidation.rebuild import rebuild_competences
+from trackrecord_consolidation.run import consolidate
+
+LEARNING = CompetenceRules(min_successes=2)
+CALLS = [{"tool": "find"}, {"tool": "pay", "args": {"sum": 1}}]
+
+
+def entry(name, success=True, *, at=NOW, after=0.0, **fields):
+    """An entry about an outcome: what it says, and when it was received."""
+    given = {"outcome_id": name, "task_id": f"t-{name}", "success": success, "timestamp": at}
+    return Entry(json.dumps(given | fields).encode(), at + 1 + after)
+
+
+def scored(given):
+    return SCORER.score(
+        decode_outcome(given.body), given.body, received_at=given.received_at, outcome_id="none"
+    )
+
+
+def told(store, *entries, now=NOW + 100):
+    return teach(store, map(scored, entries), now=now)
+
+
+def joined(entries):
+    """The one record that each outcome comes to."""
+    by_name = {}
+    for each in entries:
+        by_name.setdefault(json.loads(each.body)["outcome_id"], []).append(each)
+    return [Entry(join(some).body, NOW + 90) for some in by_name.values()]
+
+
+def run_consolidation(store, now=NOW + 200):
+    consolidate(store, LEARNING, "default", now=now, actor="test")
+
+
+def answers(store, *, at=None, now=NOW + 300):
+    """All that is known of the project, but for rows and moments of receipt."""
+    patterns = standings(store, now=now, at=at)
+    with reading(store) as connection:
+        project_id = project_id_of(connection, "default")
+        counts = count_outcomes(connection, project_id, at)
+        noted = read_noted_runs(connection, project_id, limit=1000, at=at)
+        moment = now if at is None else at
+        known = {
+            "counts": (counts.outcomes, counts.successes, counts.without_verdict),
+            "patterns": {
+                slug: (asdict(each.evidence), each.facts.last_validated, each.state)
+                for slug, each in patterns.items()
+            },
+            "runs": sorted(
+                (run.task_id, run.ended_at, str(run.success), run.patterns, len(run.steps))
+                for run in noted
+            ),
+            "estimate": asdict(
+                estimate(with_verdict(noted), now=moment, half_life_days=90.0).project
+            ),
+            "process": asdict(read_snapshot(connection, project_id, RULES, now=moment)),
+            "criteria": {
+                each.criterion: asdict(each.evidence)
+                for each in read_criteria(connection, project_id, CRITERIA, now=moment, at=at)
+            },
+            "past tasks": sorted(
+                (each.task_id, each.success, each.ended_at, each.raw_score)
+                for each in newest_past_tasks(connection, project_id, limit=100, at=at)
+            ),
+            "memories": {
+                each.id: (each.state.confidence, each.state.type)
+                for each in list_memories(connection, project_id, at=at)
+            },
+            "records": {
+                each.skill_name: (asdict(each.performance), each.triggers, each.recipe)
+                for each in read_competences(connection, project_id, at=at)
+            },
+        }
+        if at is None:
+            known["signatures"] = _rows(
+                connection,
+                select(
+                    signatures.c.name, signatures.c.successes, signatures.c.failures,
+                    signatures.c.latency_sum_ms, signatures.c.last_used_at,
+                ).where(signatures.c.successes + signatures.c.failures > 0),
+            )  # fmt: skip
+            known["facts"] = _rows(
+                connection,
+                select(
+                    signatures.c.name, signature_facts.c.kind, signature_facts.c.text,
+                    signature_facts.c.successes, signature_facts.c.failures,
+                    signature_facts.c.uses,
+                ).join(signatures, signatures.c.id == signature_facts.c.signature_id),
+            )  # fmt: skip
+        return known
+
+
+def _rows(connection, query):
+    return sorted(tuple(row) for row in connection.execute(query))
+
+
+def alike(left, right):
+    """Whether two answers are the same, floats to nine digits."""
+    if isinstance(left, float) and isinstance(right, float):
+        return left == pytest.approx(right, rel=1e-9, abs=1e-9)
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(alike(left[each], right[each]) for each in left)
+    if isinstance(left, (list, tuple)):
+        return len(left) == len(right) and all(map(alike, left, right))
+    return left == right
+
+
+def assert_alike(store, clean, **asked):
+    left, right = answers(store, **asked), answers(clean, **asked)
+    for name in left:
+        assert alike(left[name], right[name]), (name, left[name], right[name])
+
+
+@pytest.fixture
+def clean():
+    """A store that gets the joined records only."""
+    engine = _new_store()
+    yield engine
+    engine.dispose()
+
+
+def _new_store():
+    engine = connect_store("sqlite://")
+    migrate(engine)
+    return engine
+
+
+def remember_some(store):
+    """Memories that outcomes can confirm and reject; the project's row is the first."""
+    with writing(store) as connection:
+        project_id = ensure_projects(connection, ["default"])["default"]
+        for name in ("m1", "m2"):
+            remember(
+                connection, project_id, f"{name} says {name * 9}",
+                memory_id=name, rules=RULES.memories, now=NOW - DAY,
+            )  # fmt: skip
+
+
+FULL = {
+    "patterns": ["plan"],
+    "criteria": {"no_bugs": "helpful"},
+    "instruction": "Cancel the flight to Oslo",
+    "tool_graph": CALLS,
+    "duration_ms": 900,
+    "memory_ids": ["m1"],
+    "process": {"reviews": 2, "rejections": 1},
+    "trigger": {"signal": "red", "conditions": {"x": 1}},
+}
+
+
+def test_a_later_verdict_takes_the_place_of_the_first(store, clean):
+    """All that is counted now is the joined record; when the task ended stays."""
+    entries = [
+        entry("a", True, outcome_source="tests", **FULL),
+        entry("b", True, at=NOW - DAY, **FULL),
+        entry("a", False, at=NOW + 50, after=3, failure_mode="reverted"),
+    ]
+    for each in (store, clean):
+        remember_some(each)
+    first = told(store, *entries[:2])
+    then = told(store, entries[2])
+    again = told(store, *entries)
+    told(clean, *joined(entries))
+    assert (first.recorded, then.amended, then.recorded) == (2, 1, 0)
+    assert (again.recorded, again.amended, again.duplicates) == (0, 0, 3)
+    assert then.projects == {"default"}
+    assert_alike(store, clean)
+    assert answers(store)["counts"] == (2, 1, 0)
+    (run,) = [each for each in answers(store)["runs"] if each[0] == "t-a"]
+    assert run == ("t-a", NOW, "False", ("plan",), 2)
+
+
+def test_the_past_has_the_verdict_of_the_past(store, clean):
+    """As of a moment between the two, the first one counts; nothing of the second does."""
+    entries = [
+        entry("a", True, **FULL),
+        entry("b", False, at=NOW - DAY, **FULL),
+        entry("a", False, at=NOW + 9, after=30),
+    ]
+    told(clean, *entries[:2], now=NOW + 5)
+    told(store, *entries[:2], now=NOW + 5)
+    told(store, entries[2], now=NOW + 60)
+    assert_alike(store, clean, at=NOW + 20)
+    assert answers(store, at=NOW + 20)["counts"] == (2, 1, 0)
+    assert answers(store, at=NOW + 45)["counts"] == (2, 0, 0)
+    with writing(store) as connection:
+        rebuild_patterns(connection, 1, RULES, now=NOW + 70)
+    assert_alike(store, clean, at=NOW + 20)
+    assert answers(store, at=NOW + 45)["counts"] == (2, 0, 0)
+
+
+@pytest.mark.parametrize("consolidated", [(), (0,), (1,), (0, 1), (0, 1, 2)])
+def test_what_consolidation_had_read_is_taken_back(store, clean, consolidated):
+    """Whenever it runs: sums, facts, records and credit are those of the joined records."""
+    batches = [
+        [entry(name, True, at=NOW - n, **FULL) for n, name in enumerate("abcd")],
+        [entry("a", False, at=NOW + 9, after=3, failure_mode="late"),
+         entry("b", None, at=NOW + 9, after=3, captured_from="hooks",
+               tool_graph=[{"tool": "find"}, {"tool": "book"}])],
+        [entry("c", False, at=NOW + 9, after=4, outcome_source="evaluator")],
+    ]  # fmt: skip
+    for number, batch in enumerate(batches):
+        told(store, *batch)
+        if number in consolidated:
+            run_consolidation(store)
+    run_consolidation(store, NOW + 210)
+    told(clean, *joined([each for batch in batches for each in batch]))
+    run_consolidation(clean, NOW + 210)
+    assert_alike(store, clean)
+    with writing(store) as connection:
+        rebuild_competences(connection, LEARNING, "default", 1, now=NOW + 220)
+    assert_alike(store, clean)
+
+
+def test_a_record_without_enough_successes_left_is_removed(store):
+    """Like one that never had them; the history says why."""
+    told(store, entry("a", **FULL), entry("b", **FULL))
+    run_consolidation(store)
+    assert len(answers(store)["records"]) == 1
+    told(store, entry("a", False, at=NOW + 9, after=3))
+    run_consolidation(store, NOW + 250)
+    assert answers(store)["records"] == {}
+    assert len(answers(store, at=NOW + 240)["records"]) == 1
+
+
+def test_credit_of_a_record_follows(store):
+    """What an outcome credited counts as its joined record says, also computed anew."""
+    told(store, entry("a", **FULL), entry("b", **FULL))
+    run_consolidation(store)
+    with reading(store) as connection:
+        (record,) = read_competences(connection, 1)
+    used = {"competence_id": record.id, "duration_ms": 50}
+    told(store, entry("c", at=NOW + 5, **used), entry("d", at=NOW + 5, **used))
+    told(store, entry("c", False, at=NOW + 9, after=40))
+    told(store, entry("d", None, at=NOW + 9, after=40, outcome_source="evaluator"))
+
+    def performance(at=None):
+        with reading(store) as connection:
+            (record,) = read_competences(connection, 1, at=at)
+        found = record.performance
+        return found.success_count, found.failure_count, found.latency_sum_ms
+
+    assert performance() == (3, 1, 1900)
+    assert performance(NOW + 205) == (3, 1, 1900)
+    with writing(store) as connection:
+        rebuild_credit(connection, 1)
+    assert performance()[:2] == (2, 0)  # before the first record was made, nothing is credited
+
+
+def test_the_memory_of_an_amended_outcome_is_judged_once(store, clean):
+    """In the place of the first judgement, though confirming and rejecting stop at bounds."""
+    for each in (store, clean):
+        remember_some(each)
+    first = [entry(f"a{n}", memory_ids=["m1"], after=n) for n in range(6)]
+    later = [entry(f"b{n}", False, memory_ids=["m1"], error_count=9, after=10 + n)
+             for n in range(3)]  # fmt: skip
+    amended = entry("a2", False, at=NOW + 9, after=30, outcome_source="evaluator")
+    for each in (*first, *later, amended):
+        told(store, each)
+    for each in (*first, *later):
+        same = json.loads(each.body)["outcome_id"] == "a2"
+        body = join([each, amended]).body if same else each.body
+        told(clean, Entry(body, each.received_at))
+    assert answers(store)["memories"] == answers(clean)["memories"]
+    told(store, entry("a2", True, at=NOW + 10, after=31, outcome_source="evaluator"))
+    with reading(store) as connection:
+        actions = [each.action for each in changes_of(connection, 1)]
+    assert actions[-2:] == ["now rejected", "now confirmed"]
+
+
+def test_a_verdict_may_come_first(store, clean):
+    """A bare amendment stands for the outcome until that comes, and then only amends it."""
+    verdict = entry("a", False, at=NOW + 30, after=1, grounds=[{"kind": "revert"}])
+    outcome = entry("a", True, after=60, outcome_source="tests", captured_from="hooks", **FULL)
+    told(store, verdict)
+    assert answers(store)["counts"] == (1, 0, 0)
+    told(store, outcome)
+    told(clean, *joined([outcome, verdict]))
+    assert_alike(store, clean)
+    assert answers(store)["runs"][0][1] == NOW
+
+
+def test_a_pattern_that_no_record_touches_any_more_is_gone(store):
+    """But for the past, and for a decision by hand."""
+    told(store, entry("a", captured_from="traces", patterns=["plan"], tool_graph=CALLS))
+    told(store, entry("a", captured_from="hooks", patterns=["other"], tool_graph=CALLS, after=9))
+    assert set(standings(store, now=NOW + 99)) == {"other"}
+    assert set(standings(store, now=NOW + 99, at=NOW + 5)) == {"plan"}
+    with writing(store) as connection:
+        rebuild_patterns(connection, 1, RULES, now=NOW + 100)
+    assert set(standings(store, now=NOW + 101)) == {"other"}
+    assert set(standings(store, now=NOW + 101, at=NOW + 5)) == {"plan"}
+
+
+def test_a_transaction_that_died_changed_nothing(store, clean):
+    """The amendment is delivered again, and takes effect once."""
+    told(store, entry("a", **FULL))
+    before = answers(store)
+    amended = entry("a", False, at=NOW + 9, after=3)
+
+    def die():
+        with writing(store) as connection:
+            learn(connection, [scored(amended)], RULES, now=NOW + 100)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        die()
+    assert answers(store) == before
+    told(store, amended)
+    told(store, amended, entry("a", **FULL))
+    told(clean, *joined([entry("a", **FULL), amended]))
+    assert_alike(store, clean)
+
+
+def test_an_outcome_has_room_for_so_many_entries(store):
+    """What adds nothing takes no room; beyond the most, an entry is refused."""
+    for number in range(150):
+        told(store, entry("a", number % 2 == 0, at=NOW + number, captured_from="hooks",
+                          tool_graph=CALLS[:1] * (number + 1)))  # fmt: skip
+    with reading(store) as connection:
+        assert len(entries_of(connection, [(1, "a")])[1, "a"]) < 5
+    many = [
+        entry("b", at=NOW + number, **{f"own{number}": 1}) for number in range(MOST_ENTRIES + 5)
+    ]
+    learnt = told(store, *many)
+    assert (learnt.recorded, len(learnt.refused)) == (1, 5)
+    assert learnt.recorded + learnt.amended + len(learnt.refused) == len(many)
+
+
+def test_a_commit_leads_to_its_outcomes(store):
+    """By seven digits or more of its hash, in the project alone."""
+    commit = "0123456789abcdef" * 2 + "01234567"
+    told(store, entry("a", commits=[commit.upper()]), entry("b", commits=["f" * 40]))
+    told(
+        store, entry("b", after=3, commits=[commit[:9]]), entry("c", project="p", commits=[commit])
+    )
+    with reading(store) as connection:
+        assert outcomes_of_commit(connection, 1, commit) == ["a"]
+        assert outcomes_of_commit(connection, 1, commit[:7].upper()) == ["a", "b"]
+        assert outcomes_of_commit(connection, 1, commit[:6]) == []
+        assert outcomes_of_commit(connection, 1, "%%%%%%%") == []
+
+
+_entries = st.builds(
+    lambda name, success, at, after, fields: entry(
+        name,
+        success,
+        at=NOW + at,
+        after=after,
+        **{key: FULL[key] for key in fields[0]},
+        **fields[1],
+    ),
+    st.sampled_from("abc"),
+    st.sampled_from([True, False, None]),
+    st.sampled_from([-3.0, -DAY, 5.0]),
+    st.sampled_from([6.0, 8.0, 12.0]),
+    st.tuples(
+        st.sets(st.sampled_from(sorted(FULL.keys() - {"memory_ids"}))),
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "outcome_source": st.sampled_from(["evaluator", "tests", "heuristic"]),
+                "captured_from": st.sampled_from(["transcript", "hooks"]),
+                "error_count": st.sampled_from([0, 9]),
+                "strategy": st.sampled_from(["file-based", "risk-based"]),
+                "failure_mode": st.just("late"),
+            },
+        ),
+    ),
+)
+
+
+def check_history(store, clean, entries, chance):
+    """Deliver a history doubled, permuted and in batches, consolidated now and then."""
+    delivered = entries + chance.sample(entries, chance.randint(0, len(entries)))
+    chance.shuffle(delivered)
+    while delivered:
+        size = chance.randint(1, 4)
+        told(store, *delivered[:size])
+        delivered = delivered[size:]
+        if chance.random() < 0.3:
+            run_consolidation(store)
+    told(clean, *joined(entries))
+    for each in (store, clean):
+        index_past_tasks(each)
+        run_consolidation(each, NOW + 210)
+    assert_alike(store, clean)
+    with writing(store) as connection:
+        rebuild_patterns(connection, 1, RULES, now=NOW + 220)
+        rebuild_competences(connection, LEARNING, "default", 1, now=NOW + 220)
+    assert_alike(store, clean)
+
+
+@given(st.lists(_entries, min_size=1, max_size=10), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_any_history_is_that_of_the_joined_records(entries, chance: random.Random):
+    """In any order, however often delivered, whatever had been consolidated."""
+    stores = [_new_store(), _new_store()]
+    check_history(*stores, entries, chance)
+    for each in stores:
+        each.dispose()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_history_on_either_database(store, clean, seed):
+    """The same on a server."""
+    chance = random.Random(seed)
+    entries = [
+        entry(
+            chance.choice("abcdef"), chance.choice([True, False, None]),
+            at=NOW - chance.randint(0, 9), after=20.0 + number,
+            outcome_source=chance.choice(["explicit", "tests", "evaluator"]),
+            **{name: FULL[name] for name in chance.sample(sorted(FULL), 3)},
+        )
+        for number in range(25)
+    ]  # fmt: skip
+    check_history(store, clean, entries, chance)

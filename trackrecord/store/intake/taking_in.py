@@ -1,0 +1,202 @@
+"""Taking in records: every statistic but their number follows from what is done here."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import BigInteger, Connection, bindparam, update
+
+from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.rules import Rules
+from trackrecord.wire.outcome_scorer import ScoredOutcome
+
+from ..advice.runs import note_runs, replace_runs
+from ..competences.credit import credit_competences, credit_of, take_back_credits
+from ..competences.retractions import retract_episodes
+from ..criteria.sums import CriterionDeltas, write_criterion_deltas
+from ..criteria.taking_back import settle_criteria, take_back_feedback
+from ..database.bulk_insert import insert_rows
+from ..memories.amended_credit import amend_credit
+from ..memories.credit import credit_memories
+from ..memories.past_tasks import note_past_tasks
+from ..outcomes.commits import note_commits
+from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.recorded_rules import note_rules
+from ..outcomes.replaced import Replaced
+from ..outcomes.tables import projects, waiting_episodes
+from ..patterns.sums import Deltas, write_deltas
+from ..patterns.taking_back import settle_patterns, take_back_touches
+from ..patterns.transitions import Transition, record_transitions
+
+# A row of the outcomes, and what it holds.
+Recorded = tuple[int, ScoredOutcome]
+
+
+@dataclass(frozen=True)
+class TakingIn:
+    """Take in the records of one batch.
+
+    Attributes:
+        connection: within a writing transaction that holds the bases.
+        project_ids: the rows of the projects by name.
+        bases: what the sums of each project are relative to.
+        rules: the rules that the outcomes were scored by, too.
+        now: the time of the batch, seconds since the epoch.
+    """
+
+    connection: Connection
+    project_ids: Mapping[str, int]
+    bases: Mapping[int, DecayBasis]
+    rules: Rules
+    now: float
+
+    def add(self, recorded: Sequence[Recorded]) -> tuple[Transition, ...]:
+        """Update every statistic from new records; return the changes of patterns' states."""
+        if not recorded:
+            return ()
+        deltas, feedback = self._deltas(recorded)
+        changed = write_deltas(self.connection, deltas)
+        self._note(recorded)
+        transitions = record_transitions(
+            self.connection, changed.values(), self.rules, bases=self.bases, now=self.now
+        )
+        credit_memories(
+            self.connection,
+            self.project_ids,
+            [outcome for _, outcome in recorded],
+            self.rules.memories,
+            self.now,
+        )
+        # Late: these few rows are the same in every batch, and are held until the transaction ends.
+        write_criterion_deltas(self.connection, feedback)
+        self._credit(recorded)
+        self._count(recorded, ())
+        return transitions
+
+    def replace(
+        self, recorded: Sequence[Recorded], replaced: Sequence[Replaced]
+    ) -> tuple[Transition, ...]:
+        """Update every statistic from new records that take the place of others.
+
+        Args:
+            recorded: the new ones.
+            replaced: those that they replace, in the same order; no outcome is there twice.
+        """
+        deltas, feedback = self._deltas(recorded)
+        defaults = self.rules.criteria.defaults
+        touched: dict[int, float] = {}
+        told: dict[tuple[int, str], float] = {}
+        for project_id, some in _by_project(replaced).items():
+            basis = self.bases[project_id]
+            touched |= take_back_touches(self.connection, some, deltas, basis)
+            told |= take_back_feedback(self.connection, some, feedback, basis, defaults)
+        changed = write_deltas(self.connection, deltas)
+        settled = settle_patterns(self.connection, touched, changed.values())
+        retract_episodes(self.connection, replaced)
+        replace_runs(self.connection, replaced)
+        self._note(recorded)
+        transitions = record_transitions(
+            self.connection, settled, self.rules, bases=self.bases, now=self.now
+        )
+        for (_, outcome), before in zip(recorded, replaced, strict=True):
+            amend_credit(
+                self.connection,
+                before.project_id,
+                outcome.outcome_id,
+                (before.outcome.memory_ids, outcome.memory_ids),
+                outcome.verdict,
+                self.rules.memories,
+                self.now,
+            )
+        write_criterion_deltas(self.connection, feedback)
+        settle_criteria(self.connection, told, defaults)
+        self._credit(recorded)
+        take_back_credits(
+            self.connection,
+            [
+                (credit, each.replaced_at)
+                for each in replaced
+                if (credit := credit_of(each.project_id, each.row, each.outcome)) is not None
+            ],
+        )
+        self._count(recorded, replaced)
+        return transitions
+
+    def _deltas(self, recorded: Sequence[Recorded]) -> tuple[Deltas, CriterionDeltas]:
+        deltas, feedback = Deltas(), CriterionDeltas()
+        for row_id, outcome in recorded:
+            project_id = self.project_ids[outcome.project]
+            deltas.add(project_id, row_id, outcome, self.bases[project_id])
+            feedback.add(project_id, row_id, outcome, self.bases[project_id])
+        return deltas, feedback
+
+    def _note(self, recorded: Sequence[Recorded]) -> None:
+        """Write down what is looked up, or worked on, by single records."""
+        ids = self.project_ids
+        note_rules(
+            self.connection, {ids[each.project] for _, each in recorded}, self.rules.recorded
+        )
+        episodes = sorted(
+            (ids[outcome.project], row_id) for row_id, outcome in recorded if outcome.is_episode
+        )
+        insert_rows(self.connection, waiting_episodes, tuple(waiting_episodes.c), episodes)
+        note_past_tasks(self.connection, ids, recorded)
+        note_runs(self.connection, ids, recorded)
+        note_commits(self.connection, ids, recorded)
+
+    def _credit(self, recorded: Sequence[Recorded]) -> None:
+        ids = self.project_ids
+        credit_competences(
+            self.connection,
+            (credit_of(ids[each.project], row_id, each) for row_id, each in recorded),
+        )
+
+    def _count(self, recorded: Sequence[Recorded], replaced: Sequence[Replaced]) -> None:
+        more, won, unknown = Counter[int](), Counter[int](), Counter[int]()
+        for _, each in recorded:
+            project_id = self.project_ids[each.project]
+            more[project_id] += 1
+            if each.success:
+                won[project_id] += 1
+            elif each.success is None:
+                unknown[project_id] += 1
+        for gone in replaced:
+            more[gone.project_id] -= 1
+            if gone.outcome.success:
+                won[gone.project_id] -= 1
+            elif gone.outcome.success is None:
+                unknown[gone.project_id] -= 1
+        self.connection.execute(
+            _ADD_COUNTS,
+            [
+                {
+                    "project": project_id,
+                    "clock": clock_of(self.now),
+                    "more_outcomes": count,
+                    "more_successes": won[project_id],
+                    "more_without": unknown[project_id],
+                    "now": self.now,
+                }
+                for project_id, count in sorted(more.items())
+            ],
+        )
+
+
+_ADD_COUNTS = (
+    update(projects)
+    .where(projects.c.id == bindparam("project"))
+    .values(
+        revision=next_revision(bindparam("clock", type_=BigInteger)),
+        outcomes=projects.c.outcomes + bindparam("more_outcomes"),
+        successes=projects.c.successes + bindparam("more_successes"),
+        without_verdict=projects.c.without_verdict + bindparam("more_without"),
+        last_learnt_at=bindparam("now"),
+    )
+)
+
+
+def _by_project(replaced: Sequence[Replaced]) -> dict[int, list[Replaced]]:
+    found: defaultdict[int, list[Replaced]] = defaultdict(list)
+    for each in replaced:
+        found[each.project_id].append(each)
+    return found

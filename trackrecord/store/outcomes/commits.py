@@ -1,0 +1,45 @@
+"""Which outcomes a commit came from, so that what becomes of it can amend them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from sqlalchemy import Connection, select
+
+from trackrecord.wire.outcome_scorer import ScoredOutcome
+
+from ..database.bulk_insert import insert_rows
+from .tables import outcome_commits
+
+SHORTEST_PREFIX: Final = 7
+
+
+def note_commits(
+    connection: Connection,
+    project_ids: Mapping[str, int],
+    recorded: Iterable[tuple[int, ScoredOutcome]],
+) -> None:
+    """Note the commits of outcomes; few have any."""
+    rows = {
+        (project_ids[each.project], commit.lower(), each.outcome_id)
+        for _, each in recorded
+        if each.commits
+        for commit in each.commits
+    }
+    insert_rows(connection, outcome_commits, tuple(outcome_commits.c), sorted(rows))
+
+
+def outcomes_of_commit(connection: Connection, project_id: int, prefix: str) -> list[str]:
+    """Return the ids of the outcomes that made a commit, in their order.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose outcomes.
+        prefix: the commit's hash, or the beginning of it; fewer than seven characters stand for
+            no commit.
+    """
+    if len(prefix) < SHORTEST_PREFIX:
+        return []
+    table = outcome_commits.c
+    begins = table.commit_id.startswith(prefix.lower(), autoescape=True)
+    query = select(table.outcome_id).where(table.project_id == project_id, begins)
+    return list(connection.execute(query.distinct().order_by(table.outcome_id)).scalars())

@@ -1,0 +1,27 @@
+"""Which records of outcomes count: those that no other one of the same outcome has replaced."""
+
+from sqlalchemy import ColumnElement, or_
+
+from .tables import outcomes
+
+
+def stood(replaced_at: ColumnElement[float | None], at: float | None) -> ColumnElement[bool]:
+    """Return whether a row had not been replaced yet, by a column that is NULL until then.
+
+    Args:
+        replaced_at: the column.
+        at: a past moment; None for now.
+    """
+    if at is None:
+        return replaced_at.is_(None)
+    return or_(replaced_at.is_(None), replaced_at > at)
+
+
+def outcome_stood(at: float | None) -> ColumnElement[bool]:
+    """Return whether the record of an outcome had not been replaced yet.
+
+    Args:
+        at: a past moment; None for now.
+    """
+    column = outcomes.c.replaced_at
+    return column == 0 if at is None else or_(column == 0, column > at)

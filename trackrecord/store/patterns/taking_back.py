@@ -1,0 +1,136 @@
+"""Taking back what replaced records of outcomes added to patterns."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, case, func, select, update
+
+from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.outcomes.scoring import Verdict
+
+from ..outcomes.replaced import Replaced
+from ..outcomes.verdict_sums import NEVER, settled, validates
+from .sums import Deltas, PatternDelta, PatternKey, PatternRow
+from .tables import observations, patterns
+
+_AT_ONCE = 500
+
+
+def take_back_touches(
+    connection: Connection, replaced: Sequence[Replaced], deltas: Deltas, basis: DecayBasis
+) -> dict[int, float]:
+    """Subtract replaced records from deltas; from then on their observations are of the past.
+
+    Args:
+        connection: within the transaction that replaces the records.
+        replaced: records of one project.
+        deltas: what the records in their place add, all of it.
+        basis: what the project's sums are relative to.
+
+    Returns:
+        The rows of the patterns that were touched, and when the last of the replaced outcomes that
+        validated each had ended; NEVER where a record in their place is as late.
+    """
+    touched: dict[int, float] = {}
+    gone: list[dict[str, Any]] = []
+    for each in replaced:
+        for row in connection.execute(_observed(each)):
+            delta = _delta_of(deltas, row)
+            delta.succeeded -= row.success
+            verdict = Verdict(row.verdict)
+            delta.take_back(verdict, basis.weight(row.ended_at))
+            is_over = verdict is Verdict.NEUTRAL or validates(delta, row.ended_at)
+            ended_at = NEVER if is_over else row.ended_at
+            touched[row.id] = max(touched.get(row.id, ended_at), ended_at)
+            gone.append(
+                {"of": row.id, "then": each.received_at, "by": each.row, "at": each.replaced_at}
+            )
+    if gone:
+        table = observations.c
+        connection.execute(
+            update(observations)
+            .where(
+                table.pattern_id == bindparam("of"),
+                table.received_at == bindparam("then"),
+                table.outcome == bindparam("by"),
+            )
+            .values(replaced_at=bindparam("at")),
+            gone,
+        )
+    return touched
+
+
+def _observed(each: Replaced) -> Any:  # noqa: ANN401 - a select of these columns
+    table, seen = patterns.c, observations.c
+    query = (
+        select(
+            table.id, table.project_id, table.slug, table.kind, table.content,
+            seen.verdict, seen.success, seen.ended_at,
+        )
+        .join(observations, seen.pattern_id == table.id)
+        .where(
+            table.project_id == each.project_id,
+            seen.received_at == each.received_at,
+            seen.outcome == each.row,
+        )
+    )  # fmt: skip
+    # Where the slugs are not known, all patterns of the project are looked through.
+    return query if each.slugs is None else query.where(table.slug.in_(each.slugs))
+
+
+def _delta_of(deltas: Deltas, row: Row[Any]) -> PatternDelta:
+    key: PatternKey = (row.project_id, row.slug)
+    delta = deltas.patterns.get(key)
+    if delta is None:
+        # As it is spelled: a spelling is kept, whatever is taken back.
+        delta = deltas.patterns[key] = PatternDelta(kind=row.kind, content=row.content)
+    return delta
+
+
+def settle_patterns(
+    connection: Connection, touched: dict[int, float], changed: Collection[PatternRow]
+) -> list[PatternRow]:
+    """Correct the patterns that something was taken back from; return all that changed.
+
+    Args:
+        connection: within the same transaction.
+        touched: what `take_back_touches` returned.
+        changed: the rows as they are after the deltas were written.
+    """
+    settled_rows: list[PatternRow] = [row for row in changed if row.id not in touched]
+    ids = sorted(touched)
+    for start in range(0, len(ids), _AT_ONCE):
+        some = patterns.c.id.in_(ids[start : start + _AT_ONCE])
+        values = settled(patterns.c) | {
+            "succeeded": case((patterns.c.succeeded < 0, 0), else_=patterns.c.succeeded)
+        }
+        connection.execute(update(patterns).where(some).values(**values))
+    stale = [
+        row.id
+        for row in changed
+        if row.id in touched
+        and row.last_validated is not None
+        and row.last_validated <= touched[row.id]
+    ]
+    _validate_again(connection, stale)
+    for start in range(0, len(ids), _AT_ONCE):
+        query = select(patterns).where(patterns.c.id.in_(ids[start : start + _AT_ONCE]))
+        settled_rows += connection.execute(query).all()
+    return sorted(settled_rows, key=lambda row: (row.project_id, row.slug))
+
+
+def _validate_again(connection: Connection, ids: Sequence[int]) -> None:
+    seen = observations.c
+    last = (
+        select(func.max(seen.ended_at))
+        .where(
+            seen.pattern_id == patterns.c.id,
+            seen.verdict != Verdict.NEUTRAL.value,
+            seen.replaced_at.is_(None),
+        )
+        .scalar_subquery()
+    )
+    for each in ids:
+        connection.execute(
+            update(patterns).where(patterns.c.id == each).values(last_validated=last)
+        )
