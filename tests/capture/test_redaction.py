@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.redaction.detectors import NAMED
-from trackrecord_capture.redaction.redact import (
-    _named,
-    _without_named,
-    redacted,
-    redacted_beginning,
-    redacted_value,
-)
+from trackrecord_capture.redaction.redact import redacted, redacted_beginning, redacted_value
 
 _ALNUM = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"
@@ -118,17 +111,3 @@ def test_twice_is_once():
     """A text without secrets is not changed again."""
     once = redacted("PASSWORD=abc --token xyz https://a:b@c/ Bearer abcdefghijkl")
     assert redacted(once) == once
-
-
-_PIECES = st.sampled_from([
-    "password", "Pass", "passed", "token", "TOKENS", "api_key", "api-key", "apikey", "path", "sig",
-    "auth", "subscription-key", "shared_access_signature", "session id", "密码", "x-api-key", "pin",
-    "=", ":", " = ", "==", ":=", "=>", "：", " is ", "是", "为", "\n", " ", "\"", "'", "\\\"", "]",
-    "value1", "$TOKEN", "${X}", "(", ",", "a", ".b-c_", "-", "_", "!", "\u0130", "İs",
-])  # fmt: skip
-
-
-@given(st.lists(_PIECES, max_size=14).map("".join))
-def test_named_values_are_found_where_the_expression_finds_them(text):
-    """The short cut replaces what the expression alone would replace."""
-    assert _without_named(text) == NAMED.sub(_named, text)
