@@ -21,6 +21,7 @@ class Scale:
         processes: fresh processes whose first publish is timed.
         memory_first: outcomes after which a worker's memory is first looked at.
         memory_last: outcomes after which it is looked at again.
+        import_mb: megabytes of sessions of each agent that are imported.
     """
 
     outcomes: int
@@ -36,6 +37,7 @@ class Scale:
     processes: int
     memory_first: int
     memory_last: int
+    import_mb: float
 
 
 FULL = Scale(
@@ -52,6 +54,7 @@ FULL = Scale(
     processes=20,
     memory_first=100_000,
     memory_last=1_000_000,
+    import_mb=200.0,
 )
 QUICK = Scale(
     outcomes=40_000,
@@ -67,4 +70,5 @@ QUICK = Scale(
     processes=5,
     memory_first=50_000,
     memory_last=200_000,
+    import_mb=20.0,
 )
