@@ -14,7 +14,7 @@ import msgspec
 from ..agent_run import AgentRun, Seen, Sign
 from .calls import CallSeen, call_seen, is_call, merged
 from .endings import ending_of
-from .event_runs import TurnOf, event_runs, is_from_events, no_turn
+from .event_runs import PromptOf, event_runs, is_from_events, no_prompt
 from .fact import Evaluation, Fact
 from .tree import Tree
 from .usage import tokens_of, usd_of
@@ -58,7 +58,7 @@ def runs_of(
     scores: Sequence[Score] = (),
     *,
     is_idle: bool = False,
-    turn_of: TurnOf = no_turn,
+    prompt_of: PromptOf = no_prompt,
 ) -> list[RunOfTrace]:
     """Return the runs in a trace, the earliest first.
 
@@ -67,20 +67,31 @@ def runs_of(
         facts: what its spans and events tell, in any order.
         scores: scores that came on their own.
         is_idle: whether nothing came for so long that nothing more is expected.
-        turn_of: asks Codex's recordings for the turn of a session at a moment.
+        prompt_of: asks the recordings of an agent for the prompt of a session at a moment.
     """
     known = sorted(facts, key=lambda fact: (fact.start, fact.span))
     if any(is_from_events(fact) for fact in known):
         return [
             _scored_whole(run, frozenset(fact.span for fact in part), scores)
-            for run, part in event_runs(trace_id, known, turn_of)
+            for run, part in event_runs(trace_id, known, prompt_of)
         ]
     tree = Tree(known)
     groups = _grouped(tree)
     return [
-        _run(trace_id, tree, group, scores, is_first=position == 0, is_idle=is_idle)
+        _under_recorded_prompt(
+            _run(trace_id, tree, group, scores, is_first=position == 0, is_idle=is_idle), prompt_of
+        )
         for position, group in enumerate(groups)
     ]
+
+
+def _under_recorded_prompt(found: RunOfTrace, prompt_of: PromptOf) -> RunOfTrace:
+    """Return a run of an agent that records its sessions under the recorded prompt's id."""
+    run = found.run
+    prompt = prompt_of(run.agent, run.session, run.started_at) if run.session else ""
+    if not prompt:
+        return found
+    return msgspec.structs.replace(found, run=msgspec.structs.replace(run, prompt=prompt))
 
 
 def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score]) -> RunOfTrace:
