@@ -34,6 +34,7 @@ BENCHMARKS = (
     "lessons",
     "estimates",
     "artifacts",
+    "importing",
     "benchmark_rates",
     "first_publish",
     "startup",
@@ -41,6 +42,7 @@ BENCHMARKS = (
     "injection",
     "worker_rss",
     "traces",
+    "front_door",
 )
 
 

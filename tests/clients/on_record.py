@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from stories import Expected
 from tool_calls import WAITING
 
-PATIENCE_S = 90.0
+PATIENCE_S = 60.0
 
 
 class Trackrecord(NamedTuple):

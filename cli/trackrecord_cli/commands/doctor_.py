@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trackrecord_capture.otlp.trace_store import TracesStatus
 
 _NO = 1
+_YES_OR_NO = {True: "yes", False: "no", None: None}
 
 
 @click.command("doctor")
@@ -40,11 +41,17 @@ def command(*, as_json: bool) -> int:
 
 def _print(found: Diagnosis) -> None:
     rows = [
-        (each.agent, "yes" if each.is_installed else "no", _fired(each), _error(each))
+        (
+            each.agent,
+            _YES_OR_NO[each.is_installed],
+            _YES_OR_NO[each.is_trusted],
+            _fired(each),
+            _error(each),
+        )
         for each in found.agents
     ]
     door = "answers" if found.is_door_open else "does not answer"
-    print_table(("agent", "installed", "fired last", "last error"), rows)
+    print_table(("agent", "installed", "trusted", "fired last", "last error"), rows)
     click.echo(f"front door{f' at {found.door}' if found.door else ''}: {door}")
     for each in found.agents:
         for line in each.advice:
@@ -95,6 +102,7 @@ def _document(found: Diagnosis) -> dict[str, Any]:
             "agent": each.agent,
             "found": each.is_found,
             "installed": each.is_installed,
+            "trusted": each.is_trusted,
             "fired": {event: iso(at) for event, at in each.fired.items()},
             "error": None
             if each.error is None
