@@ -11,7 +11,7 @@ from ..history.sink import SpoolingSink
 from ..outcome import outcome_of
 from .recorded_prompts import recorded_prompt
 from .trace_buffer import TraceBuffer
-from .trace_store import traces_file
+from .trace_status import traces_file
 
 
 def traces_of(settings: DaemonSettings) -> TraceBuffer:
