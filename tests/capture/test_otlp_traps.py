@@ -1,12 +1,16 @@
 """Traps that spans of real frameworks hold, each as the framework sends it."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
-from telling import TRACE, called, log, only_call, run_told, runs_told, span
+from telling import START, TRACE, called, log, only_call, run_told, runs_told, span
 
 from trackrecord_capture.agent_run import Seen, run_outcome_id
-from trackrecord_capture.otlp.runs import Score
+from trackrecord_capture.otlp.log_events import event_of
+from trackrecord_capture.otlp.recorded_prompts import recorded_prompt
+from trackrecord_capture.otlp.runs import Score, runs_of
 from trackrecord_capture.otlp.span import SpanEvent
 
 PYDANTIC = "pydantic-ai"
@@ -731,3 +735,42 @@ def test_openinference_annotations_on_a_span():
     )
     run = run_told(root, tool(under=root))
     assert [sign.success for sign in run.signs] == [True, True]
+
+
+def test_codex_without_its_spans_is_found_in_its_recording_or_stands_under_its_trace():
+    """The turn is asked for by session and moment."""
+    events = (
+        codex_event("user_prompt", {"prompt": "Fix it"}),
+        codex_event("tool_result", {"tool_name": "exec_command", "output": "done"}, at=1),
+    )
+    facts = [event_of(event)[1] for event in events]
+    asked = []
+
+    def recorded(agent, session, at):
+        asked.append((agent, session, at))
+        return "turn-7"
+
+    (found,) = runs_of(TRACE, facts, prompt_of=recorded)
+    assert found.run.outcome_id == run_outcome_id("codex", "thread-1", "turn-7")
+    assert asked == [("codex", "thread-1", START)]
+    assert run_told(*events).outcome_id == run_outcome_id("codex", "thread-1", TRACE)
+
+
+def test_opencode_is_found_in_its_database(tmp_path, monkeypatch):
+    """Its spans name no prompt; the last message of the person before they began is the one."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    (tmp_path / "opencode").mkdir()
+    with closing(sqlite3.connect(tmp_path / "opencode" / "opencode.db")) as database:
+        database.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        for name, role, at in (
+            ("msg_1", "user", -60),
+            ("msg_2", "user", -1),
+            ("msg_3", "assistant", 0),
+            ("msg_4", "user", 60),
+        ):
+            row = (name, "ses_1", (START + at) * 1000, json.dumps({"role": role}))
+            database.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
+        database.commit()
+    assert recorded_prompt("opencode", "ses_1", START) == "msg_2"
+    assert recorded_prompt("opencode", "ses_2", START) == ""
+    assert recorded_prompt("shop", "ses_1", START) == ""
