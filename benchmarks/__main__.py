@@ -34,12 +34,14 @@ BENCHMARKS = (
     "lessons",
     "estimates",
     "artifacts",
+    "importing",
     "benchmark_rates",
     "first_publish",
     "startup",
     "hook",
     "injection",
     "worker_rss",
+    "traces",
     "front_door",
 )
 

@@ -1,6 +1,6 @@
 """Runs on record: what came in for each task, its calls, its verdict and the grounds for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -9,8 +9,12 @@ from sqlalchemy import Connection, Row, Select, select, tuple_
 
 from trackrecord.errors import UnknownId
 from trackrecord.store.advice.tables import runs
+from trackrecord.store.outcomes.commits import outcomes_of_commit
+from trackrecord.store.outcomes.entries import entries_of
+from trackrecord.store.outcomes.standing import stood
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
+from trackrecord.wire.join import Entry
 from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
 from .project_rows import project_row
@@ -33,7 +37,7 @@ class RunFilter:
         tool: a tool that they called.
         failed: only runs in which a call failed: of that tool if one is given, else of any.
         task_id: the task.
-        commit: a commit that they made, or its first seven characters or more.
+        commit: a commit that they made, or its first seven digits or more.
     """
 
     source: str | None = None
@@ -51,23 +55,34 @@ class RunFilter:
             and self.verdict in (None, verdict_of(outcome.success))
             and self.task_id in (None, outcome.task_id)
             and (self.ground is None or self._has_ground(outcome))
-            and (self.commit is None or self._has_commit(outcome, self.commit))
             and ((self.tool is None and not self.failed) or self._has_call(outcome))
         )
 
     def _has_ground(self, outcome: Outcome) -> bool:
         return any(ground.kind == self.ground for ground in outcome.grounds or ())
 
-    @staticmethod
-    def _has_commit(outcome: Outcome, wanted: str) -> bool:
-        made = outcome.commits or ()
-        return any(each.startswith(wanted) or wanted.startswith(each) for each in made)
-
     def _has_call(self, outcome: Outcome) -> bool:
         return any(
             self.tool in (None, call.tool) and (not self.failed or failed(call))
             for call in outcome.tool_graph or ()
         )
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """Something that was reported of a run after the first report.
+
+    Attributes:
+        received_at: when, seconds since the epoch.
+        outcome: what was reported.
+    """
+
+    received_at: float
+    outcome: Outcome
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the amendment as a JSON object."""
+        return {"received_at": iso(self.received_at), **_verdict(self.outcome)}
 
 
 @dataclass(frozen=True)
@@ -79,7 +94,8 @@ class RunOnRecord:
         project: whose run.
         received_at: when what is shown was received, seconds since the epoch.
         ended_at: when it ended.
-        outcome: what was reported.
+        outcome: what was reported, all reports joined.
+        amendments: what was reported after the first report, in the order of receipt.
     """
 
     outcome_id: str
@@ -87,6 +103,7 @@ class RunOnRecord:
     received_at: float
     ended_at: float
     outcome: Outcome
+    amendments: tuple[Amendment, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the run as a JSON object."""
@@ -97,17 +114,24 @@ class RunOnRecord:
             "source": said.source,
             "task_id": said.task_id,
             "instruction": said.instruction,
-            "success": said.success,
-            "outcome_source": said.outcome_source,
-            "grounds": [msgspec.to_builtins(ground) for ground in said.grounds or ()],
+            **_verdict(said),
             "failure_mode": said.failure_mode,
-            "captured_from": said.captured_from,
             "commits": list(said.commits or ()),
             "received_at": iso(self.received_at),
             "ended_at": iso(self.ended_at),
             "duration_ms": said.duration_ms,
             "calls": [_call(call) for call in said.tool_graph or ()],
+            "amendments": [amendment.to_document() for amendment in self.amendments],
         }
+
+
+def _verdict(said: Outcome) -> dict[str, Any]:
+    return {
+        "success": said.success,
+        "outcome_source": said.outcome_source,
+        "captured_from": said.captured_from,
+        "grounds": [msgspec.to_builtins(ground) for ground in said.grounds or ()],
+    }
 
 
 def verdict_of(success: bool | None) -> RunVerdict:
@@ -153,14 +177,18 @@ def list_runs(
         UnknownProject: nothing is on record for the project.
     """
     project_id = project_row(connection, project)
-    found: list[RunOnRecord] = []
-    for row in _newest(connection, project_id, at):
-        run = _read(row, project)
-        if wanted is None or wanted.admits(run.outcome):
-            found.append(run)
+    wanted = wanted or RunFilter()
+    query = _on_record(project_id, at)
+    if wanted.commit is not None:
+        made = outcomes_of_commit(connection, project_id, wanted.commit)
+        query = query.where(outcomes.c.outcome_id.in_(made))
+    found: list[Row[Any]] = []
+    for row in _newest(connection, query):
+        if wanted.admits(_decoded(row.body)):
+            found.append(row)
             if len(found) == limit:
                 break
-    return found
+    return _read(connection, project_id, project, found, at)
 
 
 def runs_of_commit(connection: Connection, project: str, commit: str) -> list[RunOnRecord]:
@@ -169,7 +197,7 @@ def runs_of_commit(connection: Connection, project: str, commit: str) -> list[Ru
     Args:
         connection: a reading transaction.
         project: whose runs.
-        commit: the commit's SHA, or its first seven characters or more.
+        commit: the commit's hash, or its first seven digits or more.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -204,11 +232,11 @@ def show_run(
     )
     whole = whole_id(outcome_id, matches, f"project {project!r} has no outcome {outcome_id!r}")
     query = _on_record(project_id, at).where(outcomes.c.outcome_id == whole)
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        whole_id(outcome_id, (), f"outcome {whole!r} was not on record at {iso(at)}")
-    assert row is not None  # noqa: S101 - the line above raises
-    return _read(row, project)
+    found = _read(connection, project_id, project, connection.execute(query).all(), at)
+    if not found:
+        message = f"outcome {whole!r} was not on record at {iso(at)}"
+        raise UnknownId(message)
+    return found[0]
 
 
 def _on_record(project_id: int, at: float | None) -> Select[Any]:
@@ -221,18 +249,14 @@ def _on_record(project_id: int, at: float | None) -> Select[Any]:
             outcomes.c.body,
         )
         .join(outcomes, outcomes.c.id == runs.c.outcome)
-        .where(runs.c.project_id == project_id)
+        .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
     )
     return query if at is None else query.where(runs.c.received_at <= at)
 
 
-def _newest(connection: Connection, project_id: int, at: float | None) -> Iterator[Row[Any]]:
+def _newest(connection: Connection, query: Select[Any]) -> Iterator[Row[Any]]:
     """Yield the rows page by page: a body may have a megabyte."""
-    query = (
-        _on_record(project_id, at)
-        .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
-        .limit(_PAGE)
-    )
+    query = query.order_by(runs.c.ended_at.desc(), runs.c.outcome.desc()).limit(_PAGE)
     page = connection.execute(query).all()
     while page:
         yield from page
@@ -240,7 +264,36 @@ def _newest(connection: Connection, project_id: int, at: float | None) -> Iterat
         page = connection.execute(query.where(last)).all()
 
 
-def _read(row: Row[Any], project: str) -> RunOnRecord:
+def _read(
+    connection: Connection,
+    project_id: int,
+    project: str,
+    rows: Sequence[Row[Any]],
+    at: float | None,
+) -> list[RunOnRecord]:
+    entries = entries_of(connection, [(project_id, row.outcome_id) for row in rows])
+    return [
+        RunOnRecord(
+            outcome_id=row.outcome_id,
+            project=project,
+            received_at=row.received_at,
+            ended_at=row.ended_at,
+            outcome=_decoded(row.body),
+            amendments=_amendments(entries.get((project_id, row.outcome_id), ()), at),
+        )
+        for row in rows
+    ]
+
+
+def _amendments(entries: Sequence[Entry], at: float | None) -> tuple[Amendment, ...]:
+    received = sorted(entries, key=lambda entry: entry.received_at)[1:]
+    return tuple(
+        Amendment(entry.received_at, _decoded(entry.body))
+        for entry in received
+        if at is None or entry.received_at <= at
+    )
+
+
+def _decoded(body: bytes) -> Outcome:
     # It was small enough when it was recorded, whatever the limit is now.
-    outcome = decode_outcome(row.body, max_bytes=len(row.body))
-    return RunOnRecord(row.outcome_id, project, row.received_at, row.ended_at, outcome)
+    return decode_outcome(body, max_bytes=len(body))

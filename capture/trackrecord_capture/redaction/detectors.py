@@ -118,17 +118,21 @@ _NAMES: Final = (
     r"|subscription[_-]?key|credentials?|client[_-]?secret|webhook[_-]?(?:url|secret)|session[_-]?id"
     r"|x-api-key|(?<![A-Za-z])(?:sig|otp|pin|salt|dsn|auth|密码|口令|密钥|令牌)(?![A-Za-z])"
 )
-# A name in front of its value, as in a shell, in JSON, in YAML, in a connection string.
-NAMED: Final = re.compile(
-    rf"""
-    ((?:{_NAMES})[\w.-]{{0,40}} [\\"'\]]{{0,3}} \s{{0,8}}
-      (?: [!=]={{1,2}} | :=? | =>? | ： | (?<=[a-z])\s{{1,4}}is\b | 是 | 为 )
-      \s{{0,8}})
-    (?: (\\?")((?:[^"\\\n]|\\[^"\n])++)
-      | (\\?')((?:[^'\\\n]|\\[^'\n])++)
-      | ([^\s"'`,;&|)}}\]<>]++) )
+# A name in front of its value, as in a shell, in JSON, in YAML, in a connection string: what stands
+# between them is sought first, because that is quick, and then what stands before and behind it.
+SEPARATOR: Final = re.compile(r"[!=]={1,2}|:=?|=>?|：|(?<=\s)is\s|是|为")
+NAME_BEFORE: Final = re.compile(
+    rf"(?:{_NAMES})[\w.-]{{0,40}}[\\\"'\]]{{0,3}}\s{{0,8}}\Z", re.IGNORECASE
+)
+LONGEST_BEFORE: Final = 96
+VALUE_BEHIND: Final = re.compile(
+    r"""
+    (\s{0,8})
+    (?: (\\?")(?:[^"\\\n]|\\[^"\n])++
+      | (\\?')(?:[^'\\\n]|\\[^'\n])++
+      | ([^\s"'`,;&|)}\]<>]++) )
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 # --password value, --token=value: any value, whatever it looks like.
 FLAG: Final = re.compile(

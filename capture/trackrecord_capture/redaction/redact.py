@@ -9,18 +9,21 @@ from .detectors import (
     FLAG,
     HEADER,
     LONG,
+    LONGEST_BEFORE,
     MYSQL,
     NAME,
+    NAME_BEFORE,
     NAME_HINTS,
-    NAMED,
     PLACEHOLDER,
     PRIVATE_KEY,
     PRIVATE_KEY_END,
+    SEPARATOR,
     SSHPASS,
     TOKEN,
     URL_PASSWORD,
     URL_TOKEN,
     USER,
+    VALUE_BEHIND,
     WORD,
 )
 
@@ -42,8 +45,9 @@ def redacted(text: str) -> str:
     lower = text.lower()
     text = _after_words(text, lower)
     if any(hint in lower for hint in NAME_HINTS):
-        text = FLAG.sub(rf"\1{PLACEHOLDER}", text)
-        text = NAMED.sub(_named, text)
+        if "-" in text:
+            text = FLAG.sub(rf"\1{PLACEHOLDER}", text)
+        text = _without_named(text)
     return WORD.sub(_word, text)
 
 
@@ -95,12 +99,25 @@ def is_secret_name(name: str) -> bool:
     return bool(NAME.search(name[:_LONGEST_NAME]))
 
 
-def _named(found: Any) -> str:  # noqa: ANN401 - a match of str, whose groups may be None
-    before, double, _, single, _, bare = found.groups()
-    if bare is not None and _is_reference(bare):
-        return str(found.group())
-    quote = double or single or ""
-    return f"{before}{quote}{PLACEHOLDER}"
+def _without_named(text: str) -> str:
+    """Replace the values that stand behind a telling name."""
+    kept, done, at = [], 0, 0
+    while separator := SEPARATOR.search(text, at):
+        at = separator.end()
+        if not _is_named(text[max(done, separator.start() - LONGEST_BEFORE) : separator.start()]):
+            continue
+        value = VALUE_BEHIND.match(text, at)
+        if value is None or (value[4] is not None and _is_reference(value[4])):
+            continue
+        blank, double, single, _ = value.groups()
+        kept += [text[done:at], blank, double or single or "", PLACEHOLDER]
+        done = at = value.end()
+    return "".join([*kept, text[done:]])
+
+
+def _is_named(before: str) -> bool:
+    lower = before.lower()
+    return any(hint in lower for hint in NAME_HINTS) and NAME_BEFORE.search(before) is not None
 
 
 def _is_reference(value: str) -> bool:

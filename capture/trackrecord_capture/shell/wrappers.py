@@ -1,7 +1,6 @@
 """Wrappers: commands that run another command, and how to find it among their words."""
 
 import re
-from pathlib import PurePosixPath
 from typing import Final
 
 import msgspec
@@ -133,7 +132,7 @@ _MOST_LAYERS: Final = 8
 
 def program(word: str) -> str:
     """Return a program's plain name: without its path, its version and ".exe"."""
-    name = PurePosixPath(word.replace("\\", "/")).name.removesuffix(".exe")
+    name = word.replace("\\", "/").rstrip("/").rpartition("/")[2].removesuffix(".exe")
     plain = _VERSION.sub("", name)
     if plain in _VERSIONED:
         name = plain

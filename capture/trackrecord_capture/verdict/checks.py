@@ -43,9 +43,27 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     says: str
 
 
-def results_of(run: AgentRun) -> tuple[Result, ...]:
-    """Return the results of all checks of a run, in order."""
-    return tuple(result for place, call in enumerate(run.calls) for result in _results(place, call))
+def results_of(run: AgentRun, edited: Moment | None) -> tuple[Result, ...]:
+    """Return the results of the checks of a run from its last edit on, in order.
+
+    A check that is the last edit itself, as a linter that mends is, counts among them.
+    """
+    first = edited or (0, 0)
+    return tuple(
+        result
+        for place in range(first[0], len(run.calls))
+        for result in _results(place, run.calls[place])
+        if edited is None or result.at >= edited
+    )
+
+
+def last_result_before(run: AgentRun, edited: Moment) -> Result | None:
+    """Return the result of the last check in front of an edit; None if there is none."""
+    for place in range(edited[0], -1, -1):
+        results = [each for each in _results(place, run.calls[place]) if each.at < edited]
+        if results:
+            return results[-1]
+    return None
 
 
 def last_edit(run: AgentRun) -> Moment | None:

@@ -23,7 +23,7 @@ _FAILED: Final = re.compile(
     | \b\d{1,3}%\ tests\ passed,\ [1-9]\d{0,6}\ tests?\ failed | ^Failed!
     | ^Would\ reformat | \bELIFECYCLE\b | \bTests\ failed\b | \bBuild\ failed\b
     """,
-    re.VERBOSE | re.MULTILINE,
+    re.VERBOSE,
 )
 _PASSED: Final = re.compile(
     r"""
@@ -35,7 +35,7 @@ _PASSED: Final = re.compile(
     | \bAll\ tests\ passed\b | \bAll\ matched\ files\ use\ Prettier | \bCompiled\ successfully\b
     | \bno\ offenses\ detected\b | \bContracts:\ \d+\ kept,\ 0\ broken\b
     """,
-    re.VERBOSE | re.MULTILINE | re.IGNORECASE,
+    re.VERBOSE | re.IGNORECASE,
 )
 # The check itself did not run.
 _NOT_RUN: Final = re.compile(
@@ -43,11 +43,19 @@ _NOT_RUN: Final = re.compile(
       \bcommand\ not\ found\b | \bnot\ found:\ \w | \bNo\ module\ named\ ['"]?(?:pytest|unittest|
         mypy|ruff|tox|nox|flake8|pylint|coverage)\b | \bno\ tests\ ran\b | \bNo\ tests?\ found\b
     | \bcollected\ 0\ items\b | \bNo\ rule\ to\ make\ target\b | \bmissing\ script:
-    | \bNo\ such\ file\ or\ directory\b(?=[^\n]{0,200}\Z) | \bis\ not\ recognized\ as\ an\ internal
+    | \bcan't\ open\ file\b | \bis\ not\ recognized\ as\ an\ internal
     | \bNo\ test\ files?\ found | \bRan\ 0\ tests\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+
+
+# One of these stands in every such line.
+_HINTS: Final = (
+    "fail", "pass", "error", "succ", "ok", "issues", "problem", "tests", "reformat", "lifecycle",
+    "***", "not found", "no test", "no module", "no rule", "missing script", "compiled", "prettier",
+    "kept", "collected", "recog", "can't open", "offenses",
+)  # fmt: skip
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -68,17 +76,21 @@ def summary_of(output: str) -> Summary | None:
     Words of a failure win over words of a success: one output may hold both, as "3 failed, 9
     passed" does.
     """
-    text = _ANSI.sub("", output[-_LONGEST:])
+    text = output[-_LONGEST:]
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    lines = [line for line in text.splitlines() if _is_telling(line.lower())]
     for expression, passed in ((_FAILED, False), (_PASSED, True), (_NOT_RUN, None)):
-        if matches := list(expression.finditer(text)):
-            return Summary(passed, _line_around(text, matches[-1]))
+        for line in reversed(lines):
+            if found := expression.search(line):
+                return Summary(passed, _shown(line, found))
     return None
 
 
-def _line_around(text: str, found: re.Match[str]) -> str:
-    begin = text.rfind("\n", 0, found.start() + 1) + 1
-    end = text.find("\n", found.end())
-    line = text[begin : len(text) if end < 0 else end].strip(" =\t\r\n-")
-    if len(line) <= _LONGEST_SUMMARY:
-        return line
-    return found.group().strip()[:_LONGEST_SUMMARY]
+def _is_telling(lower: str) -> bool:
+    return any(hint in lower for hint in _HINTS)
+
+
+def _shown(line: str, found: re.Match[str]) -> str:
+    shown = line.strip(" =\t\r-")
+    return shown if len(shown) <= _LONGEST_SUMMARY else found.group().strip()[:_LONGEST_SUMMARY]

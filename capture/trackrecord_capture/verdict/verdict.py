@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from ..agent_run import AgentRun, Seen, Sign
-from .checks import Moment, Result, last_edit, results_of
+from .checks import Result, last_edit, last_result_before, results_of
 from .phrases import goes_on, only_looks, says_wrong
 
 MAX_GROUNDS: Final = 20
@@ -99,17 +99,15 @@ def _without_blame(evidence: Evidence) -> Evidence:
 
 def _of_checks(run: AgentRun) -> Iterator[Evidence]:
     """What the checks after the last edit say together: failure if any of them failed last."""
-    results = results_of(run)
     edited = last_edit(run)
-    if not results:
-        if edited is not None:
-            yield Evidence(kind="no check", says="nothing was checked after the last edit")
-        return
-    after = _last_of_each(results, edited)
+    after = _last_of_each(results_of(run, edited))
     told = [result for result in after if result.passed is not None]
-    if not after:
-        result = results[-1]
-        yield Evidence(kind="check before the last edit", says=result.says, call=result.at[0])
+    if not after and edited is not None:
+        before = last_result_before(run, edited)
+        if before is None:
+            yield Evidence(kind="no check", says="nothing was checked after the last edit")
+        else:
+            yield Evidence(kind="check before the last edit", says=before.says, call=before.at[0])
     for result in after:
         if result.passed is None:
             yield Evidence(kind="check without a result", says=result.says, call=result.at[0])
@@ -134,23 +132,15 @@ def _was_stopped(run: AgentRun) -> bool:
     return any(sign.kind in (Seen.INTERRUPTED, Seen.REJECTED) for sign in run.signs)
 
 
-def _last_of_each(results: tuple[Result, ...], edited: Moment | None) -> list[Result]:
-    """Return the last result of each check behind the last edit, in order."""
+def _last_of_each(results: tuple[Result, ...]) -> list[Result]:
+    """Return the last result of each check, in order."""
     last: dict[str, Result] = {}
     for result in results:
-        if edited is not None and result.at <= edited and not _edits_itself(result, edited):
-            continue
-        known = last.get(result.name)
         # A check that did not come to an end says nothing against what it found before.
-        if result.passed is not None or known is None:
+        if result.passed is not None or result.name not in last:
             last.pop(result.name, None)
             last[result.name] = result
     return list(last.values())
-
-
-def _edits_itself(result: Result, edited: Moment) -> bool:
-    """Whether the check was the last edit, too: a linter that mends and then tells what is left."""
-    return result.at == edited
 
 
 def _of_signs(run: AgentRun) -> Iterator[Evidence]:

@@ -161,7 +161,7 @@ def _line(document: dict[str, Any]) -> str:
         return f"{document['outcome_id']}: set aside: {document['refused']}"
     if document["stronger"]:
         return (
-            f"{document['outcome_id']}: recorded; the verdict stays {document['before']}, "
+            f"{document['outcome_id']}: the verdict stays {document['before']}, "
             f"because its evidence is stronger ({document['stronger']})"
         )
     return f"{document['outcome_id']}: {document['before']} -> {document['after']}"

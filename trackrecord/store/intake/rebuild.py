@@ -132,6 +132,7 @@ def _clear(connection: Connection, project_id: int) -> None:
             helpful=0,
             neutral=0,
             harmful=0,
+            succeeded=0,
             helpful_sum=0.0,
             harmful_sum=0.0,
             last_validated=None,

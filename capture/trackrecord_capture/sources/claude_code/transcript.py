@@ -79,9 +79,9 @@ class _Reader:
             # Reading again must meet every run that is still open.
             start = min(other.start for other in (*self._open, run))
             self._open.remove(run)
+            is_empty, made = run.is_empty, run.finished(self._session, self._name)
             self._forget(run)
-            if not run.is_empty:
-                made = run.finished(self._session, self._name)
+            if not is_empty:
                 made = self._with_commits(made)
                 yield ReadRun(run=made, resume_at=start, position=position)
         self._ready = []
@@ -98,8 +98,10 @@ class _Reader:
         return msgspec.structs.replace(run, commits=commits, reverts=reverts)
 
     def _forget(self, run: OpenRun) -> None:
+        """Let go of a run's calls: its records are still known to belong to it."""
         for call in run.calls:
             self._call_of.pop(call, None)
+        run.calls.clear()
 
     def _take(self, record: Record, start: int) -> None:
         kind = record.kind
