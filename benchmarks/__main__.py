@@ -34,12 +34,15 @@ BENCHMARKS = (
     "lessons",
     "estimates",
     "artifacts",
+    "importing",
     "benchmark_rates",
     "first_publish",
     "startup",
     "hook",
     "injection",
     "worker_rss",
+    "traces",
+    "front_door",
 )
 
 

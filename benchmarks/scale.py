@@ -21,6 +21,8 @@ class Scale:
         processes: fresh processes whose first publish is timed.
         memory_first: outcomes after which a worker's memory is first looked at.
         memory_last: outcomes after which it is looked at again.
+        import_mb: megabytes of sessions of each agent that are imported.
+        traced_runs: runs of agents whose spans are posted to the front door.
     """
 
     outcomes: int
@@ -36,6 +38,8 @@ class Scale:
     processes: int
     memory_first: int
     memory_last: int
+    import_mb: float
+    traced_runs: int
 
 
 FULL = Scale(
@@ -52,6 +56,8 @@ FULL = Scale(
     processes=20,
     memory_first=100_000,
     memory_last=1_000_000,
+    import_mb=200.0,
+    traced_runs=12_800,
 )
 QUICK = Scale(
     outcomes=40_000,
@@ -67,4 +73,6 @@ QUICK = Scale(
     processes=5,
     memory_first=50_000,
     memory_last=200_000,
+    import_mb=20.0,
+    traced_runs=1_600,
 )

@@ -17,9 +17,16 @@ _COMMANDS: Final = (
     "sed -n 1,120p src/shop/cart.py", "rg -n 'def total' src", "ruff check . && mypy src",
 )  # fmt: skip
 _PROSE: Final = """
-the order service loses a discount when vouchers are redeemed twice def total self return assert
-price import from failed passed error warning module test line expected
+the order service loses a discount when vouchers are redeemed twice def total self return import
+from module expected quantity line customer basket price rounding currency invoice shipping address
 """
+# What logs have here and there.
+_LOGGED: Final = (
+    "tests/test_cart.py::test_total PASSED", "E   AssertionError: 3 != 4", "path: src/shop/cart.py",
+    "warning: unused variable", "  session = Session(engine)", "12:03:11 INFO started worker 4",
+)  # fmt: skip
+_EVERY: Final = 12
+_SUMMARY: Final = "2 failed, 31 passed in 4.20s"
 _WORDS: Final = tuple(_PROSE.split())
 _START: Final = 1_790_000_000.0
 
@@ -44,8 +51,9 @@ def write_sessions(folder: Path, shape: str, size: int) -> int:
 
 def _text(chance: random.Random, size: int) -> str:
     words = chance.choices(_WORDS, k=size // 6)
-    lines = (" ".join(words[at : at + 12]) for at in range(0, len(words), 12))
-    return "\n".join(lines)
+    lines = [" ".join(words[at : at + 12]) for at in range(0, len(words), 12)]
+    lines[::_EVERY] = chance.choices(_LOGGED, k=len(lines[::_EVERY]))
+    return "\n".join([*lines, _SUMMARY])
 
 
 def _at(second: float) -> str:

@@ -22,7 +22,8 @@ _MOST_NAMES: Final = 32
 _LEFT_OUT: Final = "<left out>"
 _GAP: Final = "\n…\n"
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
-_BLANKS: Final = re.compile(r"[ \t]{2,}|(?:[ \t]*\n){2,}")
+_BLANKS: Final = re.compile(r"[ \t]{2,}+")
+_BLANK_LINES: Final = re.compile(r"[ \t\n](?:(?<=\n)|[ \t]*\n)(?:[ \t]*\n)+")
 # Arguments that hold what stands in a file, or will.
 _CONTENT: Final = frozenset({
     "content", "contents", "old_string", "new_string", "old_str", "new_str", "file_text", "patch",
@@ -92,7 +93,7 @@ def _clean(text: str) -> str:
         begin, end = text[:_LONGEST_READ], text[-_LONGEST_READ:]
         text = begin.rpartition("\n")[0] + _GAP + end.partition("\n")[2]
     text = _ANSI.sub("", text)
-    return _BLANKS.sub(lambda found: "\n" if "\n" in found.group() else " ", text).strip()
+    return _BLANK_LINES.sub("\n", _BLANKS.sub(" ", text)).strip()
 
 
 def _arguments(call: Call, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON

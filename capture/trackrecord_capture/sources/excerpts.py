@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-LONGEST_RESULT: Final = 8192
+LONGEST_RESULT: Final = 4096
 LONGEST_COMMAND: Final = 16_384
 _LONGEST_VALUE: Final = 4096
 _DEEPEST: Final = 8
@@ -11,10 +11,13 @@ _GAP: Final = "\n[...]\n"
 
 
 def excerpt(text: str, longest: int = LONGEST_RESULT) -> str:
-    """Return a text, or its beginning and its end if it is longer than allowed."""
+    """Return a text, or its beginning and its end if it is longer than allowed.
+
+    The end is longer: that is where tools say how it went.
+    """
     if len(text) <= longest:
         return text
-    end = (longest - len(_GAP)) // 2
+    end = (longest - len(_GAP)) * 3 // 4
     return f"{text[: longest - len(_GAP) - end]}{_GAP}{text[-end:]}"
 
 

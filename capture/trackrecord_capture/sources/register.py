@@ -8,6 +8,6 @@ from .codex import Codex
 from .opencode import OpenCode
 from .source import Source
 
-SOURCES: Final[Mapping[str, Source]] = {
-    source.name: source for source in (ClaudeCode(), Codex(), OpenCode())
-}
+# A file that several could read belongs to the first: the names of rollouts are Codex's own.
+_ALL: Final[tuple[Source, ...]] = (Codex(), OpenCode(), ClaudeCode())
+SOURCES: Final[Mapping[str, Source]] = {source.name: source for source in _ALL}

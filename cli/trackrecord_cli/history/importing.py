@@ -101,7 +101,8 @@ def _find(wanted: Wanted) -> tuple[Found, list[Path]]:
     for source in sources:
         places = list(wanted.paths or source.homes())
         searched += places
-        found += [(source, log) for log in source.logs(places)]
+        claimed = {log.path for _, log in found}
+        found += [(source, log) for log in source.logs(places) if log.path not in claimed]
     return found, list(dict.fromkeys(searched))
 
 

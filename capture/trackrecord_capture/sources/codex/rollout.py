@@ -1,5 +1,6 @@
 """Read the runs of a rollout: one for each turn in which somebody asked for something."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -20,10 +21,10 @@ _ANSWERS: Final = frozenset(
     {"function_call_output", "custom_tool_call_output", "tool_search_output"}
 )
 # Kinds of lines of which nothing is used: most of a rollout's bytes.
-_UNUSED: Final = (
-    b'"type":"compacted"', b'"type":"world_state"', b'"type":"reasoning"',
-    b'"type":"agent_reasoning"', b'"type":"agent_message"', b'"type":"token_usage_record"',
-)  # fmt: skip
+_UNUSED: Final = re.compile(
+    rb'"type":"(?:compacted|world_state|reasoning|agent_reasoning|agent_message'
+    rb'|token_usage_record)"'
+)
 _HEAD: Final = 160
 
 
@@ -226,8 +227,7 @@ def _decoded(line: Line) -> Record | None:
     if line.text is None:
         message = "it is too long"
         raise ValueError(message)
-    head = line.text[:_HEAD]
-    if any(mark in head for mark in _UNUSED) or not head.strip():
+    if _UNUSED.search(line.text, 0, _HEAD) or line.text.isspace():
         return None
     return decode_record(line.text)
 

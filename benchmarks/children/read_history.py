@@ -1,0 +1,69 @@
+"""Reads sessions in a process of its own, pinned to one core: `read_history AGENT FOLDER`."""
+
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trackrecord_capture.history.reading import Reading, read_and_publish
+from trackrecord_capture.history.state import CaptureState
+from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.sources.register import SOURCES
+from trackrecord_producers.body import build_wire_body
+
+_KIB = 1024
+
+
+class _Discarding:
+    """A sink that does everything but send."""
+
+    runs = 0
+
+    def publish(self, fields: dict[str, Any]) -> None:
+        """Write the outcome as it would be sent."""
+        build_wire_body(fields)
+        self.runs += 1
+
+    def settle(self) -> int:
+        """Return at once: nothing is on its way."""
+        return 0
+
+
+def _peak_kib() -> int:
+    """Return the most memory that this program has had, without that of its parent."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().partition("VmHWM:")[2].split()[0])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def main() -> None:
+    """Print how long reading took, of the processor's time, and how much memory it needed."""
+    name, folder = sys.argv[1], Path(sys.argv[2])
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    source, sink = SOURCES[name], _Discarding()
+    with tempfile.TemporaryDirectory() as home, CaptureState(Path(home)) as state:
+        began = time.process_time()
+        for log in source.logs([folder]):
+            read_and_publish(source, log, state, sink, Reading(outcome_of=outcome_of))
+        reading_s = time.process_time() - began
+    peak_mib = _peak_kib() / _KIB
+    began = time.process_time()
+    for path in folder.rglob("*.jsonl"):
+        with path.open("rb") as file:
+            for line in file:
+                msgspec.json.decode(line)
+    decoding_s = time.process_time() - began
+    told = {"reading_s": reading_s, "decoding_s": decoding_s, "peak_mib": peak_mib}
+    print(json.dumps(told | {"runs": sink.runs}))
+
+
+if __name__ == "__main__":
+    main()
