@@ -42,6 +42,7 @@ BENCHMARKS = (
     "injection",
     "worker_rss",
     "traces",
+    "front_door",
 )
 
 

@@ -16,7 +16,7 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.trace_rules import TraceRules
 from trackrecord_capture.otlp.receiver import Full
 from trackrecord_capture.otlp.trace_buffer import TraceBuffer
-from trackrecord_capture.otlp.trace_store import read_status
+from trackrecord_capture.otlp.trace_status import read_status
 from trackrecord_capture.outcome import outcome_of
 
 RULES = TraceRules(settle_s=3, idle_s=60, keep_s=600)

@@ -21,12 +21,12 @@ _AGENTS: Final = (CLAUDE, CODEX)
 _EVENTS: Final = tuple(f"{agent} events" for agent in _AGENTS)
 _SAYS_CHARS: Final = 1000
 
-TurnOf = Callable[[str, float], str]
-"""From a session and a moment to the id of the turn that went on then; "" if nobody knows it."""
+PromptOf = Callable[[str, str, float], str]
+"""From an agent, a session and a moment to the id of its prompt then; "" if nobody knows it."""
 
 
-def no_turn(_session: str, _at: float) -> str:
-    """Know no turn of any session."""
+def no_prompt(_agent: str, _session: str, _at: float) -> str:
+    """Know no prompt of any session."""
     return ""
 
 
@@ -36,7 +36,7 @@ def is_from_events(fact: Fact) -> bool:
 
 
 def event_runs(
-    trace_id: str, facts: Sequence[Fact], turn_of: TurnOf
+    trace_id: str, facts: Sequence[Fact], prompt_of: PromptOf
 ) -> Iterator[tuple[AgentRun, Sequence[Fact]]]:
     """Return the runs that facts of one trace tell of, and what each is made of.
 
@@ -47,17 +47,20 @@ def event_runs(
     Args:
         trace_id: the trace.
         facts: what its spans and events tell, the earliest first.
-        turn_of: asks Codex's recordings for the turn of a session at a moment.
+        prompt_of: asks the recordings of an agent for the prompt of a session at a moment.
     """
     tree = Tree(facts)
     agent = next((a for a in _AGENTS if any(_is_of(fact, a) for fact in facts)), CLAUDE)
-    for part in _parts(facts):
-        if not any(fact.kind in (Kind.PROMPT, Kind.TOOL, Kind.RUN) for fact in part):
+    parts = [part for one in _of_each_agent(agent, facts) for part in _parts(one)]
+    for part in parts:
+        if not any(fact.kind in (Kind.PROMPT, Kind.TOOL) for fact in part):
             continue  # requests to a model that belong to a run in another trace
         session = next((fact.session for fact in part if fact.session), "")
         prompt = next((fact.prompt_id for fact in part if fact.prompt_id), "")
         if agent == CODEX and session and not prompt:
-            prompt = turn_of(session, part[0].start) or f"{trace_id}:{part[0].span}"
+            prompt = prompt_of(CODEX, session, part[0].start) or (
+                trace_id if part[0] is facts[0] else f"{trace_id}:{part[0].span}"
+            )
         if session and prompt:
             yield _run(agent, session, prompt, part, tree), part
 
@@ -66,6 +69,21 @@ def _is_of(fact: Fact, agent: str) -> bool:
     return fact.scope == f"{agent} events" or (
         agent == CLAUDE and fact.name.startswith("claude_code.")
     )
+
+
+def _of_each_agent(agent: str, facts: Sequence[Fact]) -> list[list[Fact]]:
+    """Split facts by who they are of: sub-agents share the trace of the agent that started them.
+
+    Codex gives each of them a session, Claude Code an id that stands for the prompt's. What names
+    neither is the main agent's.
+    """
+    named = [fact.session if agent == CODEX else fact.prompt_id for fact in facts]
+    asked = (name for name, fact in zip(named, facts, strict=True) if fact.kind is Kind.PROMPT)
+    main = next(filter(None, asked), "") or next(filter(None, named), "")
+    of_each: dict[str, list[Fact]] = {main: []}
+    for name, fact in zip(named, facts, strict=True):
+        of_each.setdefault(name or main, []).append(fact)
+    return list(of_each.values())
 
 
 def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:

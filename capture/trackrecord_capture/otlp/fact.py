@@ -68,7 +68,6 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
         repository: the repository, its address or its name.
         branch: the branch.
         commit: a commit that the call made.
-        reads_all: whether the tokens are of everything below it, too.
         evaluations: scores that it carries.
         rated: how the person rated the session, where it is such an event.
         is_end: whether nothing more comes of this run.
@@ -107,7 +106,6 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     repository: str = ""
     branch: str = ""
     commit: str = ""
-    reads_all: bool = False
     evaluations: tuple[Evaluation, ...] = ()
     rated: bool | None = None
     is_end: bool = False

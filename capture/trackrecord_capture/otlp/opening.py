@@ -9,9 +9,9 @@ from trackrecord_producers.publisher import Publisher
 
 from ..history.sink import SpoolingSink
 from ..outcome import outcome_of
-from .codex_turns import turn_of
+from .recorded_prompts import recorded_prompt
 from .trace_buffer import TraceBuffer
-from .trace_store import traces_file
+from .trace_status import traces_file
 
 
 def traces_of(settings: DaemonSettings) -> TraceBuffer:
@@ -29,7 +29,7 @@ def traces_of(settings: DaemonSettings) -> TraceBuffer:
             partial(outcome_of, rules=settings.capture),
             SpoolingSink(publisher),
             rules=settings.traces,
-            turn_of=turn_of,
+            prompt_of=recorded_prompt,
             on_close=publisher.close,
         )
     except sqlite3.Error as error:

@@ -5,7 +5,6 @@ called them or handed over to them, are a part of it: only the task as a whole h
 their calls carry their name as the `actor`.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -14,15 +13,14 @@ import msgspec
 from ..agent_run import AgentRun, Seen, Sign
 from .calls import CallSeen, call_seen, is_call, merged
 from .endings import ending_of
-from .event_runs import TurnOf, event_runs, is_from_events, no_turn
+from .event_runs import PromptOf, event_runs, is_from_events, no_prompt
 from .fact import Evaluation, Fact
+from .grouping import VERCEL, Group, first_of, grouped
 from .tree import Tree
 from .usage import tokens_of, usd_of
 from .vocabulary import Kind
 
 _NAMELESS: Final = "unknown_service"
-_VERCEL: Final = "ai."
-_SLACK_S: Final = 0.1
 _ENDINGS: Final = (".run", ".kickoff", ".workflow", ".task", ".agent")
 
 
@@ -58,7 +56,7 @@ def runs_of(
     scores: Sequence[Score] = (),
     *,
     is_idle: bool = False,
-    turn_of: TurnOf = no_turn,
+    prompt_of: PromptOf = no_prompt,
 ) -> list[RunOfTrace]:
     """Return the runs in a trace, the earliest first.
 
@@ -67,20 +65,31 @@ def runs_of(
         facts: what its spans and events tell, in any order.
         scores: scores that came on their own.
         is_idle: whether nothing came for so long that nothing more is expected.
-        turn_of: asks Codex's recordings for the turn of a session at a moment.
+        prompt_of: asks the recordings of an agent for the prompt of a session at a moment.
     """
     known = sorted(facts, key=lambda fact: (fact.start, fact.span))
     if any(is_from_events(fact) for fact in known):
         return [
             _scored_whole(run, frozenset(fact.span for fact in part), scores)
-            for run, part in event_runs(trace_id, known, turn_of)
+            for run, part in event_runs(trace_id, known, prompt_of)
         ]
     tree = Tree(known)
-    groups = _grouped(tree)
+    groups = grouped(tree)
     return [
-        _run(trace_id, tree, group, scores, is_first=position == 0, is_idle=is_idle)
+        _under_recorded_prompt(
+            _run(trace_id, tree, group, scores, is_first=position == 0, is_idle=is_idle), prompt_of
+        )
         for position, group in enumerate(groups)
     ]
+
+
+def _under_recorded_prompt(found: RunOfTrace, prompt_of: PromptOf) -> RunOfTrace:
+    """Return a run of an agent that records its sessions under the recorded prompt's id."""
+    run = found.run
+    prompt = prompt_of(run.agent, run.session, run.started_at) if run.session else ""
+    if not prompt:
+        return found
+    return msgspec.structs.replace(found, run=msgspec.structs.replace(run, prompt=prompt))
 
 
 def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score]) -> RunOfTrace:
@@ -92,84 +101,10 @@ def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score])
     return RunOfTrace(run=msgspec.structs.replace(run, signs=(*run.signs, *signs)), spans=spans)
 
 
-class _Group(msgspec.Struct, kw_only=True):
-    """The facts of one run, and what it hangs on."""
-
-    root: Fact
-    facts: list[Fact]
-    has_root: bool = True
-
-
-def _grouped(tree: Tree) -> list[_Group]:
-    """Return the facts of each run."""
-    of_root: dict[str, list[Fact]] = defaultdict(list)
-    for fact in tree.facts:
-        root = tree.root_of(fact)
-        if root is not None:
-            of_root[root.span].append(fact)
-    groups = [
-        _Group(root=tree.by_span[span], facts=facts)
-        for span, facts in of_root.items()
-        if any(fact.kind in (Kind.TOOL, Kind.MODEL, Kind.RUN) for fact in facts)
-    ]
-    groups = _told_twice_once(_of_one_session(groups, tree))
-    _take_in_strays(groups, tree)
-    return sorted(groups, key=lambda group: (group.root.start, group.root.span))
-
-
-def _of_one_session(groups: list[_Group], tree: Tree) -> list[_Group]:
-    """Join what the Vercel AI SDK traces request by request, where a loop of one's own calls it.
-
-    Requests without a call of a tool, such as the one for a title, are a part of it as well.
-    """
-    kept, of_session = [], defaultdict(list)
-    for group in groups:
-        session = _first(group.facts, "session")
-        if group.root.name.startswith(_VERCEL) and session:
-            of_session[session].append(group)
-        else:
-            kept.append(group)
-    for together in of_session.values():
-        facts = [fact for group in together for fact in group.facts]
-        complete = all(not tree.is_orphan(group.root) for group in together)
-        kept.append(_Group(root=together[0].root, facts=facts, has_root=complete))
-    return kept
-
-
-def _take_in_strays(groups: list[_Group], tree: Tree) -> None:
-    """Add calls whose parents never came to the run of their session, or to the only run."""
-    for fact in tree.facts:
-        if fact.kind is Kind.TOOL and tree.root_of(fact) is None and tree.is_orphan(fact):
-            session = fact.session
-            same = [group for group in groups if _first(group.facts, "session") == session]
-            if len(same) == 1 or (session and same):
-                same[0].facts.append(fact)
-
-
-def _told_twice_once(groups: list[_Group]) -> list[_Group]:
-    """Join runs that two instrumentations tell of side by side."""
-    kept: list[_Group] = []
-    for group in sorted(groups, key=lambda group: (group.root.start, -group.root.end)):
-        same = next((other for other in kept[-8:] if _is_within(group.root, other.root)), None)
-        if same is None:
-            kept.append(group)
-        else:
-            same.facts += group.facts
-    return kept
-
-
-def _is_within(root: Fact, other: Fact) -> bool:
-    return (
-        root.scope != other.scope
-        and root.start >= other.start - _SLACK_S
-        and root.end <= other.end + _SLACK_S
-    )
-
-
 def _run(
     trace_id: str,
     tree: Tree,
-    group: _Group,
+    group: Group,
     scores: Sequence[Score],
     *,
     is_first: bool,
@@ -182,21 +117,21 @@ def _run(
         for fact in facts
         if is_call(fact) and not tree.is_inside_same_call(fact)
     )
-    project = _first(facts, "project")
+    project = first_of(facts, "project")
     # The model answers a request of its own first for a title: what led to calls is what was asked.
     asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
     spans = frozenset(fact.span for fact in facts)
     run = AgentRun(
         agent=_agent((root, main, *facts), main),
-        session=root.session or _first(facts, "session"),
+        session=root.session or first_of(facts, "session"),
         prompt=trace_id if is_first else f"{trace_id}:{root.span}",
         captured_from="traces",
         started_at=min((fact.start for fact in facts if fact.start), default=0.0),
         ended_at=max((fact.end for fact in facts), default=0.0),
         # A project that was named outright is not that of the folder.
-        folder="" if project else _first(facts, "folder"),
-        repository=project or _first(facts, "repository"),
-        branch=_first(facts, "branch"),
+        folder="" if project else first_of(facts, "folder"),
+        repository=project or first_of(facts, "repository"),
+        branch=first_of(facts, "branch"),
         instruction=_instruction(root, asked, tree),
         calls=tuple(seen.call for seen in calls),
         signs=_signs(root, facts, calls, scores, spans),
@@ -219,7 +154,7 @@ def _main(root: Fact, facts: Sequence[Fact]) -> Fact:
 
 
 def _agent(facts: Iterable[Fact], main: Fact) -> str:
-    service = _first(facts, "service")
+    service = first_of(facts, "service")
     if service and not service.startswith(_NAMELESS):
         return service
     return main.agent or _title(main) or "agent"
@@ -244,12 +179,8 @@ def _actor(fact: Fact, main: Fact, tree: Tree) -> str:
     return nearest.agent
 
 
-def _first(facts: Iterable[Fact], name: str) -> str:
-    return next((held for fact in facts if (held := str(getattr(fact, name)))), "")
-
-
 def _instruction(root: Fact, asked: Sequence[Fact], tree: Tree) -> str:
-    if root.prompt and not root.name.startswith(_VERCEL):
+    if root.prompt and not root.name.startswith(VERCEL):
         return root.prompt
     with_calls = (fact for fact in asked if tree.has_calls(fact))
     found = next(with_calls, None) or next(iter(asked), None)

@@ -18,7 +18,7 @@ from trackrecord.trace_rules import TraceRules
 
 from ..history.reading import OutcomeOf
 from ..history.sink import Sink
-from .event_runs import TurnOf, no_turn
+from .event_runs import PromptOf, no_prompt
 from .fact import Fact
 from .log_events import event_of
 from .reading import fact_of
@@ -47,7 +47,7 @@ class TraceBuffer:
         sink: takes the outcomes, from one thread at a time. Until it says that they are safe, a
             trace counts as not published, and is published again.
         rules: how long is waited, and how much is kept.
-        turn_of: asks Codex's recordings for the turn of a session at a moment.
+        prompt_of: asks the recordings of an agent for the prompt of a session at a moment.
         on_close: called when it is closed, after the last outcome.
         clock: the time in seconds since the epoch.
 
@@ -63,7 +63,7 @@ class TraceBuffer:
         sink: Sink,
         *,
         rules: TraceRules | None = None,
-        turn_of: TurnOf = no_turn,
+        prompt_of: PromptOf = no_prompt,
         on_close: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -80,7 +80,7 @@ class TraceBuffer:
             outcome_of=outcome_of,
             sink=sink,
             rules=self._rules,
-            turn_of=turn_of,
+            prompt_of=prompt_of,
         )
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None

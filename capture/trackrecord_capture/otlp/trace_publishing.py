@@ -10,7 +10,7 @@ from trackrecord.trace_rules import TraceRules
 from ..agent_run import AgentRun, Seen, Sign
 from ..history.reading import OutcomeOf
 from ..history.sink import Sink
-from .event_runs import TurnOf
+from .event_runs import PromptOf
 from .runs import RunOfTrace, Score, runs_of, sign_of
 from .scores import GivenScore
 from .trace_store import Known, TraceStore
@@ -34,7 +34,7 @@ class TracePublishing:
         outcome_of: makes an outcome of a run.
         sink: takes the outcomes.
         rules: how long is remembered what a trace became.
-        turn_of: asks Codex's recordings for the turn of a session at a moment.
+        prompt_of: asks the recordings of an agent for the prompt of a session at a moment.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class TracePublishing:
         outcome_of: OutcomeOf,
         sink: Sink,
         rules: TraceRules,
-        turn_of: TurnOf,
+        prompt_of: PromptOf,
     ) -> None:
         self._store = store
         self._waiting = waiting
@@ -54,7 +54,7 @@ class TracePublishing:
         self._outcome_of = outcome_of
         self._sink = sink
         self._rules = rules
-        self._turn_of = turn_of
+        self._prompt_of = prompt_of
         self._one_at_a_time = threading.Lock()
         self._rescored = {
             (trace, session)
@@ -95,7 +95,7 @@ class TracePublishing:
             with self._lock:
                 facts = self._store.facts_of(due.trace)
                 scores = self._store.scores_of(due.trace)
-            runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, turn_of=self._turn_of)
+            runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, prompt_of=self._prompt_of)
             return [known for found in runs if (known := self._publish(found)) is not None]
         except TrackrecordError:
             self._lose("runs that were no valid outcome")

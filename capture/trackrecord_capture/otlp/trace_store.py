@@ -7,7 +7,7 @@ of outcomes need not. The file cannot grow beyond its bound, and reuses the room
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -291,41 +291,3 @@ class TraceStore:
         pages: int = run("PRAGMA page_count").fetchone()[0]
         free: int = run("PRAGMA freelist_count").fetchone()[0]
         return (pages - free) * _PAGE_BYTES
-
-
-class TracesStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How the buffer of traces stands, as another process reads it.
-
-    Attributes:
-        waiting: how many traces wait for more spans.
-        kept: how many are kept although they were published, for late spans.
-        last_at: when the last span came; None if none ever did.
-        counts: what did not become an outcome, by reason.
-    """
-
-    waiting: int
-    kept: int
-    last_at: float | None
-    counts: dict[str, int]
-
-
-def traces_file(home: Path) -> Path:
-    """Return the file that keeps the traces."""
-    return home / "traces.db"
-
-
-def read_status(path: Path) -> TracesStatus | None:
-    """Return how the buffer stands, without changing it; None if there is none that can be read."""
-    if not path.is_file():
-        return None
-    try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1)) as database:
-            run = database.execute
-            waiting, kept, last_at = run(
-                "SELECT count(*) FILTER (WHERE NOT is_published), "
-                "count(*) FILTER (WHERE is_published), max(last_at) FROM traces"
-            ).fetchone()
-            counts = dict(run("SELECT reason, count FROM counts ORDER BY reason"))
-    except sqlite3.Error:
-        return None
-    return TracesStatus(waiting=waiting, kept=kept, last_at=last_at, counts=counts)

@@ -221,8 +221,6 @@ SETS_ERRORS: Final = (
     "langsmith",
     "langfuse",
 )
-# Spans of a program's insides, of which nothing but their ancestry is kept.
-INSIDES: Final = ("codex", "opencode")
 
 # Calls that are none: how a framework ends a run or passes it on.
 FINAL_TOOLS: Final = frozenset({"final_answer", "final_result"})

@@ -11,7 +11,7 @@ from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
     from trackrecord_capture.agents.doctor import Checkup, Diagnosis
-    from trackrecord_capture.otlp.trace_store import TracesStatus
+    from trackrecord_capture.otlp.trace_status import TracesStatus
 
 _NO = 1
 _YES_OR_NO = {True: "yes", False: "no", None: None}
@@ -26,7 +26,7 @@ def command(*, as_json: bool) -> int:
     """
     from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord_capture.agents.doctor import diagnose
-    from trackrecord_capture.otlp.trace_store import read_status, traces_file
+    from trackrecord_capture.otlp.trace_status import read_status, traces_file
 
     home = load_daemon_settings().home
     found, traces = diagnose(home), read_status(traces_file(home))
