@@ -41,6 +41,8 @@ BENCHMARKS = (
     "hook",
     "injection",
     "worker_rss",
+    "traces",
+    "front_door",
 )
 
 

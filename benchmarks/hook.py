@@ -4,12 +4,13 @@ import json
 import sys
 from statistics import median
 
+from trackrecord_capture.agents.door_address import DoorAddress, write_door
 from trackrecord_capture.agents.runtime import hook_command, write_runtime
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale
 from .servers import bench_settings
-from .small_programs import Program, timed_runs
+from .small_programs import Program, timed_runs, unused_port
 
 _CPU_FLOOR_MS = 60.0
 _RSS_FLOOR_MB = 15.0
@@ -27,6 +28,8 @@ def measure(scale: Scale) -> Measured:
     """Start the hook as agents do, by a shell, with the front door closed."""
     with bench_settings() as settings:
         write_runtime(settings.home)
+        # As after a crash: the hook learns only by asking that nobody is there.
+        write_door(settings.home, DoorAddress("127.0.0.1", unused_port()))
         command = ["/bin/sh", "-c", hook_command(settings.home, "claude-code")]
         programs = {name: Program(command, event_text(event)) for name, event in _EVENTS.items()}
         programs[_BARE] = Program([sys.executable, "-I", "-S", "-c", "pass"])

@@ -1,7 +1,6 @@
 """How long an agent waits for what it is handed, from the start of the hook to its end."""
 
 import shutil
-import socket
 import sys
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from .hook import event_text
 from .percentiles import percentile
 from .scale import Scale
 from .servers import bench_settings, child_process, running_redis, wait_until
-from .small_programs import Program, timed_runs
+from .small_programs import Program, timed_runs, unused_port
 
 UNIT = "ms"
 PROJECT = "advised"
@@ -56,7 +55,7 @@ def measure(scale: Scale) -> Measured:
         _check(list(told.iterdir()), expected=2 * count)
         # As after a crash: the hooks are told of a front door that is not there any more.
         shutil.rmtree(told)
-        write_door(settings.home, DoorAddress("127.0.0.1", _free_port()))
+        write_door(settings.home, DoorAddress("127.0.0.1", unused_port()))
         away = timed_runs(settings, programs, count)
     bare = (Baseline(f"{_BARE}, p99", percentile([one.wall_ms for one in runs[_BARE]], 0.99)),)
     figures = [
@@ -82,10 +81,3 @@ def _check(marks: list[Path], *, expected: int) -> None:
     if told != expected:
         message = f"{told} of {expected} sessions were told something"
         raise RuntimeError(message)
-
-
-def _free_port() -> int:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port: int = unused.getsockname()[1]
-        return port

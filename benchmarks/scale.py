@@ -22,6 +22,7 @@ class Scale:
         memory_first: outcomes after which a worker's memory is first looked at.
         memory_last: outcomes after which it is looked at again.
         import_mb: megabytes of sessions of each agent that are imported.
+        traced_runs: runs of agents whose spans are posted to the front door.
     """
 
     outcomes: int
@@ -38,6 +39,7 @@ class Scale:
     memory_first: int
     memory_last: int
     import_mb: float
+    traced_runs: int
 
 
 FULL = Scale(
@@ -55,6 +57,7 @@ FULL = Scale(
     memory_first=100_000,
     memory_last=1_000_000,
     import_mb=200.0,
+    traced_runs=12_800,
 )
 QUICK = Scale(
     outcomes=40_000,
@@ -71,4 +74,5 @@ QUICK = Scale(
     memory_first=50_000,
     memory_last=200_000,
     import_mb=20.0,
+    traced_runs=1_600,
 )

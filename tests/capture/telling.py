@@ -54,6 +54,22 @@ def span(
     )
 
 
+def agent_span(name: str = "fixer", **options: Any) -> Span:
+    """Return the span of an agent at work, for half a minute."""
+    told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+    return span(f"invoke_agent {name}", told, **{"lasts": 30, **options})
+
+
+def call_span(under: Span, tool: str = "run_tests", **options: Any) -> Span:
+    """Return the span of a call that went well."""
+    told = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": tool,
+        "gen_ai.tool.call.result": "done",
+    }
+    return span(f"execute_tool {tool}", told, under=under, **options)
+
+
 def log(
     name: str,
     attributes: Mapping[str, Any] | None = None,

@@ -1,5 +1,6 @@
 """What an agent is handed: once, within a budget, its own project's, and measured."""
 
+import msgspec
 import pytest
 
 from trackrecord.hook_settings import HookSettings
@@ -101,6 +102,21 @@ def test_nothing_in_it_is_an_order(known, handing):
     text = handing.answer("codex", start())
     assert "big-bang. Failed 6/7 times" in text
     assert "avoid" not in text.lower()
+
+
+def test_a_secret_that_is_on_record_is_not_handed_out(client, settings, handing):
+    """Not even one that somebody stored on purpose."""
+    entry = pattern("tests-first", 8, 0)
+    lines = {"en": "- set API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345 first", "zh": "-"}
+    document = RankingsDocument(
+        project="shop",
+        revision=1,
+        computed_at=1_800_000_000.0,
+        patterns=(msgspec.structs.replace(entry, lines=lines),),
+    )
+    write_document(client, settings, document)
+    text = handing.answer("codex", start())
+    assert "API_TOKEN=<secret>" in text
 
 
 def test_the_first_prompt_repeats_nothing(known, handing):

@@ -51,6 +51,16 @@ def installed(home):
     return home
 
 
+@pytest.fixture
+def patient(installed):
+    """The hook with a deadline that a busy machine does not miss."""
+    hook = wrapper_path(installed).with_name("hook.py")
+    text = hook.read_text()
+    assert "TOTAL_S = 0.9\n" in text
+    hook.write_text(text.replace("TOTAL_S = 0.9\n", "TOTAL_S = 100.0\n"))
+    return installed
+
+
 @contextmanager
 def door(home, answer, *, status=200, pauses=False, token=""):
     """Open a front door that gives one answer; yield what was asked of it."""
@@ -156,11 +166,11 @@ def test_a_folder_that_cannot_be_written_is_nobodys_trouble(installed):
     assert_silent(run(installed, STOP))
 
 
-def test_what_the_door_answers_is_printed(installed):
+def test_what_the_door_answers_is_printed(patient):
     """The question holds what is needed for an answer and no more."""
     said = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "ä fact"}}
-    with door(installed, json.dumps(said).encode(), token="s" * 20) as asked:
-        done = run(installed, START | {"transcript_path": "/t", "permission_mode": "default"})
+    with door(patient, json.dumps(said).encode(), token="s" * 20) as asked:
+        done = run(patient, START | {"transcript_path": "/t", "permission_mode": "default"})
     assert json.loads(done.stdout) == said
     assert (done.returncode, done.stderr) == (0, b"")
     ((path, headers, body),) = asked
@@ -168,7 +178,7 @@ def test_what_the_door_answers_is_printed(installed):
     assert headers["Authorization"] == f"Bearer {'s' * 20}"
     assert headers["Content-Type"] == "application/json"
     assert body == START | {"prompt": "", "prompt_id": None}
-    assert notes(installed) == []
+    assert notes(patient) == []
 
 
 @pytest.mark.parametrize(
@@ -188,14 +198,14 @@ def test_any_other_answer_is_silence(installed, answer, status):
         assert_silent(run(installed, START))
 
 
-def test_a_session_that_was_told_is_not_told_again(installed):
+def test_a_session_that_was_told_is_not_told_again(patient):
     """The door is not even asked."""
-    ToldSessions(installed).begin("claude-code", "a6a9-1", "prompt")
+    ToldSessions(patient).begin("claude-code", "a6a9-1", "prompt")
     said = b'{"hookSpecificOutput": {"additionalContext": "x"}}'
-    with door(installed, said) as asked:
-        assert_silent(run(installed, START | {"hook_event_name": "UserPromptSubmit"}))
+    with door(patient, said) as asked:
+        assert_silent(run(patient, START | {"hook_event_name": "UserPromptSubmit"}))
         assert asked == []
-        assert run(installed, START).stdout
+        assert run(patient, START).stdout
 
 
 def test_a_door_that_is_closed_or_was_never_open_is_silence(installed):

@@ -1,5 +1,6 @@
 """Traces are buffered until they are whole, survive a sudden end, and are bounded."""
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from telling import TRACE, log, span
+from telling import TRACE, agent_span, call_span, log, span
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.trace_rules import TraceRules
@@ -77,17 +78,11 @@ def story(tmp_path):
 
 
 def root_span(**options):
-    told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "fixer"}
-    return span("invoke_agent fixer", told, **{"lasts": 30, **options})
+    return agent_span(**options)
 
 
 def call_of(root, number, **options):
-    told = {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": f"tool_{number}",
-        "gen_ai.tool.call.result": "done",
-    }
-    return span("execute_tool", told, under=root, at=number, **options)
+    return call_span(root, f"tool_{number}", at=number, **options)
 
 
 def tools(outcome):
@@ -326,6 +321,20 @@ def test_a_score_of_a_session_is_the_verdict_on_its_only_run(story):
         assert len(story.after(1)) == (1 if number == 1 else 0)
 
 
+def test_the_next_prompt_of_a_session_can_say_that_the_run_before_was_wrong(story):
+    """It amends that run, and no other one."""
+    prompts = ("Mend the cart", "No, that is wrong, the total is still off", "Thanks, go on")
+    for number, prompt in enumerate(prompts):
+        root = root_span(trace=f"{number + 1:032x}", at=100 * number)
+        root.attributes.update({"session.id": "s-1", "gen_ai.input.messages": prompt})
+        story.buffer.spans([root, call_of(root, 1, trace=root.trace_id)])
+        story.after(4)
+    first, second, amended, third = story.outcomes.published
+    assert amended["outcome_id"] == first["outcome_id"]
+    assert (amended["success"], amended["outcome_source"]) == (False, "heuristic")
+    assert [each["success"] for each in (first, second, third)] == [None, None, None]
+
+
 def test_scores_of_langfuse_are_known_by_their_id(story):
     """One that is changed is posted again, and is the later word."""
     told = {"id": "score-1", "traceId": TRACE, "name": "correct", "dataType": "BOOLEAN"}
@@ -361,6 +370,17 @@ def test_log_records_of_programs_are_counted_and_not_kept(story):
     """Only events that tell of an agent's run are taken."""
     story.buffer.logs([log("", body="GET / 200"), log("deployed")])
     assert story.counts() == {"log records that tell nothing of a run": 2}
+
+
+def test_doctor_tells_what_waits_and_what_did_not_become_an_outcome(story):
+    """By reason, from another process, while the file is open."""
+    story.buffer.logs([log("deployed")])
+    story.buffer.spans([root_span(trace="1" * 32, under="00000000000000aa")])
+    doctor = [sys.executable, "-m", "trackrecord_cli", "doctor"]
+    environment = os.environ | {"TRACKRECORD_HOME": str(story.path.parent)}
+    printed = subprocess.run(doctor, env=environment, capture_output=True, text=True, check=False)
+    assert "traces: 1 waiting for more spans" in printed.stdout
+    assert "not an outcome: 1 log records that tell nothing of a run" in printed.stdout
 
 
 def test_one_trace_that_cannot_be_read_does_not_hold_up_the_others(story):

@@ -115,6 +115,21 @@ def test_doctor_says_what_to_do(user, trackrecord):
     assert "front door: does not answer" in told
 
 
+def test_doctor_says_whether_codex_trusts_the_hooks(user, trackrecord):
+    """Claude Code asks nobody."""
+    trackrecord("install", "all")
+    claude, codex = trackrecord("doctor", "--json").json["agents"]
+    assert (claude["trusted"], codex["trusted"]) == (None, False)
+    assert any("/hooks" in line for line in codex["advice"])
+    with (user / ".codex" / "config.toml").open("a") as file:
+        for event in ("session_start", "user_prompt_submit"):
+            file.write(f'[hooks.state."{user}/.codex/hooks.json:{event}:0:0"]\n')
+            file.write('trusted_hash = "sha256:1"\n')
+    codex = trackrecord("doctor", "--json").json["agents"][1]
+    assert codex["trusted"]
+    assert not any("/hooks" in line for line in codex["advice"])
+
+
 def test_hooks_that_are_switched_off_are_named(user, trackrecord):
     """Claude Code has a setting that stops all of them."""
     path = user / ".claude" / "settings.json"

@@ -105,3 +105,13 @@ def test_a_commit_that_is_none(up, reported, trackrecord, project):
     ran = trackrecord("runs", "list", "--commit", "main", "--project", project)
     assert ran.status == 2
     assert "hexadecimal" in ran.err
+
+
+def test_a_verdict_that_came_later(up, learnt, runs):
+    """A run that was reported twice is one run, as it stands by now."""
+    first = {"outcome_id": "codex:s9:p9", "task_id": "t9", "success": None, "source": "codex"}
+    learnt(first)
+    learnt(first | {"success": True, "outcome_source": "tests", "tool_graph": CALLS[:1]})
+    (run,) = runs("list", "--task", "t9")
+    assert (run["success"], run["outcome_source"], len(run["calls"])) == (True, "tests", 1)
+    assert runs("show", "codex:s9:p9")["success"] is True

@@ -23,20 +23,16 @@ class Answer(NamedTuple):
     """What the model answers: a text, or a call of a tool.
 
     Attributes:
-        position: the length of the conversation before it, which makes its ids unique there.
+        id: what its ids are made of; no two answers have the same.
         text: what it says; "" with a call.
         call: the call of a tool; None with a text.
         model: the model that was asked for.
     """
 
-    position: int
+    id: str
     text: str
     call: ToolCall | None
     model: str
-
-    @property
-    def call_id(self) -> str:
-        return f"call_{self.position:03d}"
 
 
 def offers_of(body: Json) -> dict[str, Offer]:
@@ -118,7 +114,7 @@ def _server_sent(events: Iterator[Event]) -> bytes:
 
 def _messages_events(answer: Answer) -> Iterator[Event]:
     message = {
-        "id": f"msg_{answer.position:03d}",
+        "id": f"msg_{answer.id}",
         "type": "message",
         "role": "assistant",
         "model": answer.model,
@@ -130,7 +126,12 @@ def _messages_events(answer: Answer) -> Iterator[Event]:
     block: Json = {"type": "text", "text": ""}
     delta: Json = {"type": "text_delta", "text": answer.text}
     if answer.call:
-        block = {"type": "tool_use", "id": answer.call_id, "name": answer.call.tool, "input": {}}
+        block = {
+            "type": "tool_use",
+            "id": f"call_{answer.id}",
+            "name": answer.call.tool,
+            "input": {},
+        }
         delta = {"type": "input_json_delta", "partial_json": json.dumps(answer.call.arguments)}
     ended = {"stop_reason": "tool_use" if answer.call else "end_turn", "stop_sequence": None}
     yield "message_start", {"message": message}
@@ -142,7 +143,7 @@ def _messages_events(answer: Answer) -> Iterator[Event]:
 
 
 def _responses_events(answer: Answer, offers: Mapping[str, Offer]) -> Iterator[Event]:
-    identified = {"id": f"resp_{answer.position:03d}"}
+    identified = {"id": f"resp_{answer.id}"}
     usage = {
         **_USAGE,
         "input_tokens_details": {"cached_tokens": 0},
@@ -159,9 +160,9 @@ def _responses_item(answer: Answer, offers: Mapping[str, Offer]) -> Json:
     if answer.call is None:
         said = [{"type": "output_text", "text": answer.text}]
         message = {"type": "message", "role": "assistant", "content": said}
-        return {**message, "id": f"msg_{answer.position:03d}"}
+        return {**message, "id": f"msg_{answer.id}"}
     offer = offers[answer.call.tool]
-    item = {"id": f"fc_{answer.position:03d}", "call_id": answer.call_id, "name": answer.call.tool}
+    item = {"id": f"fc_{answer.id}", "call_id": f"call_{answer.id}", "name": answer.call.tool}
     if offer.namespace:
         item["namespace"] = offer.namespace
     if offer.kind == "custom":
@@ -173,10 +174,10 @@ def _completions_chunks(answer: Answer) -> Iterator[Json]:
     delta: Json = {"role": "assistant", "content": answer.text}
     if answer.call:
         function = {"name": answer.call.tool, "arguments": json.dumps(answer.call.arguments)}
-        call = {"index": 0, "id": answer.call_id, "type": "function", "function": function}
+        call = {"index": 0, "id": f"call_{answer.id}", "type": "function", "function": function}
         delta = {"role": "assistant", "tool_calls": [call]}
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    frame = {"id": f"chat_{answer.position:03d}", "object": "chat.completion.chunk", "created": 1}
+    frame = {"id": f"chat_{answer.id}", "object": "chat.completion.chunk", "created": 1}
     yield {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     ended = {"index": 0, "delta": {}, "finish_reason": "tool_calls" if answer.call else "stop"}
     yield {**frame, "choices": [ended], "usage": usage}

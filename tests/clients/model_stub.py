@@ -8,6 +8,7 @@ and requests for a title need no special care.
 import http.server
 import json
 import threading
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, Final, NamedTuple
@@ -55,18 +56,18 @@ def next_step(prompts: Prompts, turns: Sequence[Turn]) -> Step:
 def answer_to(prompts: Prompts, body: Json, turns: Sequence[Turn]) -> Answer | Refuse:
     """Return what the model answers to a request."""
     offers = offers_of(body)
-    position, model = len(turns), str(body.get("model"))
+    unique, model = uuid.uuid4().hex[:16], str(body.get("model"))
     if not has_a_shell(offers):
-        return Answer(position, "A title", None, model)
+        return Answer(unique, "A title", None, model)
     if (spawned := _just_spawned(turns)) is not None:
-        return Answer(position, "", wait_call(offers, spawned), model)
+        return Answer(unique, "", wait_call(offers, spawned), model)
     match next_step(prompts, turns):
         case Refuse() as refusal:
             return refusal
         case Say(text):
-            return Answer(position, text, None, model)
+            return Answer(unique, text, None, model)
         case step:
-            return Answer(position, "", call_of(step, offers), model)
+            return Answer(unique, "", call_of(step, offers), model)
 
 
 def _just_spawned(turns: Sequence[Turn]) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from stories import Expected
 from tool_calls import WAITING
 
-PATIENCE_S = 90.0
+PATIENCE_S = 60.0
 
 
 class Trackrecord(NamedTuple):
@@ -51,7 +51,7 @@ class Trackrecord(NamedTuple):
 
     def runs(self, project: str) -> list[dict[str, Any]]:
         """Return the runs of a project, in order of their end; none if it is not known."""
-        projects = {found["project"] for found in json.loads(self("projects", "--json"))}
+        projects = {found["name"] for found in json.loads(self("projects", "--json"))}
         if project not in projects:
             return []
         listed = json.loads(self("runs", "list", "--project", project, "--json"))

@@ -127,7 +127,7 @@ def stories(folder: Path) -> dict[str, Story]:
                 "Take that commit back": (Run("git revert --no-edit HEAD"), Say("It is gone.")),
             },
             (
-                Expected(_PROMPT, False, "heuristic", (edit, ("shell:git commit", True))),
+                Expected(_PROMPT, False, "explicit", (edit, ("shell:git commit", True))),
                 Expected("Take that commit back", None, "", (("shell:git revert", True),)),
             ),
         ),

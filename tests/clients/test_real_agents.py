@@ -67,7 +67,9 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
         printed = play(agent, story, place)
     until(lambda: facts(agent, live.runs(project)) == wanted)
     reported = live.runs(project)
-    assert facts(agent, reported) == wanted, printed
+    if facts(agent, reported) != wanted:
+        print(printed)
+    assert facts(agent, reported) == wanted
 
     later("import", agent.name)
     imported = later.runs(project)

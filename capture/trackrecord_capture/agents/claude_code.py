@@ -85,6 +85,10 @@ class ClaudeCode:
         except Refused:
             return False
 
+    def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
+        """Return None: it asks nobody."""
+        return None
+
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
         """Return what keeps its hooks from firing, with what to do."""
         try:

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from .draft import Draft, Refused, digest_of, receipt_of, undone
-from .hook_entries import Groups, add_entries, has_entries, opened, restore
+from .hook_entries import (
+    Groups,
+    add_entries,
+    has_entries,
+    opened,
+    our_places,
+    restore,
+)
 from .installed import Installed, folders_of
 from .on_path import is_on_path
 from .plan import Change, Plan, change_of
@@ -55,7 +62,7 @@ class Codex:
         notes = _add_to_config(config, home, port)
         hooks = opened(self.hooks_path())
         made = add_entries(hooks, _wanted(home, config), hook_prefix(home))
-        if not self._is_trusted(config, home):
+        if not self._has_trust(config, home):
             notes.append(f"Codex skips new hooks until you trust them: {TRUST}")
         receipts = [
             receipt_of(draft, None if installed is None else installed.receipt(draft.path), names)
@@ -95,18 +102,24 @@ class Codex:
         except Refused:
             return False
 
+    def is_trusted(self, home: Path) -> bool | None:
+        """Return whether Codex has our hooks on record as trusted."""
+        try:
+            return self._has_trust(opened(self.config_path()), home)
+        except Refused:
+            return False
+
     def problems(self, home: Path) -> list[str]:
         """Return what keeps its hooks from firing, with what to do."""
         try:
-            config = opened(self.config_path())
-            if self.is_installed(home) and not self._is_trusted(config, home):
-                return [f"its hooks are not trusted yet, so nothing is handed to it: {TRUST}"]
+            document(opened(self.config_path()))
         except Refused as error:
             return [str(error)]
+        if self.is_installed(home) and not self.is_trusted(home):
+            return [f"its hooks are not trusted yet, so nothing is handed to it: {TRUST}"]
         return []
 
-    def _is_trusted(self, config: Draft, home: Path) -> bool:
-        """Return whether Codex has our hooks on record as trusted."""
+    def _has_trust(self, config: Draft, home: Path) -> bool:
         hooks = document(config).get("hooks")
         state = hooks.get("state") if isinstance(hooks, dict) else None
         if not isinstance(state, dict):
@@ -122,18 +135,8 @@ class Codex:
     def _keys(self, home: Path) -> list[str]:
         """Return the names that Codex gives our hooks: file, event and place."""
         path = self.hooks_path()
-        draft = opened(path)
-        try:
-            hooks = json.loads(draft.text or "{}").get("hooks", {})
-        except (ValueError, AttributeError):
-            return []
-        return [
-            f"{path}:{_snake(event)}:{at}:{place}"
-            for event, groups in hooks.items()
-            for at, group in enumerate(groups)
-            for place, hook in enumerate(group.get("hooks", ()))
-            if str(hook.get("command", "")).startswith(hook_prefix(home))
-        ]
+        places = our_places(opened(path), hook_prefix(home))
+        return [f"{path}:{_snake(event)}:{at}:{place}" for event, at, place in places]
 
 
 def _add_to_config(config: Draft, home: Path, port: int | None) -> list[str]:

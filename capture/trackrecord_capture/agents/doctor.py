@@ -22,6 +22,7 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
         agent: its name.
         is_found: whether the agent is on this machine.
         is_installed: whether all that makes it report is in place.
+        is_trusted: whether the agent runs our hooks; None where it asks nobody.
         fired: when each event fired last, seconds since the epoch, the newest first.
         error: what went wrong last.
         advice: what to do; empty if all is well.
@@ -30,6 +31,7 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     is_found: bool
     is_installed: bool
+    is_trusted: bool | None
     fired: Mapping[str, float]
     error: LastError | None
     advice: tuple[str, ...]
@@ -92,6 +94,7 @@ def _checkup(agent: Agent, home: Path) -> Checkup:
         agent=agent.name,
         is_found=agent.is_found(),
         is_installed=is_installed,
+        is_trusted=agent.is_trusted(home) if is_installed else None,
         fired=fired,
         error=last_error(home, agent.name),
         advice=tuple(advice),

@@ -92,6 +92,22 @@ def has_entries(draft: Draft, wanted: Groups, prefix: str) -> bool:
     return _counted(draft, prefix) == {event: [group] for event, group in wanted.items()}
 
 
+def our_places(draft: Draft, prefix: str) -> list[tuple[str, int, int]]:
+    """Return where our hooks stand: the event, the place of the group, and the place in it.
+
+    Raises:
+        Refused: the file is not what it should be.
+    """
+    if draft.text is None or _document(draft).get(HOOKS) is None:
+        return []
+    return [
+        (event, at, place)
+        for event in dict.fromkeys(_hooks(draft).names)
+        for at, group in enumerate(_groups(draft, event).items)
+        for place in _ours(group, prefix)
+    ]
+
+
 def opened(path: Any) -> Draft:  # noqa: ANN401 - a path
     """Return a file that may be changed.
 

@@ -50,6 +50,10 @@ class Agent(Protocol):
         """Return whether all that is ours is in place."""
         ...
 
+    def is_trusted(self, home: Path) -> bool | None:
+        """Return whether it runs our hooks; None where it asks nobody."""
+        ...
+
     def problems(self, home: Path) -> list[str]:
         """Return what keeps it from reporting, with what to do."""
         ...

@@ -94,6 +94,10 @@ class Opencode:
         except Refused:
             return False
 
+    def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
+        """Return None: it asks nobody."""
+        return None
+
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
         """Return what keeps the plugin from working, with what to do."""
         return []

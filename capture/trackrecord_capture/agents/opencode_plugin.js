@@ -31,30 +31,28 @@ function note(event, session, folder) {
   } catch {}
 }
 
+// Asks for what is known of the project, then of the task, all within one deadline.
 async function ask(session, folder, prompt, promptId) {
+  const told = []
   try {
     const [host, port, token] = fs.readFileSync(`${HOME}/agents/door`, "utf8").split("\n")
+    const name = host.includes(":") ? `[${host}]` : host
     const headers = { "Content-Type": "application/json" }
     if (token) headers.Authorization = `Bearer ${token}`
-    const name = host.includes(":") ? `[${host}]` : host
-    const answer = await fetch(`http://${name}:${port}/hooks/opencode`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify({
-        hook_event_name: "UserPromptSubmit",
-        session_id: session,
-        cwd: folder,
-        prompt: prompt.slice(0, 32768),
-        prompt_id: promptId,
-      }),
-      signal: AbortSignal.timeout(ASKING_MS),
-    })
-    if (answer.status !== 200) return ""
-    const said = await answer.json()
-    return said?.hookSpecificOutput?.additionalContext ?? ""
-  } catch {
-    return ""
-  }
+    const signal = AbortSignal.timeout(ASKING_MS)
+    const about = { session_id: session, cwd: folder }
+    const task = { prompt: prompt.slice(0, 32768), prompt_id: promptId }
+    for (const [event, more] of [["SessionStart", {}], ["UserPromptSubmit", task]]) {
+      touch(event)
+      const body = JSON.stringify({ hook_event_name: event, ...about, ...more })
+      const url = `http://${name}:${port}/hooks/opencode`
+      const answer = await fetch(url, { method: "POST", headers, body, signal })
+      if (answer.status !== 200) continue
+      const said = await answer.json()
+      told.push(said?.hookSpecificOutput?.additionalContext ?? "")
+    }
+  } catch {}
+  return told.filter(Boolean).join("\n\n")
 }
 
 export const Trackrecord = async ({ directory, worktree }) => {

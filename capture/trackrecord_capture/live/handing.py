@@ -14,6 +14,7 @@ from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id
 from ..outcome import task_id_of
+from ..redaction.redact import redacted
 from .told import Kind, Told, ToldSessions
 from .wording import as_facts
 
@@ -76,7 +77,7 @@ class Handing:
         project = self._project_of(asked.cwd)
         found = self._ask(agent, asked, kind, project)
         before = self._told.of(agent, asked.session_id, "session")
-        text = as_facts(found.prompt, project, said=before.text)
+        text = redacted(as_facts(found.prompt, project, said=before.text))
         entries = () if found.exposure is None else found.exposure.entries
         told = Told(text, tuple(dict.fromkeys((*before.entries, *entries))))
         self._told.keep(agent, asked.session_id, kind, told)

@@ -114,8 +114,11 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
 
 def bounded(text: str, most: int = MOST_CHARS) -> str:
-    """Return the beginning and the end of a text that is too long, and any other text as it is."""
-    if len(text) <= most:
-        return text
-    half = most // 2
-    return f"{text[:half]}\n…\n{text[-half:]}"
+    """Return the beginning and the end of a text that is too long, and any other text as it is.
+
+    Half a surrogate pair, which Python's repr can smuggle in, cannot be stored and is replaced.
+    """
+    if len(text) > most:
+        half = most // 2
+        text = f"{text[:half]}\n…\n{text[-half:]}"
+    return text if text.isascii() else text.encode(errors="replace").decode()

@@ -2,7 +2,6 @@
 
 import sqlite3
 from functools import partial
-from pathlib import Path
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreUnfit
@@ -12,6 +11,7 @@ from ..history.sink import SpoolingSink
 from ..outcome import outcome_of
 from .codex_turns import turn_of
 from .trace_buffer import TraceBuffer
+from .trace_store import traces_file
 
 
 def traces_of(settings: DaemonSettings) -> TraceBuffer:
@@ -35,8 +35,3 @@ def traces_of(settings: DaemonSettings) -> TraceBuffer:
     except sqlite3.Error as error:
         message = f"{path} cannot be used ({error}); move it away to begin a new one"
         raise StoreUnfit(message) from None
-
-
-def traces_file(home: Path) -> Path:
-    """Return the file that keeps the traces."""
-    return home / "traces.db"

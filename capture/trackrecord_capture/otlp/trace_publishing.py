@@ -7,7 +7,7 @@ from typing import Any, Final
 from trackrecord.errors import TrackrecordError
 from trackrecord.trace_rules import TraceRules
 
-from ..agent_run import AgentRun
+from ..agent_run import AgentRun, Seen, Sign
 from ..history.reading import OutcomeOf
 from ..history.sink import Sink
 from .event_runs import TurnOf
@@ -109,7 +109,19 @@ class TracePublishing:
             return None
         known = _known(found, fields)
         self._sink.publish(fields)
+        self._tell_the_one_before(found.run)
         return known
+
+    def _tell_the_one_before(self, run: AgentRun) -> None:
+        """Amend the run before in the session, where this prompt says that it was wrong."""
+        if not run.session or not run.instruction:
+            return
+        with self._lock:
+            known = self._store.outcomes_of_session(run.session)
+        before = [each for each in known if each.started_at < run.started_at]
+        if before:
+            sign = Sign(kind=Seen.FOLLOWED_BY, says=run.instruction, at=run.started_at)
+            self._amend_by(max(before, key=lambda each: each.started_at), sign, run.started_at)
 
     def _lose(self, reason: str) -> None:
         with self._lock, self._store.writing():
@@ -186,22 +198,28 @@ class TracePublishing:
         if sign.success is None:
             self._lose("scores that are no verdict on a run")
             return False
+        return self._amend_by(about, sign, score.evaluation.at or now)
+
+    def _amend_by(self, about: Known, sign: Sign, at: float) -> bool:
+        """Publish what was seen later of a run, if that is a verdict; return whether it is."""
         run = AgentRun(
             agent="",
             session="",
             prompt="",
             captured_from="traces",
-            started_at=now,
-            ended_at=now,
+            started_at=at,
+            ended_at=at,
             signs=(sign,),
         )
         fields = self._outcome_of(run) or {}
+        if fields.get("success") is None:
+            return False
         self._sink.publish(
             {
                 "outcome_id": about.outcome_id,
                 "project": about.project,
                 "task_id": about.task_id,
-                "timestamp": score.evaluation.at or now,
+                "timestamp": at,
             }
             | {name: fields[name] for name in _OF_VERDICT if name in fields}
         )
@@ -229,6 +247,7 @@ def _known(found: RunOfTrace, fields: Mapping[str, Any]) -> Known:
         project=fields.get("project"),
         task_id=str(fields["task_id"]),
         session=found.run.session,
+        started_at=found.run.started_at,
         spans=found.spans,
         tools=found.tools,
     )

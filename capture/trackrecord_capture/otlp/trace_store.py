@@ -21,6 +21,7 @@ from .scores import GivenScore
 
 _VERSION: Final = 1
 _PAGE_BYTES: Final = 4096
+_MOST_OF_SESSION: Final = 20
 _BUSY_S: Final = 5.0
 # Room for bookkeeping when spans have taken all of theirs.
 _RESERVED_PAGES: Final = 256
@@ -84,6 +85,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
         project: its project; None for the publisher's own.
         task_id: its task.
         session: the session.
+        started_at: when the run began; seconds since the epoch.
         spans: the spans that it was made of.
         tools: the spans among them that are calls of tools.
     """
@@ -92,6 +94,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     project: str | None
     task_id: str
     session: str
+    started_at: float
     spans: frozenset[str]
     tools: frozenset[str]
 
@@ -255,7 +258,8 @@ class TraceStore:
     def outcomes_of_session(self, session: str) -> list[Known]:
         """Return what the traces of a session became, the latest first."""
         rows = self._database.execute(
-            "SELECT known FROM outcomes WHERE session = ? ORDER BY at DESC LIMIT 2", (session,)
+            "SELECT known FROM outcomes WHERE session = ? ORDER BY at DESC LIMIT ?",
+            (session, _MOST_OF_SESSION),
         )
         return [_decode_known(known) for (known,) in rows]
 
@@ -303,6 +307,11 @@ class TracesStatus(msgspec.Struct, frozen=True, kw_only=True):
     kept: int
     last_at: float | None
     counts: dict[str, int]
+
+
+def traces_file(home: Path) -> Path:
+    """Return the file that keeps the traces."""
+    return home / "traces.db"
 
 
 def read_status(path: Path) -> TracesStatus | None:

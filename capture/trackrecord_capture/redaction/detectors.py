@@ -140,8 +140,6 @@ FLAG: Final = re.compile(
     r"(?![-\s])(?:\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s;&|]{1,4096})",
     re.IGNORECASE,
 )
-# Where an option can begin, but for the start of a text.
-OPTION: Final = re.compile(r"\s-")
 # curl -u user:password, mysql -psecret, sshpass -p secret
 USER: Final = re.compile(
     r"((?<!\S)(?:-u|--user|--proxy-user)[\s=]{1,4}[\"']?[^\s:\"']{1,128}:)[^\s\"']{1,512}"

@@ -11,8 +11,10 @@ from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
     from trackrecord_capture.agents.doctor import Checkup, Diagnosis
+    from trackrecord_capture.otlp.trace_store import TracesStatus
 
 _NO = 1
+_YES_OR_NO = {True: "yes", False: "no", None: None}
 
 
 @click.command("doctor")
@@ -24,28 +26,59 @@ def command(*, as_json: bool) -> int:
     """
     from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord_capture.agents.doctor import diagnose
+    from trackrecord_capture.otlp.trace_store import read_status, traces_file
 
-    found = diagnose(load_daemon_settings().home)
+    home = load_daemon_settings().home
+    found, traces = diagnose(home), read_status(traces_file(home))
     if as_json:
-        print_json(_document(found))
+        print_json(_document(found) | {"traces": _traces_document(traces)})
     else:
         _print(found)
+        if traces is not None:
+            _print_traces(traces)
     return 0 if found.is_well else _NO
 
 
 def _print(found: Diagnosis) -> None:
     rows = [
-        (each.agent, "yes" if each.is_installed else "no", _fired(each), _error(each))
+        (
+            each.agent,
+            _YES_OR_NO[each.is_installed],
+            _YES_OR_NO[each.is_trusted],
+            _fired(each),
+            _error(each),
+        )
         for each in found.agents
     ]
     door = "answers" if found.is_door_open else "does not answer"
-    print_table(("agent", "installed", "fired last", "last error"), rows)
+    print_table(("agent", "installed", "trusted", "fired last", "last error"), rows)
     click.echo(f"front door{f' at {found.door}' if found.door else ''}: {door}")
     for each in found.agents:
         for line in each.advice:
             click.echo(f"{each.agent}: {line}")
     for line in found.advice:
         click.echo(line)
+
+
+def _print_traces(traces: TracesStatus) -> None:
+    from trackrecord.times import iso
+
+    last = "none yet" if traces.last_at is None else iso(traces.last_at)
+    click.echo(f"traces: {traces.waiting} waiting for more spans; last span: {last}")
+    for reason, number in traces.counts.items():
+        click.echo(f"not an outcome: {number} {reason}")
+
+
+def _traces_document(traces: TracesStatus | None) -> dict[str, Any] | None:
+    from trackrecord.times import iso
+
+    if traces is None:
+        return None
+    return {
+        "waiting": traces.waiting,
+        "last_at": None if traces.last_at is None else iso(traces.last_at),
+        "not_outcomes": traces.counts,
+    }
 
 
 def _fired(checkup: Checkup) -> str | None:
@@ -69,6 +102,7 @@ def _document(found: Diagnosis) -> dict[str, Any]:
             "agent": each.agent,
             "found": each.is_found,
             "installed": each.is_installed,
+            "trusted": each.is_trusted,
             "fired": {event: iso(at) for event, at in each.fired.items()},
             "error": None
             if each.error is None

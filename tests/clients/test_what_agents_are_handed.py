@@ -1,0 +1,68 @@
+"""Real agents get what their project knows; without a daemon they notice nothing of it."""
+
+import json
+
+import pytest
+from model_stub import playing
+from on_record import Trackrecord, until
+from real_agents import AGENTS, missing, work
+from stories import stories
+
+if missing():
+    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
+
+pytestmark = pytest.mark.timeout(600)
+KNOWN = "The cart rounds to whole cents"
+ABOUT = "Records of earlier runs of coding agents in the project"
+
+
+def played(agent, place, story):
+    """Have an agent play a story; return what it printed, and each request as one text."""
+    with playing(story.script) as model:
+        printed = work(
+            agent,
+            place._replace(model=model.url),
+            story.asked[0],
+            again=False,
+            interrupt_at=None,
+        )
+    return printed, [json.dumps(each["body"]) for each in model.asked]
+
+
+@pytest.mark.parametrize("agent_name", sorted(AGENTS))
+def test_a_session_gets_what_its_project_knows(agent_name, live, workplace):
+    """The model reads it once in each request, from the first one on."""
+    project = f"{agent_name}-handed"
+    place = workplace(project)
+    live("memories", "add", KNOWN, "--project", project)
+    until(lambda: KNOWN in live("rankings", "--project", project, "--format", "prompt"))
+    printed, requests = played(AGENTS[agent_name], place, stories(place.folder)["mended"])
+    told = [request.count(KNOWN) for request in requests if "pytest" in request]
+    assert told, printed
+    assert set(told) == {1}, printed
+
+
+@pytest.fixture
+def away(home, person, settings):
+    """A trackrecord that is installed and not up; removed again at the end."""
+    trackrecord = Trackrecord(home, person, settings)
+    trackrecord("install", "all")
+    yield trackrecord
+    trackrecord("uninstall")
+
+
+@pytest.mark.parametrize("agent_name", sorted(AGENTS))
+def test_without_a_daemon_an_agent_goes_on_as_ever(agent_name, away, person, workplace):
+    """Nothing is handed to it, and no hook fails."""
+    place = workplace(f"{agent_name}-alone")
+    printed, requests = played(AGENTS[agent_name], place, stories(place.folder)["mended"])
+    assert requests
+    assert not any(ABOUT in request for request in requests)
+    assert "ECONNREFUSED" not in printed
+    failed = [
+        path
+        for path in (person / ".claude").rglob("*.jsonl")
+        if "hook_non_blocking_error" in path.read_text(errors="replace")
+    ]
+    assert not failed
+    assert list((away.home / "hooks").iterdir())
