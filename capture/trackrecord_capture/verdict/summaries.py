@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 # A summary stands at the end; a run of several tools has one for each.
-_LONGEST: Final = 8000
+_LONGEST: Final = 4000
 _LONGEST_SUMMARY: Final = 120
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 
