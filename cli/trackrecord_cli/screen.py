@@ -136,14 +136,22 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
         DownloadColumn,
         MofNCompleteColumn,
         Progress,
+        Task,
         TextColumn,
         TimeElapsedColumn,
     )
+    from rich.text import Text
+
+    class Bytes(DownloadColumn):
+        """The bytes read so far; nothing for a step that is not counted."""
+
+        def render(self, task: Task) -> Text:
+            return super().render(task) if task.total is not None else Text("")
 
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        DownloadColumn() if of_bytes else MofNCompleteColumn(),
+        Bytes() if of_bytes else MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         disable=not sys.stderr.isatty(),

@@ -53,6 +53,7 @@ def create_app(settings: HttpSettings, intake: Intake) -> Starlette:
             HTTPException: _refuse_http,
             ClientDisconnect: _nobody_reads,
             OSError: _cannot_keep,
+            Exception: _failed,
         },
         lifespan=lifespan,
     )
@@ -70,6 +71,12 @@ async def _refuse_http(request: Request, error: Exception) -> Response:
 
 async def _nobody_reads(_request: Request, _error: Exception) -> Response:
     return Response(status_code=400)
+
+
+async def _failed(request: Request, _error: Exception) -> Response:
+    """A mistake of ours: it is raised again after the answer, logged, and ends the connection."""
+    message = "the request failed; the log of the server says why"
+    return refused(request, Refused(500, message, {"Connection": "close"}))
 
 
 async def _cannot_keep(request: Request, error: Exception) -> Response:

@@ -35,7 +35,8 @@ def listen(settings: HttpSettings) -> socket.socket:
     check_access(settings)
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
-        family, _, _, _, address = found[0]
+        # "localhost" has two; agents are told 127.0.0.1.
+        family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
         # `strerror` of an address that is taken repeats the address.

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import resource
 import signal
 import socket
 from types import FrameType
@@ -22,6 +23,16 @@ _KEEP_ALIVE_S = 15
 # `up` waits for 30 seconds, and the receiver needs some time for itself.
 _LAST_REQUESTS_S = 10
 _LOOK_EVERY_S = 1.0
+_OTHER_FILES = 100
+
+
+def _permit_files(connections: int) -> None:
+    """Let this process have a file for each connection; some systems begin with 256 in all."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class _Server(uvicorn.Server):
@@ -75,6 +86,7 @@ def serve(
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_LAST_REQUESTS_S,
     )
+    _permit_files(protocol.most_connections)
     # At "warning" it reports requests that are not HTTP, which anybody can send.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     # uvicorn raises the signal again when it has ended in order; that is the end, and no failure.

@@ -88,7 +88,8 @@ class OutcomeFields(TypedDict, total=False):
 
     Attributes:
         bead_id: another name for `task_id`, which wins when both are there.
-        outcome_id: idempotency key: the same one again, in the same project, changes nothing.
+        outcome_id: idempotency key: the same outcome again changes nothing; another one with the
+            same id, in the same project, amends it.
         project: the project that learns from it; the settings' project when not given.
         timestamp: when the task ended: a datetime, ISO 8601 with an offset, or a number since the
             epoch. A datetime without a time zone is local time. Now when not given.

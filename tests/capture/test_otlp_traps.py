@@ -548,6 +548,55 @@ def test_codex_says_success_for_a_command_that_exited_1():
     assert run.outcome_id == run_outcome_id("codex", "thread-1", "turn-1")
 
 
+def test_claude_code_a_sub_agent_shares_the_trace_and_the_prompt():
+    """Its calls are a run of its own, under its own id, as in its transcript."""
+
+    def ran(call_id, command, at, **more):
+        told = {"tool_name": "Bash", "tool_use_id": call_id, "success": "true"}
+        return claude_event(
+            "tool_result",
+            told | {"tool_parameters": f'{{"full_command": "{command}"}}'} | more,
+            at=at,
+        )
+
+    kinds = {"span.type": "tool", "gen_ai.tool.name": "Bash", "session.id": "s-1"}
+    inner = {"gen_ai.tool.call.id": "toolu_2", "agent_id": "a1"}
+    runs = runs_told(
+        claude_event("user_prompt", {"prompt": "Fix it"}),
+        ran("toolu_1", "pytest", 3),
+        ran("toolu_2", "ls", 2, agent_id="a1"),
+        span("claude_code.tool", kinds | inner, at=2),
+    )
+    assert [(run.outcome_id, [call.command for call in run.calls]) for run in runs] == [
+        (run_outcome_id("claude-code", "s-1", "p-1"), ["pytest"]),
+        (run_outcome_id("claude-code", "s-1", "a1"), ["ls"]),
+    ]
+
+
+def test_claude_code_a_notification_is_not_a_prompt():
+    """That a sub-agent ended, nobody asked."""
+    note = "<task-notification>\\n<task-id>a1</task-id>"
+    assert runs_told(claude_event("user_prompt", {"prompt": note})) == []
+
+
+def test_codex_a_sub_agent_shares_the_trace():
+    """Its session is its own, and so is its run."""
+    child = {"conversation.id": "thread-2"}
+    call = {"tool_name": "exec_command", "call_id": "call_2", "arguments": '{"cmd": "ls"}'}
+    runs = runs_told(
+        span("run_turn", {"turn.id": "turn-1", "conversation.id": "thread-1"}, lasts=9),
+        span("run_turn", {"turn.id": "turn-2", **child}, at=2),
+        codex_event("user_prompt", {"prompt": "Fix it"}),
+        codex_event("tool_result", {"tool_name": "spawn_agent", "call_id": "call_1"}, at=1),
+        codex_event("user_prompt", {"prompt": "Look", **child}, at=2),
+        codex_event("tool_result", call | child, at=3),
+    )
+    assert [(run.outcome_id, len(run.calls), run.instruction) for run in runs] == [
+        (run_outcome_id("codex", "thread-1", "turn-1"), 1, "Fix it"),
+        (run_outcome_id("codex", "thread-2", "turn-2"), 1, "Look"),
+    ]
+
+
 def test_rule_1_an_ok_status_does_not_outweigh_what_the_result_says():
     """Exit codes, MCP's flag and words in the result are failures under any status."""
     results = {

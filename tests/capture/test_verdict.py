@@ -121,7 +121,7 @@ FOLLOWED = Seen.FOLLOWED_BY
         ((_edit(ok=False), EDIT), (_sign(Seen.REJECTED, call=0),), None, None),
         ((FAIL,), (_sign(Seen.INTERRUPTED),), False, "heuristic"),
         ((EDIT, FAIL), (_sign(Seen.INTERRUPTED),), False, "tests"),
-        ((EDIT,), (_sign(Seen.REVERTED),), False, "heuristic"),
+        ((EDIT,), (_sign(Seen.REVERTED),), False, "explicit"),
         ((EDIT,), (_sign(Seen.UNDONE),), False, "heuristic"),
         ((EDIT,), (_sign(Seen.CRASHED),), False, "heuristic"),
         ((EDIT,), (_sign(FOLLOWED, says="No, that's wrong."),), False, "heuristic"),

@@ -1,6 +1,5 @@
 """A trackrecord of a test's own, reached as a person reaches it, and what is on record in it."""
 
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,10 @@ from typing import Any, NamedTuple
 
 from stories import Expected
 from tool_calls import WAITING
+
+from trackrecord.errors import UnknownProject
+from trackrecord.queries.runs import list_runs
+from trackrecord.store.database.engine import connect_store, reading
 
 PATIENCE_S = 60.0
 
@@ -50,12 +53,21 @@ class Trackrecord(NamedTuple):
         return done.stdout
 
     def runs(self, project: str) -> list[dict[str, Any]]:
-        """Return the runs of a project, in order of their end; none if it is not known."""
-        projects = {found["name"] for found in json.loads(self("projects", "--json"))}
-        if project not in projects:
+        """Return the runs of a project, as `trackrecord runs list --json` does; may be none.
+
+        Asked in this process: starting a command takes longer than most stories.
+        """
+        database = self.home / "trackrecord.db"
+        if not database.exists():
             return []
-        listed = json.loads(self("runs", "list", "--project", project, "--json"))
-        return sorted(listed, key=lambda run: run["ended_at"])
+        engine = connect_store(f"sqlite:///{database}", timeout_s=PATIENCE_S)
+        try:
+            with reading(engine) as connection:
+                return [run.to_document() for run in list_runs(connection, project)]
+        except UnknownProject:
+            return []
+        finally:
+            engine.dispose()
 
 
 @contextmanager

@@ -223,8 +223,8 @@ def missing() -> list[str]:
 
 def work(
     agent: Agent, workplace: Workplace, prompt: str, *, again: bool, interrupt_at: Path | None
-) -> str:
-    """Have an agent work on a prompt to the end of its turn; return what it printed.
+) -> None:
+    """Have an agent work on a prompt to the end of its turn.
 
     Args:
         agent: who works.
@@ -234,16 +234,16 @@ def work(
         interrupt_at: when this file appears, the person interrupts the agent.
     """
     if interrupt_at is not None and isinstance(agent, Opencode):
-        return _aborted(agent, workplace, prompt, interrupt_at)
+        _aborted(agent, workplace, prompt, interrupt_at)
+        return
     with _started(agent, workplace, agent.command(workplace, prompt, again=again)) as process:
         if interrupt_at is not None:
             _wait_for(interrupt_at.exists, process)
             process.send_signal(signal.SIGINT)
         process.wait(PATIENCE_S)
-    return _printed(workplace).read_text(errors="replace")
 
 
-def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path) -> str:
+def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path) -> None:
     """Interrupt opencode as its screen does: Ctrl-C ends `opencode run` without a trace."""
     port = free_port()
     with (
@@ -259,19 +259,17 @@ def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path
         _wait_for(lambda: session not in server.get("/session/status").json(), process)
         process.terminate()
         process.wait(PATIENCE_S)
-    return _printed(workplace).read_text(errors="replace")
-
-
-def _printed(workplace: Workplace) -> Path:
-    return workplace.folder.with_suffix(".log")
 
 
 @contextmanager
 def _started(
     agent: Agent, workplace: Workplace, arguments: Sequence[str]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start an agent; in the end, end it with whatever it has started."""
-    with _printed(workplace).open("ab") as output:
+    """Start an agent; in the end, end it with whatever it has started.
+
+    What it prints stands beside its folder.
+    """
+    with workplace.folder.with_suffix(".log").open("ab") as output:
         process = subprocess.Popen(
             [agent.program(), *arguments],
             cwd=workplace.folder,

@@ -18,14 +18,12 @@ STORIES = sorted(stories(Path()))
 TRACED = ("mended", "sub-agent", "told-that-it-is-wrong")
 
 
-def play(agent: Agent, story: Story, place: Workplace) -> str:
-    """Have an agent play a story; return what it printed."""
-    printed = ""
+def play(agent: Agent, story: Story, place: Workplace) -> None:
+    """Have an agent play a story; what it prints stands beside its folder."""
     for number, prompt in enumerate(story.asked):
         is_interrupted = story.interrupted and number == 0
         running = place.folder / RUNNING if is_interrupted else None
-        printed += work(agent, place, prompt, again=number > 0, interrupt_at=running)
-    return printed
+        work(agent, place, prompt, again=number > 0, interrupt_at=running)
 
 
 def expected(agent: Agent, story: Story) -> list[Expected]:
@@ -64,11 +62,9 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
     with playing(story.script) as model:
         telemetry = f"http://127.0.0.1:{port}" if traced else ""
         place = place._replace(model=model.url, telemetry=telemetry)
-        printed = play(agent, story, place)
+        play(agent, story, place)
     until(lambda: facts(agent, live.runs(project)) == wanted)
     reported = live.runs(project)
-    if facts(agent, reported) != wanted:
-        print(printed)
     assert facts(agent, reported) == wanted
 
     later("import", agent.name)

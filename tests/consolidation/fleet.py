@@ -124,7 +124,7 @@ class Fleet:
                 ),
                 "episodes": sorted(
                     (outcome, name_of.get(signature_id, ""), success)
-                    for _, outcome, signature_id, success, _ in rows(select(episodes))
+                    for _, outcome, signature_id, success, *_ in rows(select(episodes))
                 ),
                 "competences": sorted(rows(select(competences.c.id, competences.c.record))),
                 "history": sorted(

@@ -2,8 +2,8 @@
 
 With a third argument "impatient", the bounds of connections are small.
 
-While a file FILE.full exists, it takes nothing; while FILE.slow exists, it waits with
-each slice, and makes FILE.waiting.
+While a file FILE.full exists, it takes nothing, and while FILE.broken exists, it fails; while
+FILE.slow exists, it waits with each slice, and makes FILE.waiting.
 The hooks of the agent "tester" are answered with their own body, those of "quiet" with nothing.
 """
 
@@ -37,6 +37,7 @@ class Recording:
         self._file = path.open("ab")
         self._full = path.with_suffix(".full")
         self._slow = path.with_suffix(".slow")
+        self._broken = path.with_suffix(".broken")
         self._waiting = path.with_suffix(".waiting")
         self._lost_disk = path.with_suffix(".lost")
 
@@ -57,6 +58,9 @@ class Recording:
             raise Full(1)
         if self._lost_disk.exists():
             raise OSError(28, "No space left on device")
+        if self._broken.exists():
+            message = "as the test asked"
+            raise RuntimeError(message)
         deadline = time.monotonic() + 60
         if self._slow.exists():
             self._waiting.touch()

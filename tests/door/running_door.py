@@ -66,7 +66,7 @@ class Door:
         return [line["item"] for line in lines if line["kind"] == kind]
 
     def switch(self, name: str, on: bool) -> None:
-        """Make the receiver "full", "slow" or its disk "lost", or well again."""
+        """Make the receiver "full", "slow", "broken" or its disk "lost", or well again."""
         path = self.taken_file.with_suffix(f".{name}")
         if on:
             path.touch()

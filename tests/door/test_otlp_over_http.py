@@ -167,6 +167,18 @@ def test_a_full_disk_is_tried_again(door):
     assert "No space left on device" in door.log
 
 
+def test_a_mistake_of_the_receiver(door):
+    """500 in the request's type; the log has the mistake, and the next request is taken."""
+    door.switch("broken", on=True)
+    body = spans("a").SerializeToString()
+    with httpx.Client(base_url=door.url, timeout=60) as client:
+        answer = client.post("/v1/traces", content=body, headers=PROTOBUF)
+        assert (answer.status_code, Status.FromString(answer.content).code) == (500, 13)
+        door.switch("broken", on=False)
+        assert client.post("/v1/traces", content=body, headers=PROTOBUF).status_code == 200
+    assert "RuntimeError" in door.log
+
+
 def test_langfuse_paths(http, lasting_door):
     """Its clients' path for traces, and scores as one object or a list, answered as it does."""
     before = len(lasting_door.taken("span"))

@@ -128,6 +128,12 @@ def test_an_address_of_another_machine():
         listen(HttpSettings(host="192.0.2.1", port=0, token=TOKEN))
 
 
+def test_localhost_is_what_agents_are_told():
+    """Where the name has two addresses, it is the one that agents and tracers use."""
+    with listen(HttpSettings(host="localhost", port=0)) as listener:
+        assert url_of(listener).startswith("http://127.0.0.1:")
+
+
 def test_listening_everywhere_with_a_token():
     """The URL that is shown is one that works."""
     with listen(HttpSettings(host=EVERYWHERE, port=0, token=TOKEN)) as listener:

@@ -1,8 +1,10 @@
 """The HTTP server of `trackrecord up`: started with it, watched, and never in its way."""
 
+import contextlib
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -108,6 +110,34 @@ def test_up_serves_http_and_revives_it(run: type[Running]) -> None:
     assert up.stop() == 0
     assert not second.is_running()
     assert not answers(url)
+
+
+def test_a_trace_is_learnt(run: type[Running], home: Path) -> None:
+    """What a program traces is on record soon after, through every process of `up`."""
+    up = run("up")
+    now = time.time_ns()
+    span = {
+        "traceId": f"{1:032x}",
+        "spanId": f"{1:016x}",
+        "name": "invoke_agent fixer",
+        "startTimeUnixNano": str(now - 10**9),
+        "endTimeUnixNano": str(now),
+        "attributes": [
+            {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}},
+            {"key": "gen_ai.agent.name", "value": {"stringValue": "fixer"}},
+        ],
+    }
+    body = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    answer = httpx.post(f"{up.url()}/v1/traces", json=body, timeout=PATIENCE_S)
+    assert (answer.status_code, answer.json()) == (200, {})
+
+    def recorded() -> list[tuple[str]]:
+        with contextlib.closing(sqlite3.connect(home / "home" / "trackrecord.db")) as connection:
+            return connection.execute("SELECT outcome_id FROM outcomes").fetchall()
+
+    until(recorded, PATIENCE_S)
+    assert recorded() == [(f"fixer:{1:032x}",)]
+    assert up.stop() == 0
 
 
 def test_killed_with_9_its_server_ends_too(run: type[Running]) -> None:

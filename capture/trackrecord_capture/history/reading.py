@@ -24,7 +24,9 @@ from .state import CaptureState, Place
 SILENT_S: Final = 3600.0
 # Outcomes after which the place is kept, so that a crash does not mean to begin anew.
 _KEEP_EVERY: Final = 500
-_VERDICT: Final = ("success", "outcome_source", "grounds")
+_VERDICT: Final = (
+    "success", "outcome_source", "grounds", "failure_mode", "failure_details",
+)  # fmt: skip
 
 OutcomeOf = Callable[[AgentRun], dict[str, Any] | None]
 Progress = Callable[[int], None]

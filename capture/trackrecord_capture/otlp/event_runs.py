@@ -51,8 +51,9 @@ def event_runs(
     """
     tree = Tree(facts)
     agent = next((a for a in _AGENTS if any(_is_of(fact, a) for fact in facts)), CLAUDE)
-    for part in _parts(facts):
-        if not any(fact.kind in (Kind.PROMPT, Kind.TOOL, Kind.RUN) for fact in part):
+    parts = [part for one in _of_each_agent(agent, facts) for part in _parts(one)]
+    for part in parts:
+        if not any(fact.kind in (Kind.PROMPT, Kind.TOOL) for fact in part):
             continue  # requests to a model that belong to a run in another trace
         session = next((fact.session for fact in part if fact.session), "")
         prompt = next((fact.prompt_id for fact in part if fact.prompt_id), "")
@@ -68,6 +69,21 @@ def _is_of(fact: Fact, agent: str) -> bool:
     return fact.scope == f"{agent} events" or (
         agent == CLAUDE and fact.name.startswith("claude_code.")
     )
+
+
+def _of_each_agent(agent: str, facts: Sequence[Fact]) -> list[list[Fact]]:
+    """Split facts by who they are of: sub-agents share the trace of the agent that started them.
+
+    Codex gives each of them a session, Claude Code an id that stands for the prompt's. What names
+    neither is the main agent's.
+    """
+    named = [fact.session if agent == CODEX else fact.prompt_id for fact in facts]
+    asked = (name for name, fact in zip(named, facts, strict=True) if fact.kind is Kind.PROMPT)
+    main = next(filter(None, asked), "") or next(filter(None, named), "")
+    of_each: dict[str, list[Fact]] = {main: []}
+    for name, fact in zip(named, facts, strict=True):
+        of_each.setdefault(name or main, []).append(fact)
+    return list(of_each.values())
 
 
 def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:

@@ -16,6 +16,8 @@ _CLAUDE_PREFIX: Final = "claude_code."
 _CODEX_PREFIX: Final = "codex."
 _ID_CHARS: Final = 256
 _NAME_CHARS: Final = 200
+# How Claude Code tells an agent that its sub-agent has ended: nobody asks for anything.
+_NOTIFICATION: Final = "<task-notification>"
 _RATINGS: Final = {"good": True, "great": True, "bad": False, "poor": False}
 
 
@@ -34,7 +36,9 @@ def event_of(record: LogRecord) -> tuple[str, Fact] | None:
     session = _text(record.attributes, "session.id", "conversation.id")[:_ID_CHARS]
     if read is None or not session:
         return None
-    prompt = _text(record.attributes, "prompt.id", "turn.id", "turn_id")[:_ID_CHARS]
+    # The id of a sub-agent stands for that of the prompt, which is its parent's.
+    own = ("agent_id",) if agent == CLAUDE else ()
+    prompt = _text(record.attributes, *own, "prompt.id", "turn.id", "turn_id")[:_ID_CHARS]
     common: dict[str, Any] = {
         "scope": f"{agent} events",
         "name": name,
@@ -93,6 +97,8 @@ _Reader = Callable[[Mapping[str, Any], dict[str, Any]], Fact | None]
 
 def _prompt(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact:
     text = _text(attributes, "prompt", "prompt_text")
+    if text.startswith(_NOTIFICATION):
+        return Fact(kind=Kind.OTHER, **common)
     asked = "" if text == "<REDACTED>" or text == "[REDACTED]" else text
     return Fact(kind=Kind.PROMPT, prompt=bounded(asked), **common)
 

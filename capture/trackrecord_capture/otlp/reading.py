@@ -56,7 +56,7 @@ def fact_of(span: Span) -> Fact:
         agent=first_text(attributes, vocabulary.AGENT_NAME)[:_NAME_CHARS],
         service=as_text(span.resource.get("service.name") or "")[:_NAME_CHARS],
         session=_session(attributes)[:_ID_CHARS],
-        prompt_id=first_text(attributes, vocabulary.PROMPT_ID)[:_ID_CHARS],
+        prompt_id=_prompt_id(span),
         prompt=_prompt(span, kind),
         model=first_text(attributes, vocabulary.MODEL)[:_NAME_CHARS],
         tokens_in=first_count(attributes, vocabulary.TOKENS_IN),
@@ -68,6 +68,12 @@ def fact_of(span: Span) -> Fact:
         branch=_told(span, vocabulary.BRANCH),
         evaluations=evaluations_on(span),
     )
+
+
+def _prompt_id(span: Span) -> str:
+    """Return the id of the prompt; in a sub-agent of Claude Code its own id stands for it."""
+    own = ("agent_id",) if span.name.startswith("claude_code.") else ()
+    return first_text(span.attributes, (*own, *vocabulary.PROMPT_ID))[:_ID_CHARS]
 
 
 def kind_of(span: Span) -> Kind:
@@ -91,7 +97,9 @@ def _ancestry(span: Span) -> Fact:
         start=span.start_ns / 1e9,
         end=span.end_ns / 1e9,
         service=as_text(span.resource.get("service.name") or "")[:_NAME_CHARS],
-        prompt_id=first_text(attributes, vocabulary.PROMPT_ID)[:_ID_CHARS],
+        # Codex names the session beside the turn only here.
+        session=first_text(attributes, ("conversation.id",))[:_ID_CHARS],
+        prompt_id=_prompt_id(span),
         folder=first_text(attributes, ("cwd",))[:_CHAT_CHARS],
         is_end=span.name == "session_task.turn",
         evaluations=evaluations_on(span),

@@ -1,5 +1,6 @@
 """Replace secrets in texts and in arguments."""
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ from .detectors import (
 
 # Beyond what is kept, so much is read that a secret is seen whole where the cut goes through it.
 _MARGIN: Final = 4096
+_SHORT: Final = 80
+_BEHIND_NAME: Final = " \t\r\n\\\"']"
 _FEWEST_DIGITS: Final = 3
 _LONGEST_NAME: Final = 128
 _DEEPEST: Final = 8
@@ -36,6 +39,10 @@ _DEEPEST: Final = 8
 
 def redacted(text: str) -> str:
     """Return a text with the secrets in it replaced by `<secret>`, in linear time."""
+    return _remembered(text) if len(text) <= _SHORT else _redacted(text)
+
+
+def _redacted(text: str) -> str:
     if "-----" in text or "PuTTY" in text:
         text = PRIVATE_KEY_END.sub(PLACEHOLDER, text)
         text = PRIVATE_KEY.sub(PLACEHOLDER, text)
@@ -49,6 +56,10 @@ def redacted(text: str) -> str:
             text = FLAG.sub(rf"\1{PLACEHOLDER}", text)
         text = _without_named(text)
     return WORD.sub(_word, text)
+
+
+# Names of tools, of arguments and of files come again and again.
+_remembered = lru_cache(maxsize=4096)(_redacted)
 
 
 def _after_words(text: str, lower: str) -> str:
@@ -116,8 +127,15 @@ def _without_named(text: str) -> str:
 
 
 def _is_named(before: str) -> bool:
-    lower = before.lower()
-    return any(hint in lower for hint in NAME_HINTS) and NAME_BEFORE.search(before) is not None
+    word = before.rstrip(_BEHIND_NAME)
+    word = word[max(word.rfind(" "), word.rfind("\n")) + 1 :]
+    return _may_be_name(word) and NAME_BEFORE.search(before) is not None
+
+
+@lru_cache(maxsize=4096)
+def _may_be_name(word: str) -> bool:
+    lower = word.lower()
+    return any(hint in lower for hint in NAME_HINTS)
 
 
 def _is_reference(value: str) -> bool:

@@ -1,12 +1,13 @@
 """The words by which tests, builds and linters say how they ended."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 # A summary stands at the end; a run of several tools has one for each.
-_LONGEST: Final = 8000
+_LONGEST: Final = 4000
 _LONGEST_SUMMARY: Final = 120
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 
@@ -79,12 +80,35 @@ def summary_of(output: str) -> Summary | None:
     text = output[-_LONGEST:]
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    lines = [line for line in text.splitlines() if _is_telling(line.lower())]
+    lines = list(_telling_lines(text))
     for expression, passed in ((_FAILED, False), (_PASSED, True), (_NOT_RUN, None)):
         for line in reversed(lines):
             if found := expression.search(line):
                 return Summary(passed, _shown(line, found))
     return None
+
+
+def _telling_lines(text: str) -> Iterator[str]:
+    """Yield the lines with a hint in order; whole texts are searched, because that is quick."""
+    lower = text.lower()
+    if len(lower) == len(text):  # some letters have longer small ones
+        starts = sorted(_starts_of_telling(lower))
+        ends = (lower.find("\n", start) for start in starts)
+        text = "\n".join(
+            text[start : None if end < 0 else end] for start, end in zip(starts, ends, strict=True)
+        )
+    yield from (line for line in text.splitlines() if _is_telling(line.lower()))
+
+
+def _starts_of_telling(lower: str) -> set[int]:
+    starts = set()
+    for hint in _HINTS:
+        at = lower.find(hint)
+        while at >= 0:
+            starts.add(lower.rfind("\n", 0, at) + 1)
+            end = lower.find("\n", at)
+            at = lower.find(hint, end) if end >= 0 else -1
+    return starts
 
 
 def _is_telling(lower: str) -> bool:

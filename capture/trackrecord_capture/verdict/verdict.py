@@ -62,8 +62,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 def verdict_of(run: AgentRun) -> Verdict:
     """Return the verdict on a run, with its grounds."""
-    checks = tuple(_of_checks(run))
-    seen = (*checks, *(_against_tests(each, checks) for each in _of_signs(run)))
+    seen = (*_of_checks(run), *_of_signs(run))
     if _api_ended(run):
         # What the agent could not go on with is no failure of its own.
         seen = tuple(_without_blame(evidence) for evidence in seen)
@@ -78,13 +77,6 @@ def verdict_of(run: AgentRun) -> Verdict:
     return Verdict(
         success=success, outcome_source=best.name.lower(), grounds=_grounds((*first, *rest))
     )
-
-
-def _against_tests(evidence: Evidence, checks: tuple[Evidence, ...]) -> Evidence:
-    """A revert names the very commit: against tests that passed it is a person's own word."""
-    if evidence.kind == _AGAINST[Seen.REVERTED] and any(check.success for check in checks):
-        return msgspec.structs.replace(evidence, rank=Rank.EXPLICIT)
-    return evidence
 
 
 def _grounds(seen: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
@@ -152,10 +144,11 @@ _SAID: Final = {
     Seen.EVALUATED: ("evaluated", Rank.EVALUATOR),
     Seen.CONFIRMED: ("confirmed", Rank.EXPLICIT),
 }
+# A revert names the very commit: that is a person's word, and not only what it looks like.
 _AGAINST: Final = {
-    Seen.UNDONE: "undone",
-    Seen.REVERTED: "reverted",
-    Seen.CRASHED: "crashed",
+    Seen.UNDONE: ("undone", Rank.HEURISTIC),
+    Seen.REVERTED: ("reverted", Rank.EXPLICIT),
+    Seen.CRASHED: ("crashed", Rank.HEURISTIC),
 }
 
 
@@ -164,7 +157,8 @@ def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[Evi
         kind, rank = _SAID[sign.kind]
         yield _evidence(kind, sign, success=sign.success, rank=rank)
     elif sign.kind in _AGAINST:
-        yield _evidence(_AGAINST[sign.kind], sign, success=False)
+        kind, rank = _AGAINST[sign.kind]
+        yield _evidence(kind, sign, success=False, rank=rank)
     elif sign.kind is Seen.INTERRUPTED:
         resumed = any(goes_on(each.says) for each in later if each.kind is Seen.FOLLOWED_BY)
         yield _evidence("interrupted", sign, success=None if resumed else False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trackrecord.learning.text.inert import one_line
 
-from ..screen import console
+from ..screen import console, on_terminal
 
 if TYPE_CHECKING:
     from trackrecord.queries.agents_work import FailingTool, Procedure, ProjectWork
@@ -63,11 +63,17 @@ def print_page(works: Sequence[ProjectWork]) -> None:
 
 
 def _print_section(heading: str, facts: Iterable[Fact]) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
     out = console()
     out.print()
     out.print(heading, style="bold cyan", markup=False)
     for fact in facts:
-        out.print(f"  {fact.says}", markup=False)
+        if on_terminal():  # a fact that needs two lines is indented on both
+            out.print(Padding(Text(fact.says), (0, 0, 0, 2), expand=False))
+        else:
+            out.print(f"  {fact.says}", markup=False)
         # One line, however narrow the terminal is: it is there to be copied.
         out.print(f"    {fact.command}", style="dim", markup=False, soft_wrap=True)
 

@@ -1,0 +1,253 @@
+"""The stories that every source's recordings are written of, and what must be known of them.
+
+An adapter joins with a `Teller`: a class that writes a story as its agent records it, put into
+`TELLERS` of test_conformance.py.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from trackrecord_capture.sources.source import Source
+
+FOLDER = "/src/shop"
+SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345"  # noqa: S105 - it opens nothing
+PASSWORD = "hunter2pass"  # noqa: S105 - as above
+
+
+class Shell(NamedTuple):
+    """A command is run, and ends; or the agent is stopped while it runs, with no exit code."""
+
+    command: str
+    exit_code: int | None = 0
+    output: str = ""
+
+
+class Edit(NamedTuple):
+    """A file is written by the agent's own tool."""
+
+    file: str
+    content: str = "PRICE = 3\n"
+
+
+class Refused(NamedTuple):
+    """The person refuses that a file is written, says why, and the agent goes on."""
+
+    file: str
+
+
+class Delegate(NamedTuple):
+    """A sub-agent is sent on an errand."""
+
+    errand: str
+    steps: tuple["Shell | Edit", ...]
+
+
+class Interrupt(NamedTuple):
+    """The person stops the agent; the call before it is the one that runs."""
+
+
+class ApiFails(NamedTuple):
+    """The model's API fails for good."""
+
+    message: str = "529 Overloaded"
+
+
+class Say(NamedTuple):
+    """The agent ends its turn with some words."""
+
+    text: str
+
+
+Step = Shell | Edit | Refused | Delegate | Interrupt | ApiFails | Say
+
+
+class Turn(NamedTuple):
+    """What a person asks, and what the agent does."""
+
+    prompt: str
+    steps: tuple[Step, ...]
+
+
+class Known(NamedTuple):
+    """What must be known of one run, from whichever source.
+
+    Attributes:
+        asked: the instruction.
+        success: the verdict.
+        because: where it comes from; None without a verdict.
+        ground: the kind of the first ground.
+        calls: the finer names of the tools, and whether each succeeded. The agents' own tools have
+            names of their own: "edit" and "delegate" here.
+        commits: the commits that were made, and those that were reverted.
+    """
+
+    asked: str
+    success: bool | None
+    because: str | None
+    ground: str
+    calls: tuple[tuple[str, bool | None], ...]
+    commits: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+
+class Story(NamedTuple):
+    """A session, and what must be known of its runs, in order of their start."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    known: tuple[Known, ...]
+
+
+class Teller(Protocol):
+    """Writes stories as one agent records them.
+
+    Attributes:
+        source: the adapter that reads them.
+        edit_tool: the name of the agent's own tool for edits.
+        delegate_tool: the name of its tool that starts a sub-agent.
+        untold: names of stories that the agent has no record for.
+        grows: whether its logs are files that lines are appended to.
+    """
+
+    @property
+    def source(self) -> Source: ...
+    @property
+    def edit_tool(self) -> str: ...
+    @property
+    def delegate_tool(self) -> str: ...
+    @property
+    def untold(self) -> frozenset[str]: ...
+    @property
+    def grows(self) -> bool: ...
+
+    def tell(self, story: Story, home: Path) -> Sequence[Path]:
+        """Write the story below a folder; return the places where its logs are."""
+        ...
+
+
+_FIX = "Fix the failing tests of the cart"
+_WRONG = "No, that's wrong. Undo it."
+_RED = Shell("pytest -q", 1, "E   assert 0 == 3\n1 failed, 2 passed in 0.21s")
+_GREEN = Shell("cd /src/shop && uv run pytest -q", 0, "3 passed in 0.14s")
+_EDIT = Edit("/src/shop/cart.py")
+_DONE = Say("All tests pass now.")
+_red, _green, _edit = ("shell:pytest", False), ("shell:pytest", True), ("edit", True)
+_COMMIT = Shell("git add -A && git commit -m 'Mend it'", 0, "[main 1a2b3c4] Mend it\n 1 file")
+_UPLOAD = f"curl -u bob:{PASSWORD} -H 'Authorization: Bearer {SECRET}' x"
+_committed = ("shell:git commit", True)
+
+STORIES = (
+    Story(
+        "mended",
+        (Turn(_FIX, (_RED, _EDIT, _GREEN, _DONE)),),
+        (Known(_FIX, True, "tests", "check passed", (_red, _edit, _green)),),
+    ),
+    Story(
+        "never mended",
+        (Turn(_FIX, (_RED, _EDIT, _RED, _DONE)),),
+        (Known(_FIX, False, "tests", "check failed", (_red, _edit, _red)),),
+    ),
+    Story(
+        "checked too early",
+        (Turn(_FIX, (_EDIT, _GREEN, Edit("/src/shop/price.py"), _DONE)),),
+        (Known(_FIX, None, None, "check before the last edit", (_edit, _green, _edit)),),
+    ),
+    Story(
+        "never checked",
+        (Turn(_FIX, (_EDIT, Shell("ls", 0, "cart.py"), _DONE)),),
+        (Known(_FIX, None, None, "no check", (_edit, ("shell:ls", True))),),
+    ),
+    Story(
+        "the status of a pipe",
+        (Turn(_FIX, (_EDIT, Shell("pytest -q | tail -3", 0, "1 failed in 0.1s"), _DONE)),),
+        (Known(_FIX, False, "tests", "check failed", (_edit, _green)),),
+    ),
+    Story(
+        "interrupted",
+        (Turn(_FIX, (_EDIT, Shell("sleep 60", None), Interrupt())),),
+        (Known(_FIX, False, "heuristic", "interrupted", (_edit, ("shell:sleep", None))),),
+    ),
+    Story(
+        "told that it is wrong",
+        (
+            Turn(_FIX, (_EDIT, Say("It is mended."))),
+            Turn(_WRONG, (Shell("git checkout -- .", 0), Say("It is gone."))),
+        ),
+        (
+            Known(_FIX, False, "heuristic", "next prompt", (_edit,)),
+            Known(
+                _WRONG, None, None, "no check", (("shell:git checkout", True),)
+            ),
+        ),
+    ),
+    Story(
+        "thanked",
+        (
+            Turn(_FIX, (_EDIT, Say("It is mended."))),
+            Turn("Thanks, that works great", (Say("You are welcome."),)),
+        ),
+        (
+            Known(_FIX, None, None, "no check", (_edit,)),
+            Known("Thanks, that works great", None, None, "nothing seen", ()),
+        ),
+    ),
+    Story(
+        "the API fails",
+        (Turn(_FIX, (_EDIT, _RED, ApiFails())),),
+        (Known(_FIX, None, None, "check failed", (_edit, _red)),),
+    ),
+    Story(
+        "refused and led",
+        (Turn(_FIX, (Refused("/src/shop/b.py"), _EDIT, _GREEN, _DONE)),),
+        (Known(_FIX, True, "tests", "check passed", (("edit", None), _edit, _green)),),
+    ),
+    Story(
+        "a sub-agent",
+        (Turn(_FIX, (Delegate("Look what the cart must do", (_RED,)), _EDIT, _GREEN, _DONE)),),
+        (
+            Known(_FIX, True, "tests", "check passed", (("delegate", True), _edit, _green)),
+            Known("Look what the cart must do", None, None, "only looked", (_red,)),
+        ),
+    ),
+    Story(
+        "a commit that is reverted",
+        (
+            Turn(_FIX, (_EDIT, _GREEN, _COMMIT, _DONE)),
+            Turn(
+                "Please take that commit back",
+                (
+                    Shell("git revert --no-edit HEAD", 0, '[main 5d6e7f8] Revert "Mend it"'),
+                    Say("It is gone."),
+                ),
+            ),
+        ),
+        (
+            Known(
+                _FIX, True, "tests", "check passed", (_edit, _green, _committed), (("1a2b3c4",), ())
+            ),
+            Known(
+                "Please take that commit back", None, None, "no check",
+                (("shell:git revert", True),), (("5d6e7f8",), ("1a2b3c4",)),
+            ),
+        ),
+    ),
+    Story(
+        "secrets",
+        (
+            Turn(
+                f"Use the token {SECRET} and password={PASSWORD} for the upload",
+                (
+                    Shell(_UPLOAD, 6, SECRET),
+                    Edit("/src/shop/.env", f"TOKEN={SECRET}\n"),
+                    Say(f"I used {SECRET}."),
+                ),
+            ),
+        ),
+        (
+            Known(
+                f"Use the token {SECRET} and password={PASSWORD} for the upload",
+                None, None, "no check", (("shell:curl", False), _edit),
+            ),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""Every source tells the same of the same story."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from claude_code_teller import ClaudeCodeTeller
+from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, Teller
+
+from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord_capture.agent_run import AgentRun
+from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
+
+TELLERS: tuple[Teller, ...] = (ClaudeCodeTeller(),)
+TOLD = [
+    pytest.param(teller, story, id=f"{teller.source.name}: {story.name}")
+    for teller in TELLERS
+    for story in STORIES
+    if story.name not in teller.untold
+]
+GROWING = [told for told in TOLD if told.values[0].grows]  # type: ignore[attr-defined] # a Teller
+every_story = pytest.mark.parametrize(("teller", "story"), TOLD)
+every_growing_story = pytest.mark.parametrize(("teller", "story"), GROWING)
+
+
+def _logs(teller: Teller, story: Story, home: Path) -> list[Log]:
+    return list(teller.source.logs(teller.tell(story, home)))
+
+
+def _read(teller: Teller, logs: Iterable[Log]) -> list[AgentRun]:
+    found = [each for log in logs for each in teller.source.read(log)]
+    assert not [each for each in found if isinstance(each, Unreadable)]
+    runs = [each.run for each in found if isinstance(each, ReadRun)]
+    # One that is over is told of once; and a sub-agent's log may come before its parent's.
+    return sorted(runs, key=lambda run: (bool(run.parent), run.started_at))
+
+
+def _known(teller: Teller, run: AgentRun) -> Known:
+    fields = outcome_of(run)
+    names = {teller.edit_tool: "edit", teller.delegate_tool: "delegate"}
+    return Known(
+        run.instruction,
+        fields["success"],
+        fields.get("outcome_source"),
+        fields["grounds"][0]["kind"],
+        tuple((names.get(c["tool"], c["tool"]), c.get("ok")) for c in fields.get("tool_graph", [])),
+        (run.commits, run.reverts),
+    )
+
+
+@every_story
+def test_what_is_known_of_a_story(teller: Teller, story: Story, tmp_path: Path):
+    """Instruction, verdict, grounds, calls and commits of each run."""
+    runs = _read(teller, _logs(teller, story, tmp_path))
+    assert tuple(_known(teller, run) for run in runs) == story.known
+
+
+@every_story
+def test_what_every_run_tells(teller: Teller, story: Story, tmp_path: Path):
+    """Who, where, when, under an id of its own; and a sub-agent names its parent."""
+    runs = _read(teller, _logs(teller, story, tmp_path))
+    assert len({run.outcome_id for run in runs}) == len(runs)
+    for run in runs:
+        assert run.agent == teller.source.name
+        assert run.folder == "/src/shop"
+        assert 0 < run.started_at <= run.ended_at
+        assert run.is_over
+        assert run.captured_from == "transcript"
+        assert not run.parent or run.parent in {other.outcome_id for other in runs}
+
+
+@every_story
+def test_what_is_published(teller: Teller, story: Story, tmp_path: Path):
+    """Each outcome is one that the wire accepts, and holds neither secrets nor files."""
+    for run in _read(teller, _logs(teller, story, tmp_path)):
+        body = encode_body(outcome_of(run))
+        decode_outcome(body)
+        for text in (SECRET, PASSWORD, "PRICE = 3"):
+            assert text.encode() not in body
+
+
+@every_story
+def test_reading_twice(teller: Teller, story: Story, tmp_path: Path):
+    """The same runs, each with the same id."""
+    logs = _logs(teller, story, tmp_path)
+    assert _read(teller, logs) == _read(teller, logs)
+
+
+@every_growing_story
+def test_reading_in_two_parts(teller: Teller, story: Story, tmp_path: Path):
+    """Wherever the first reading stops, also within a line, the second one completes it."""
+    for log in _logs(teller, story, tmp_path):
+        whole = {run.outcome_id: run for run in _read(teller, [log])}
+        text = log.path.read_bytes()
+        for cut in [*_ends_of_lines(text), len(text) // 3, len(text) // 2]:
+            assert _read_in_parts(teller, log, text, cut, tmp_path / "cut") == whole
+
+
+def _read_in_parts(
+    teller: Teller, log: Log, text: bytes, cut: int, home: Path
+) -> dict[str, AgentRun]:
+    # The folders above may tell something, such as the session.
+    path = home.joinpath(*log.path.parts[-4:])
+    shutil.rmtree(home, ignore_errors=True)
+    shutil.copytree(log.path.parent, path.parent)
+    found: dict[str, AgentRun] = {}
+    resume_at = 0
+    for part in (text[:cut], text):
+        path.write_bytes(part)
+        part_log = Log(path=path, size=len(part), version=len(part))
+        for each in teller.source.read(part_log, resume_at):
+            if isinstance(each, ReadRun):
+                found[each.run.outcome_id] = each.run
+                resume_at = each.resume_at
+    return found
+
+
+def _ends_of_lines(text: bytes) -> list[int]:
+    return [place + 1 for place, byte in enumerate(text) if byte == ord("\n")]
+
+
+@every_growing_story
+def test_torn_and_unknown_lines(teller: Teller, story: Story, tmp_path: Path):
+    """They are named, the rest goes through; a last line without its end is still being written."""
+    for log in _logs(teller, story, tmp_path):
+        whole = _read(teller, [log])
+        lines = log.path.read_bytes().splitlines(keepends=True)
+        strange = b'{"type":"never-seen","x":{"y":[1,2]}}\n'
+        torn = lines[0][: len(lines[0]) // 2]
+        # The first line of a log may say what kind of a log it is.
+        parts = [lines[0], strange, *lines[1:2], b"no json\n", b"\n", b"[]\n", *lines[2:], torn]
+        log.path.write_bytes(b"".join(parts))
+        found = list(teller.source.read(Log(path=log.path, size=1, version=1)))
+        assert [each.run for each in found if isinstance(each, ReadRun)] == whole
+        assert len([each for each in found if isinstance(each, Unreadable)]) in (1, 2)
+
+
+def test_no_two_sources_give_one_run_the_same_name():
+    """An id begins with the agent's name."""
+    names = [teller.source.name for teller in TELLERS]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,58 @@
+"""Whatever a command, an output or a prompt is made of, time grows in proportion to its length."""
+
+from collections.abc import Callable
+
+import pytest
+from growth import grows_by_at_most, repeated
+
+from trackrecord_capture.agent_run import Call
+from trackrecord_capture.redaction.redact import redacted
+from trackrecord_capture.shell.checks import checks_of
+from trackrecord_capture.shell.edits import edits_of
+from trackrecord_capture.shell.git import commits_and_reverts
+from trackrecord_capture.shell.names import tool_name
+from trackrecord_capture.shell.steps import steps_of
+from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
+from trackrecord_capture.verdict.summaries import summary_of
+
+
+def command(text: str) -> None:
+    steps_of.cache_clear()
+    tool_name(text)
+    checks_of(text)
+    edits_of(text)
+
+
+def commits(text: str) -> None:
+    commits_and_reverts([Call(tool="Bash", command="git commit", result=text, ok=True)])
+
+
+def prompt(text: str) -> None:
+    says_wrong(text)
+    goes_on(text)
+    only_looks(text)
+
+
+COMMANDS = (
+    "'", '"', "$(", "`", "<<E\n", '"$(<<A', "a;", "{", "(", "\\", "<<-x", "a|", ">", "x=1 ", "${",
+    "bash -c ", "sudo ", "eval '", "env -u ", "$((", "#", "cd x && ",
+)  # fmt: skip
+TEXTS = (
+    "-", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "a", "a://", "http://a:",
+    "password", "password=", '"password":"', "--password ", "mysql -p ", "token is ", "cookie:",
+    "eyJ", "a.b-", "-u a:", "Ab1", "authorization: ", "PuTTY-User-Key-File-1:", 'pass\\\\"', "sk-",
+    "=", "密码", "密码：", " ", "\n", "1 failed", "error: ", "[main 1a2b3c4] ", "[a ", "[", "不",
+    "no, ", "这", "please ",
+)  # fmt: skip
+CASES: list[tuple[Callable[[str], None], str]] = [
+    *((command, piece) for piece in COMMANDS),
+    *((work, piece) for piece in TEXTS for work in (redacted, summary_of, commits, prompt)),
+]
+
+
+@pytest.mark.linear_time
+@pytest.mark.parametrize(("work", "piece"), CASES)
+def test_time_grows_with_the_length(work: Callable[[str], object], piece: str):
+    """Eight times the text takes about eight times as long, or nothing at all."""
+    short, long = repeated(piece, 4_000), repeated(piece, 32_000)
+    assert grows_by_at_most(8, work, short=short, long=long)

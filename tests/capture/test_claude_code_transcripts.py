@@ -1,0 +1,287 @@
+"""The traps of Claude Code's transcripts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trackrecord_capture.agent_run import AgentRun, Seen
+from trackrecord_capture.sources.claude_code import ClaudeCode
+from trackrecord_capture.sources.json_lines import LONGEST_LINE
+from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
+
+SESSION = "0b0c0d0e-1111-4222-8333-444455556666"
+
+
+class Told:
+    """A transcript that is written record by record."""
+
+    def __init__(self, folder: Path, name: str = SESSION) -> None:
+        self.path = folder / "projects" / "-src-p" / f"{name}.jsonl"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.last: str | None = None
+        self.count = 0
+
+    def record(self, type_: str, **fields: Any) -> str:
+        """Append a record behind the last one, or behind the one that is named."""
+        self.count += 1
+        uuid = fields.pop("uuid", f"u{self.count}")
+        common = {
+            "parentUuid": self.last, "isSidechain": False, "cwd": "/src/p", "sessionId": SESSION,
+            "entrypoint": "cli", "gitBranch": "main", "uuid": uuid, "type": type_,
+            "timestamp": f"2026-11-20T10:00:{self.count:02}.000Z",
+        }  # fmt: skip
+        self.last = uuid
+        with self.path.open("a") as file:
+            # With blanks, as other programs write JSON.
+            file.write(json.dumps({**common, **fields}) + "\n")
+        return uuid
+
+    def prompt(self, text: Any, prompt: str | None = None, **fields: Any) -> str:
+        """Append what a person asks."""
+        given = {"promptId": prompt} if prompt else {}
+        return self.record("user", message={"role": "user", "content": text}, **given, **fields)
+
+    def answer(self, *blocks: Any, id_: str = "", stop: str = "end_turn", **fields: Any) -> str:
+        """Append what the model says."""
+        message = {
+            "id": id_ or f"m{self.count}", "role": "assistant", "model": "claude-x",
+            "content": list(blocks), "stop_reason": stop,
+            "usage": {"input_tokens": 3, "cache_read_input_tokens": 4, "output_tokens": 5},
+        }  # fmt: skip
+        return self.record("assistant", message=message, **fields)
+
+    def call(self, tool: str, given: Any, result: Any, kept: Any = None, **block: Any) -> None:
+        """Append a call and its result."""
+        id_ = f"t{self.count}"
+        self.answer({"type": "tool_use", "id": id_, "name": tool, "input": given}, stop="tool_use")
+        content = [{"type": "tool_result", "tool_use_id": id_, "content": result, **block}]
+        self.record(
+            "user", message={"role": "user", "content": content},
+            **({} if kept is None else {"toolUseResult": kept}),
+        )  # fmt: skip
+
+    def read(self) -> list[AgentRun]:
+        """Return the runs."""
+        found = list(ClaudeCode().read(self.log))
+        assert not [each for each in found if isinstance(each, Unreadable)]
+        return [each.run for each in found if isinstance(each, ReadRun)]
+
+    @property
+    def log(self) -> Log:
+        size = self.path.stat().st_size
+        return Log(path=self.path, size=size, version=size)
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Told:
+    """An empty transcript."""
+    return Told(tmp_path)
+
+
+SAID = {"type": "text", "text": "Done."}
+
+
+def test_usage_is_counted_once_for_an_answer(told: Told):
+    """Each part of an answer repeats the usage of the whole."""
+    told.prompt("Fix the tests", "p1")
+    for _ in range(3):
+        told.answer(SAID, id_="same")
+    told.answer(SAID, id_="other")
+    (run,) = told.read()
+    assert (run.tokens_in, run.tokens_out, run.model) == (14, 10, "claude-x")
+
+
+def test_a_prompt_without_an_id_is_known_by_its_record(told: Told):
+    """As older versions write it."""
+    told.prompt("Fix the tests", uuid="x1")
+    told.answer(SAID)
+    assert [run.prompt for run in told.read()] == ["x1"]
+
+
+def test_what_is_no_prompt(told: Told):
+    """What Claude Code writes in the person's name is part of the run that goes on."""
+    told.prompt("Fix the tests", "p1")
+    told.prompt("Caveat: ...", isMeta=True)
+    told.prompt("This session is being continued", "p1", isCompactSummary=True)
+    told.prompt("<task-notification>x</task-notification>", "p9",
+                origin={"kind": "task-notification"})  # fmt: skip
+    told.prompt("<local-command-stdout>x</local-command-stdout>", "p8")
+    told.prompt("<bash-input>ls</bash-input>", "p7")
+    told.prompt("<system-reminder>be kind</system-reminder>", "p6")
+    told.call("Bash", {"command": "ls"}, "a.py", {"stdout": "a.py"})
+    told.answer(SAID)
+    (run,) = told.read()
+    assert run.prompt == "p1"
+    assert [call.command for call in run.calls] == ["ls"]
+    assert run.signs == ()
+
+
+def test_reminders_are_no_words_of_a_person(told: Told):
+    """They are taken out of a prompt."""
+    told.prompt([{"type": "text", "text": "Fix it<system-reminder>x</system-reminder>"}], "p1")
+    told.answer(SAID)
+    assert told.read()[0].instruction == "Fix it"
+
+
+def test_a_command_that_nobody_works_on_is_no_run(told: Told):
+    """Nor is it what a person said of the run before it."""
+    told.prompt("Fix the tests", "p1")
+    told.answer(SAID)
+    told.prompt("<command-name>/clear</command-name><command-args></command-args>", "p2")
+    told.prompt("That's wrong", "p3")
+    told.answer(SAID)
+    first, second = told.read()
+    assert (first.prompt, second.prompt) == ("p1", "p3")
+
+
+def test_a_slash_command_that_is_worked_on(told: Told):
+    """Its name and its arguments are what was asked."""
+    text = "<command-message>review</command-message><command-name>/review</command-name>"
+    told.prompt(f"{text}<command-args>the cart</command-args>", "p1")
+    told.prompt("Review the cart thoroughly ...", "p1", isMeta=True)
+    told.answer(SAID)
+    (run,) = told.read()
+    assert run.instruction == "/review the cart"
+
+
+def test_rewinding_takes_a_run_back(told: Told):
+    """The person undid it."""
+    told.prompt("Fix the tests", "p1")
+    told.answer(SAID)
+    told.prompt("<command-name>/rewind</command-name>", "p2")
+    assert [sign.kind for sign in told.read()[0].signs] == [Seen.UNDONE]
+
+
+def test_two_terminals_in_one_transcript(told: Told):
+    """Their records alternate, and the tree tells which run they belong to."""
+    told.prompt("Hello", "p0")
+    resumed = told.answer(SAID)
+    left = told.prompt("Fix the tests", "p1")
+    told.last = resumed
+    right = told.prompt("Write the docs", "p2")
+    for number in range(3):
+        for side, name in ((left, "left"), (right, "right")):
+            told.last = side
+            told.call("Bash", {"command": f"{name} {number}"}, "ok", {"stdout": "ok"})
+            left, right = (told.last, right) if name == "left" else (left, told.last)
+    runs = {run.prompt: run for run in told.read()}
+    assert [call.command for call in runs["p1"].calls] == ["left 0", "left 1", "left 2"]
+    assert [call.command for call in runs["p2"].calls] == ["right 0", "right 1", "right 2"]
+
+
+def test_bash_without_a_result_that_says_how_it_ended(told: Told):
+    """In the background, interrupted, or stopped by its limit: each is known for what it is."""
+    told.prompt("Fix the tests", "p1")
+    told.call("Bash", {"command": "pytest"}, "started", {"backgroundTaskId": "b1"})
+    told.call("Bash", {"command": "pytest"}, "x", {"stdout": "x", "interrupted": True})
+    told.call("Bash", {"command": "pytest"}, "Command timed out after 2m 0s", is_error=True)
+    told.call("Bash", {"command": "pytest"}, "Exit code 5\nno tests ran", is_error=True)
+    told.call("Bash", {"command": "pytest"}, "3 passed")
+    calls = told.read()[0].calls
+    assert [(call.ok, call.exit_code) for call in calls] == [
+        (None, None), (None, None), (False, 124), (False, 5), (True, 0),
+    ]  # fmt: skip
+
+
+def test_a_call_that_was_not_even_made(told: Told):
+    """A tool's own refusal changed no file."""
+    told.prompt("Fix the tests", "p1")
+    told.call("Edit", {"file_path": "/src/p/a"},
+              "<tool_use_error>File has not been read yet.</tool_use_error>",
+              "Error: x", is_error=True)  # fmt: skip
+    told.call("mcp__docs__write_file", {"path": "/src/p/b"}, [{"type": "text", "text": "ok"}])
+    first, second = told.read()[0].calls
+    assert (first.ok, first.error, first.edits) == (False, "File has not been read yet.", ())
+    assert (second.tool, second.ok, second.edits) == ("docs:write_file", True, ("/src/p/b",))
+
+
+def test_an_api_failure_that_passed(told: Told):
+    """What the agent recovered from did not end the run."""
+    told.prompt("Fix the tests", "p1")
+    told.record("system", subtype="api_error", error={"message": "529"})
+    told.answer({"type": "text", "text": "API Error"}, isApiErrorMessage=True)
+    assert [sign.kind for sign in told.read()[0].signs] == [Seen.API_FAILED]
+    told.answer(SAID)
+    assert told.read()[0].signs == ()
+
+
+def test_a_run_that_goes_on(told: Told):
+    """Until the agent ends its turn, or the next prompt comes."""
+    told.prompt("Fix the tests", "p1")
+    told.answer({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "x"}})
+    assert not told.read()[0].is_over
+    told.prompt("Well?", "p2")
+    told.answer(SAID)
+    assert [run.is_over for run in told.read()] == [True, True]
+
+
+def test_the_limit_of_turns_is_a_crash(told: Told):
+    """The agent itself came to an end before its work did."""
+    told.prompt("Fix the tests", "p1")
+    told.answer(SAID)
+    told.record("attachment", attachment={"type": "max_turns_reached", "maxTurns": 3})
+    assert [sign.kind for sign in told.read()[0].signs] == [Seen.CRASHED]
+
+
+def test_sub_agents_within_a_transcript(told: Told):
+    """Older versions kept them there, as trees of their own."""
+    told.prompt("Fix the tests", "p1")
+    told.answer({"type": "tool_use", "id": "t1", "name": "Task", "input": {"prompt": "Look"}})
+    before, told.last = told.last, None
+    told.prompt("Look", uuid="s1", isSidechain=True)
+    told.call("Bash", {"command": "ls"}, "x", {"stdout": "x"})
+    told.last = before
+    told.answer(SAID)
+    runs = {run.prompt: run for run in told.read()}
+    assert runs["s1"].parent == runs["p1"].outcome_id
+    assert [call.tool for call in runs["s1"].calls] == ["Bash"]
+    assert [call.tool for call in runs["p1"].calls] == ["Task"]
+
+
+def test_a_program_that_started_it(told: Told):
+    """`claude -p` and the SDKs are known by their entry point."""
+    told.prompt("Fix the tests", "p1", entrypoint="sdk-py")
+    told.answer(SAID)
+    assert told.read()[0].automated
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"user","message":7,"uuid":[],"timestamp":{},"promptId":3}',
+        b'{"type":"assistant","message":{"content":[{"type":5},{"type":"tool_use"}],"usage":[]}}',
+        b'{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":3}]}}',
+        b'{"type":["user"]}',
+        b'{"type":"user","message":{"content":null},"toolUseResult":{"x":"' + b"x" * 999 + b'"}}',
+    ],
+)
+def test_members_of_another_type(told: Told, line: bytes):
+    """A newer version may write anything; what is known of the rest stays."""
+    told.prompt("Fix the tests", "p1")
+    with told.path.open("ab") as file:
+        file.write(line + b"\n")
+    told.answer(SAID)
+    (run,) = told.read()
+    assert (run.prompt, run.instruction) == ("p1", "Fix the tests")
+
+
+def test_a_line_that_is_too_long_is_named(told: Told):
+    """And the rest goes through."""
+    told.prompt("Fix the tests", "p1")
+    with told.path.open("ab") as file:
+        file.write(b'{"type":"user","x":"' + b"x" * LONGEST_LINE + b'"}\n')
+    told.answer(SAID)
+    found = list(ClaudeCode().read(told.log))
+    assert [type(each) for each in found] == [Unreadable, ReadRun]
+
+
+def test_where_transcripts_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """CLAUDE_CONFIG_DIR moves them; what is not there is none."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    source = ClaudeCode()
+    assert source.homes() == (tmp_path / "projects",)
+    assert list(source.logs(source.homes())) == []
+    Told(tmp_path).prompt("x", "p")
+    assert [log.path.stem for log in source.logs(source.homes())] == [SESSION]
