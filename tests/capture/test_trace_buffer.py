@@ -398,14 +398,18 @@ def test_one_trace_that_cannot_be_read_does_not_hold_up_the_others(story):
 
 
 def test_secrets_in_arguments_leave_the_buffer_redacted(story):
-    """The outcome holds no secret that stood in a span."""
+    """Neither the outcome nor the disk holds a secret that stood in a span."""
     root = root_span()
     call = call_of(root, 1)
     token = "ghp_" + "a1B2" * 9
     call.attributes["gen_ai.tool.call.arguments"] = f'{{"command": "curl -H {token}"}}'
+    root.attributes["gen_ai.input.messages"] = f"Use {token}"
     story.buffer.spans([root, call])
     (outcome,) = story.after(4)
     assert token not in repr(outcome)
+    assert "curl -H" in repr(outcome)
+    for path in story.path.parent.iterdir():
+        assert token.encode() not in path.read_bytes()
 
 
 def test_the_file_is_for_its_owner_alone(story):

@@ -23,6 +23,7 @@ from .fact import Fact
 from .log_events import event_of
 from .reading import fact_of
 from .receiver import Full
+from .safe_facts import without_secrets
 from .scores import GivenScore, score_events, scores_of_langfuse
 from .span import LogRecord, Span
 from .trace_publishing import TracePublishing
@@ -188,7 +189,7 @@ class TraceBuffer:
         """Return how a trace stands with more facts, and add the rows that they make."""
         waiting = self._waiting.after(trace, now)
         for fact in facts:
-            encoded = encode_fact(fact)
+            encoded = encode_fact(without_secrets(fact))
             size = len(encoded) + _ROW_BYTES
             if waiting.bytes + size <= self._rules.max_trace_bytes:
                 rows.append((trace, fact.span, encoded))

@@ -1,0 +1,34 @@
+"""What is kept of spans, without the secrets in it: they do not reach the disk either."""
+
+from typing import Final
+
+import msgspec
+
+from ..redaction.redact import redacted, redacted_value
+from .fact import MOST_CHARS, Fact
+from .values import as_text, document
+
+_TEXTS: Final = ("prompt", "command", "error")
+_DOCUMENTS: Final = ("arguments", "result")
+
+
+def without_secrets(fact: Fact) -> Fact:
+    """Return a fact with the secrets in its texts replaced; documents keep their shape."""
+    changed: dict[str, object] = {
+        name: redacted(text) for name in _TEXTS if (text := getattr(fact, name))
+    }
+    changed |= {
+        name: _without_secrets(text) for name in _DOCUMENTS if (text := getattr(fact, name))
+    }
+    if fact.evaluations:
+        changed["evaluations"] = tuple(
+            msgspec.structs.replace(each, says=redacted(each.says)) for each in fact.evaluations
+        )
+    return msgspec.structs.replace(fact, **changed) if changed else fact
+
+
+def _without_secrets(text: str) -> str:
+    value = document(text)
+    if isinstance(value, str):
+        return redacted(text)
+    return as_text(redacted_value(value, MOST_CHARS))
