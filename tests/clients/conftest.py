@@ -21,8 +21,13 @@ def port() -> int:
 
 @pytest.fixture(scope="session")
 def settings(port: int) -> dict[str, str]:
-    """The settings of the person: another port, and sessions without a hook are found soon."""
-    return {"TRACKRECORD_HTTP__PORT": str(port), "TRACKRECORD_HOOKS__CATCH_UP_S": "5"}
+    """The settings of the person: another port, and nothing is waited for as long as usual."""
+    return {
+        "TRACKRECORD_HTTP__PORT": str(port),
+        "TRACKRECORD_HOOKS__CATCH_UP_S": "5",
+        "TRACKRECORD_TRACES__SETTLE_S": "1",
+        "TRACKRECORD_TRACES__IDLE_S": "3",
+    }
 
 
 @pytest.fixture(scope="session")

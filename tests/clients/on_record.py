@@ -1,11 +1,12 @@
 """A trackrecord of a test's own, reached as a person reaches it, and what is on record in it."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,6 +69,13 @@ class Trackrecord(NamedTuple):
             return []
         finally:
             engine.dispose()
+
+
+def unpublished_traces(trackrecord: Trackrecord) -> int:
+    """Return how many traces came whose runs are not published yet."""
+    with closing(sqlite3.connect(trackrecord.home / "traces.db", timeout=PATIENCE_S)) as database:
+        (count,) = database.execute("SELECT count(*) FROM traces WHERE NOT is_published").fetchone()
+    return int(count)
 
 
 @contextmanager

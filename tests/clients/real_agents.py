@@ -223,8 +223,8 @@ def missing() -> list[str]:
 
 def work(
     agent: Agent, workplace: Workplace, prompt: str, *, again: bool, interrupt_at: Path | None
-) -> None:
-    """Have an agent work on a prompt to the end of its turn.
+) -> str:
+    """Have an agent work on a prompt to the end of its turn; return what it has printed so far.
 
     Args:
         agent: who works.
@@ -235,12 +235,13 @@ def work(
     """
     if interrupt_at is not None and isinstance(agent, Opencode):
         _aborted(agent, workplace, prompt, interrupt_at)
-        return
+        return _printed(workplace).read_text(errors="replace")
     with _started(agent, workplace, agent.command(workplace, prompt, again=again)) as process:
         if interrupt_at is not None:
             _wait_for(interrupt_at.exists, process)
             process.send_signal(signal.SIGINT)
         process.wait(PATIENCE_S)
+    return _printed(workplace).read_text(errors="replace")
 
 
 def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path) -> None:
@@ -261,15 +262,17 @@ def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path
         process.wait(PATIENCE_S)
 
 
+def _printed(workplace: Workplace) -> Path:
+    """Return where what an agent prints stands: beside its folder."""
+    return workplace.folder.with_suffix(".log")
+
+
 @contextmanager
 def _started(
     agent: Agent, workplace: Workplace, arguments: Sequence[str]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start an agent; in the end, end it with whatever it has started.
-
-    What it prints stands beside its folder.
-    """
-    with workplace.folder.with_suffix(".log").open("ab") as output:
+    """Start an agent; in the end, end it with whatever it has started."""
+    with _printed(workplace).open("ab") as output:
         process = subprocess.Popen(
             [agent.program(), *arguments],
             cwd=workplace.folder,

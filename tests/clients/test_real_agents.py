@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from model_stub import playing
-from on_record import told, until
+from on_record import told, unpublished_traces, until
 from real_agents import AGENTS, Agent, Workplace, missing, work
 from stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
 
@@ -63,6 +63,8 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
         telemetry = f"http://127.0.0.1:{port}" if traced else ""
         place = place._replace(model=model.url, telemetry=telemetry)
         play(agent, story, place)
+    if traced:
+        assert until(lambda: not unpublished_traces(live))
     until(lambda: facts(agent, live.runs(project)) == wanted)
     reported = live.runs(project)
     assert facts(agent, reported) == wanted
