@@ -106,6 +106,11 @@ def test_what_the_calls_prove_is_taken_from_who_has_most_of_them():
     whole = entry(None, captured_from="transcript", tool_graph=[*CALLS, {"tool": "edit"}])
     assert joined(trace)["success"] is True
     assert joined(trace, whole)["success"] is None
+    seen = entry(None, at=NOW + 9, captured_from="traces", grounds=[{"kind": "nothing seen"}])
+    checked = entry(
+        None, captured_from="transcript", tool_graph=CALLS, grounds=[{"kind": "no check"}]
+    )
+    assert joined(seen, checked)["grounds"] == [{"kind": "no check"}]
     reverted = entry(False, outcome_source="heuristic")
     assert joined(trace, reverted)["success"] is True
     assert joined(trace, reverted, whole)["success"] is False

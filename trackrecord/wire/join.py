@@ -129,7 +129,7 @@ def _evidence(each: _Read, detail: int) -> tuple[int, float, bytes]:
     """
     said = each.outcome
     rank = _EVIDENCE[said.outcome_source] if said.success is not None else 0
-    if said.captured_from and said.outcome_source in _OF_CALLS:
+    if said.captured_from and (said.success is None or said.outcome_source in _OF_CALLS):
         rank = rank if _DETAIL[said.captured_from] >= detail else -1
     return rank, each.moment, each.digest
 
