@@ -136,3 +136,21 @@ def test_hooks_that_are_switched_off_are_named(user, trackrecord):
     path.write_text(json.dumps({"disableAllHooks": True}))
     assert "disableAllHooks" in trackrecord("install", "claude-code").err
     assert "disableAllHooks" in trackrecord("doctor").out
+
+
+def test_an_agent_that_is_not_here(user, trackrecord):
+    """Nothing was installed, so nothing is promised."""
+    ran = trackrecord("install", "opencode")
+    assert ran.status == 1
+    assert "opencode was not found" in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize("verb", ["install", "uninstall", "import"])
+def test_a_misspelt_agent(user, trackrecord, verb):
+    """The name that was probably meant is suggested, and the argument has a name."""
+    ran = trackrecord(verb, "cluade-code")
+    assert ran.status == 2
+    assert "did you mean 'claude-code'?" in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert "[claude-code|" not in ran.err
