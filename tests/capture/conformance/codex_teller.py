@@ -1,4 +1,4 @@
-"""Stories as Codex records them: a rollout for each thread, in its ordinary and in its code mode."""
+"""Stories as Codex records them: a rollout for each thread, in both of its modes."""
 
 import itertools
 import json
