@@ -25,6 +25,8 @@ _MOST_COMMITS: Final = 100
 # How many calls are kept; fewer where they are large. The first and the last half of a long run.
 _MOST_CALLS: Final = (400, 100, 20, 2)
 _LARGEST: Final = 512 * 1024
+# The largest count that the wire format takes; more tokens or dollars are a broken counter.
+_LARGEST_AMOUNT: Final = 2**53
 # A shorter prompt ("continue", "yes, do that") is another task in each session.
 _FEWEST_WORDS: Final = 4
 _FEWEST_CHARACTERS: Final = 8
@@ -63,8 +65,8 @@ def _fields(
         "task_id": task_id_of(run, project),
         "success": verdict.success,
         "outcome_source": verdict.outcome_source,
-        "timestamp": run.ended_at,
-        "duration_ms": max(0, round((run.ended_at - run.started_at) * 1000)),
+        "timestamp": run.ended_at or None,
+        "duration_ms": _duration_ms(run),
         "error_count": sum(call.ok is False for call in run.calls),
         "source": redacted_beginning(run.agent, _LONGEST_LABEL) or None,
         "instruction": (instruction or None) if rules.prompts else None,
@@ -150,9 +152,19 @@ def _call(run: AgentRun, place: int | None) -> Call | None:
     return run.calls[place] if place is not None and place < len(run.calls) else None
 
 
+def _duration_ms(run: AgentRun) -> int | None:
+    if not run.started_at or not run.ended_at:
+        return None
+    return max(0, round((run.ended_at - run.started_at) * 1000))
+
+
 def _cost(run: AgentRun) -> dict[str, float] | None:
     given = {"tokens_in": run.tokens_in, "tokens_out": run.tokens_out, "usd": run.usd}
-    known = {name: value for name, value in given.items() if value is not None and value >= 0}
+    known = {
+        name: value
+        for name, value in given.items()
+        if value is not None and 0 <= value <= _LARGEST_AMOUNT
+    }
     return known or None
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from .fact import Evaluation, bounded
 from .span import LogRecord, Span
-from .values import as_flag, as_number, as_text
+from .values import as_flag, as_number, as_text, seconds_of
 
 EVENT: Final = "gen_ai.evaluation.result"
 _SAYS_CHARS: Final = 1000
@@ -133,7 +133,7 @@ def _evaluation(
         name=name[:_NAME_CHARS],
         success=success,
         says=_words(name, as_number(value), label, as_text(held("explanation") or "")),
-        at=at_ns / 1e9 if at_ns else None,
+        at=seconds_of(at_ns) or None,
         of_session=scope.startswith("session."),
         of_trace=scope.startswith("trace."),
     )
@@ -149,7 +149,7 @@ def _by_label(name: str, label: str) -> bool | None:
 
 
 def _by_flag(name: str, value: object) -> bool | None:
-    flag = as_flag(value if not isinstance(value, float) else int(value))
+    flag = as_flag({0.0: False, 1.0: True}.get(value) if isinstance(value, float) else value)
     is_fault = any(fault in name.lower() for fault in _FAULTS)
     return None if flag is None else flag is not is_fault
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from .fact import Fact, bounded
 from .results import told_by
 from .span import LogRecord
-from .values import as_flag, as_number, as_text, document, first_count
+from .values import as_flag, as_number, as_text, document, first_count, seconds_of
 from .vocabulary import Kind
 
 CLAUDE: Final = "claude-code"
@@ -45,8 +45,8 @@ def event_of(record: LogRecord) -> tuple[str, Fact] | None:
         "service": agent,
         "session": session,
         "prompt_id": prompt,
-        "end": record.at_ns / 1e9,
-        "start": record.at_ns / 1e9,
+        "end": seconds_of(record.at_ns),
+        "start": seconds_of(record.at_ns),
         "span": _id_of(record, name),
         "model": _text(record.attributes, "model")[:_NAME_CHARS],
     }

@@ -8,7 +8,15 @@ from .evaluations import evaluations_on
 from .fact import Fact, bounded
 from .prompts import prompt_in
 from .span import Span, SpanEvent
-from .values import as_text, document, first_count, first_number, first_text
+from .values import (
+    as_exit_code,
+    as_text,
+    document,
+    first_count,
+    first_number,
+    first_text,
+    seconds_of,
+)
 from .vocabulary import Kind
 
 _ID_CHARS: Final = 256
@@ -36,8 +44,8 @@ def fact_of(span: Span) -> Fact:
         kind=kind,
         name=span.name[:_NAME_CHARS],
         scope=span.scope[:_NAME_CHARS],
-        start=span.start_ns / 1e9,
-        end=span.end_ns / 1e9,
+        start=seconds_of(span.start_ns),
+        end=seconds_of(span.end_ns),
         status=span.status,
         tool=tool[:_NAME_CHARS],
         call=first_text(attributes, vocabulary.CALL_ID)[:_ID_CHARS] if is_tool else "",
@@ -94,8 +102,8 @@ def _ancestry(span: Span) -> Fact:
         parent=span.parent_id,
         kind=Kind.OTHER,
         name=span.name[:_NAME_CHARS],
-        start=span.start_ns / 1e9,
-        end=span.end_ns / 1e9,
+        start=seconds_of(span.start_ns),
+        end=seconds_of(span.end_ns),
         service=as_text(span.resource.get("service.name") or "")[:_NAME_CHARS],
         # Codex names the session beside the turn only here.
         session=first_text(attributes, ("conversation.id",))[:_ID_CHARS],
@@ -122,8 +130,8 @@ def _session(attributes: Mapping[str, Any]) -> str:
 
 
 def _exit_code(attributes: Mapping[str, Any]) -> int | None:
-    number = first_number(attributes, vocabulary.EXIT_CODE)
-    return int(number) if number is not None else None
+    codes = (as_exit_code(attributes.get(name)) for name in vocabulary.EXIT_CODE)
+    return next((code for code in codes if code is not None), None)
 
 
 def _failed(attributes: Mapping[str, Any]) -> bool | None:

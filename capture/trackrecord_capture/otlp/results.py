@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .values import as_number, as_text, document
+from .values import as_exit_code, as_text, document
 
 # At the start of a line; how deep into the text a tool's own header may reach.
 _EXIT: Final = re.compile(
@@ -114,9 +114,9 @@ def _told_by_document(value: Mapping[Any, Any], text: str) -> Told:
 
 def _exit_code(value: Mapping[Any, Any], depth: int) -> int | None:
     for name in _EXIT_NAMES:
-        number = as_number(value.get(name))
-        if number is not None and number == int(number):
-            return int(number)
+        found = as_exit_code(value.get(name))
+        if found is not None:
+            return found
     if depth:
         for name in _HOLDERS:
             held = value.get(name)

@@ -127,7 +127,7 @@ def _run(
         prompt=trace_id if is_first else f"{trace_id}:{root.span}",
         captured_from="traces",
         started_at=min((fact.start for fact in facts if fact.start), default=0.0),
-        ended_at=max((fact.end for fact in facts), default=0.0),
+        ended_at=max((max(fact.start, fact.end) for fact in facts), default=0.0),
         # A project that was named outright is not that of the folder.
         folder="" if project else first_of(facts, "folder"),
         repository=project or first_of(facts, "repository"),

@@ -9,6 +9,12 @@ import msgspec
 
 _TRUE: Final = frozenset({"true", "1", "yes"})
 _FALSE: Final = frozenset({"false", "0", "no"})
+# Integers beyond 2^53 do not survive JSON in most languages, nor does the wire format take them.
+LARGEST_COUNT: Final = 2**53
+_LARGEST_CODE: Final = 2**32
+# The year 2000, before which nothing was traced, and the most that 64 bits hold.
+_FIRST_NS: Final = 946_684_800 * 10**9
+_LAST_NS: Final = 2**64
 # `ast` takes memory and time by the square of odd inputs, and no call's arguments are this long.
 _LONGEST_LITERAL: Final = 16 * 1024
 
@@ -32,9 +38,17 @@ def first_number(attributes: Mapping[str, Any], names: Sequence[str]) -> float |
 
 
 def first_count(attributes: Mapping[str, Any], names: Sequence[str]) -> int | None:
-    """Return the first of these attributes that is a whole number of at least zero."""
+    """Return the first of these attributes that is a number, if it can count anything."""
     number = first_number(attributes, names)
-    return int(number) if number is not None and number >= 0 else None
+    return int(number) if number is not None and 0 <= number <= LARGEST_COUNT else None
+
+
+def as_exit_code(value: object) -> int | None:
+    """Return an exit status, of any system; None for what cannot be one."""
+    number = as_number(value)
+    if number is None or number != int(number) or abs(number) > _LARGEST_CODE:
+        return None
+    return int(number)
 
 
 def as_text(value: object) -> str:
@@ -56,6 +70,11 @@ def as_number(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
+
+
+def seconds_of(nanoseconds: int) -> float:
+    """Return a moment in seconds since the epoch; 0 if the clock was not set or is nonsense."""
+    return nanoseconds / 1e9 if _FIRST_NS <= nanoseconds <= _LAST_NS else 0.0
 
 
 def as_flag(value: object) -> bool | None:

@@ -99,10 +99,13 @@ def _failing(works: Sequence[ProjectWork]) -> Iterator[Fact]:
 
 
 def _mended(tool: FailingTool) -> str:
-    if not tool.worked_after:
+    if not tool.recovered:
         return ""
+    later = f"; it worked later in {tool.recovered} of them"
+    if not tool.worked_after:
+        return later
     after = ", ".join(f"{_name(name)} ({count})" for name, count in tool.worked_after)
-    return f"; it worked after {after}"
+    return f"{later}, after {after}"
 
 
 def _lessons(works: Sequence[ProjectWork]) -> Iterator[Fact]:
