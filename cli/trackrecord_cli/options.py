@@ -58,9 +58,11 @@ class OneOf(click.Choice[str]):
         try:
             return str(super().convert(value, param, ctx))
         except click.BadParameter as error:
-            if nearest := closest(str(value), map(str, self.choices)):
-                error.message = f"{error.message.removesuffix('.')}; did you mean {nearest!r}?"
-            raise
+            nearest = closest(str(value), map(str, self.choices))
+            if nearest is None:
+                raise
+            message = f"{error.message.removesuffix('.')}; did you mean {nearest!r}?"
+            raise click.BadParameter(message, ctx, param) from None
 
 
 def line_of(most: int) -> Callable[[str], str]:

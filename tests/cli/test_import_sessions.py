@@ -236,3 +236,13 @@ def test_an_interruption_leaves_nothing_running(nothing_up, agents, number):
     assert process.wait(_DEADLINE_S) == 130
     with nothing_running(nothing_up):
         pass
+
+
+def test_names_that_would_steer_a_terminal():
+    """A tool is named by whoever made it; the page shows no escape sequence, also in commands."""
+    from trackrecord_cli.history.page import _command
+
+    shown = _command("runs list", "shop", "--tool", "rm \x1b]0;title\x07")
+    assert shown.isprintable()
+    assert shown.startswith("trackrecord runs list --project shop --tool ")
+    assert "--tool 'a  b'" in _command("runs list", "shop", "--tool", "a  b")

@@ -154,3 +154,27 @@ def test_a_misspelt_agent(user, trackrecord, verb):
     assert "did you mean 'claude-code'?" in ran.err
     assert len(ran.err.splitlines()) == 1
     assert "[claude-code|" not in ran.err
+
+
+def test_doctor_says_what_is_wrong_with_the_settings(user, trackrecord):
+    """The file that keeps the hooks from firing is named, for each agent."""
+    (user / ".claude" / "settings.json").write_text('{"hooks": [')
+    (user / ".codex" / "config.toml").write_text("x = [")
+    ran = trackrecord("doctor")
+    assert ran.status == 1
+    assert f"claude-code: {user}/.claude/settings.json is not valid JSON" in ran.out
+    assert f"codex: {user}/.codex/config.toml is not valid TOML" in ran.out
+
+
+@pytest.mark.parametrize("words", [("install", "all"), ("serve",)])
+def test_a_home_that_is_a_file(user, trackrecord, words):
+    """One line names it and says what to do, and no agent's file has changed."""
+    (user / "trackrecord").write_text("")
+    before = files(user)
+    ran = trackrecord(*words)
+    assert ran.status == 2
+    (line,) = ran.err.splitlines()[-1:]
+    assert "set TRACKRECORD_HOME" in line
+    assert line.endswith(f"{user}/trackrecord")
+    assert "HTTP:" not in ran.err
+    assert files(user) == before

@@ -52,7 +52,8 @@ def is_call(fact: Fact) -> bool:
     if fact.kind is not Kind.TOOL or not fact.tool:
         return False
     tool, name = fact.tool.lower(), fact.name.lower()
-    if tool in vocabulary.FINAL_TOOLS:
+    # A name in parentheses is none that a model can call: so ADK sums up calls that ran at once.
+    if tool in vocabulary.FINAL_TOOLS or tool.startswith("("):
         return False
     return not tool.startswith(vocabulary.HANDOFFS) and not name.startswith(vocabulary.HANDOFFS)
 

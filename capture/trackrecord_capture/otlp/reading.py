@@ -91,7 +91,10 @@ def kind_of(span: Span) -> Kind:
         value = attributes.get(name)
         if value is not None and isinstance(value, str) and (kind := kinds.get(value)):
             return kind
-    return Kind.OTHER
+    operation = attributes.get("gen_ai.operation.name")
+    if isinstance(operation, str) and operation.startswith(vocabulary.INVOCATION):
+        return Kind.RUN
+    return vocabulary.NAMED.get((span.scope, span.name), Kind.OTHER)
 
 
 def _ancestry(span: Span) -> Fact:

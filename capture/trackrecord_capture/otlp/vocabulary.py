@@ -89,6 +89,11 @@ KINDS: Final[tuple[tuple[str, dict[str, Kind]], ...]] = (
     ),
 )
 
+# Whatever a framework invokes is at work: Strands has swarms and graphs beside agents.
+INVOCATION: Final = "invoke_"
+# Spans that only their instrumentation and their name tell apart.
+NAMED: Final = {("agent_framework", "workflow.run"): Kind.RUN}
+
 TOOL: Final = (
     "gen_ai.tool.name",
     "tool.name",

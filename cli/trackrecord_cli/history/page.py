@@ -150,7 +150,9 @@ def _share(part: int, whole: int) -> str:
 
 
 def _command(command: str, project: str, *more: str) -> str:
-    return shlex.join(["trackrecord", *command.split(), "--project", project, *more])
+    """Return a command to be copied; a name that would steer the terminal loses what would."""
+    words = ["trackrecord", *command.split(), "--project", project, *more]
+    return shlex.join(word if word.isprintable() else one_line(word) for word in words)
 
 
 def _name(text: str) -> str:
