@@ -499,6 +499,34 @@ def test_claude_code_a_failed_tools_span_is_unset_and_its_child_knows():
     assert run.is_over
 
 
+@pytest.mark.parametrize("decision_first", [True, False])
+def test_claude_code_a_call_that_was_refused_did_not_fail(decision_first):
+    """Nobody knows how it would have ended, and it changed nothing."""
+    whose = {"tool_name": "Write", "tool_use_id": "toolu_1"}
+    told = {"success": "false", "error": "rejected", "tool_input": '{"file_path": "a.py"}'}
+    refused = claude_event("tool_decision", whose | {"decision": "reject"}, at=2 - decision_first)
+    call = {
+        "span.type": "tool", "gen_ai.tool.name": "Write", "session.id": "s-1",
+        "gen_ai.tool.call.id": "toolu_1", "file_path": "a.py",
+    }  # fmt: skip
+    run = run_told(
+        claude_event("user_prompt", {"prompt": "Fix it"}),
+        refused,
+        span("claude_code.tool", call, at=1, lasts=1, status="error"),
+    )
+    assert [(c.ok, c.edits) for c in run.calls] == [(None, ())]
+    assert [sign.kind for sign in run.signs] == [Seen.REJECTED]
+    assert run_told(claude_event("tool_result", whose | told)).calls[0].ok is False
+
+
+def test_commits_are_read_from_what_git_printed():
+    """Whichever vocabulary told of the call."""
+    root = agent()
+    arguments = {"gen_ai.tool.call.arguments": '{"command": "git commit -m x"}'}
+    printed = {"gen_ai.tool.call.result": "[main 1a2b3c4] x\n 1 file changed"}
+    assert run_told(root, tool("bash", arguments | printed, under=root)).commits == ("1a2b3c4",)
+
+
 def test_claude_code_spans_without_events_have_no_prompt_id_and_are_left_out():
     """The same run would otherwise count twice, once under the id of its transcript."""
     root = span(
@@ -571,6 +599,7 @@ def test_claude_code_a_sub_agent_shares_the_trace_and_the_prompt():
         (run_outcome_id("claude-code", "s-1", "p-1"), ["pytest"]),
         (run_outcome_id("claude-code", "s-1", "a1"), ["ls"]),
     ]
+    assert [run.parent for run in runs] == ["", runs[0].outcome_id]
 
 
 def test_claude_code_a_notification_is_not_a_prompt():

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from ..agent_run import AgentRun, Seen, Sign
+from ..agent_run import AgentRun, Seen, Sign, run_outcome_id
+from ..shell.git import commits_and_reverts
 from .calls import CallSeen, call_seen, is_call, merged
 from .fact import Fact
 from .log_events import CLAUDE, CODEX
@@ -95,6 +96,9 @@ def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
 
 def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tree) -> AgentRun:
     calls = merged(_call(fact, tree) for fact in facts if is_call(fact))
+    commits, reverts = commits_and_reverts(seen.call for seen in calls)
+    commits = tuple(dict.fromkeys([*(fact.commit for fact in facts if fact.commit), *commits]))
+    started_by = next((fact.started_by for fact in facts if fact.started_by), "")
     is_over = any(fact.is_end or fact.kind is Kind.RUN for fact in facts)
     return AgentRun(
         agent=agent,
@@ -109,11 +113,13 @@ def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tre
         calls=tuple(seen.call for seen in calls),
         signs=tuple(_signs(facts, calls)),
         is_over=is_over,
+        parent=run_outcome_id(agent, session, started_by) if started_by else "",
         model=next((fact.model for fact in facts if fact.model), ""),
         tokens_in=tokens_of(facts[0], facts, "tokens_in"),
         tokens_out=tokens_of(facts[0], facts, "tokens_out"),
         usd=usd_of(facts[0], facts),
-        commits=tuple(fact.commit for fact in facts if fact.commit),
+        commits=commits,
+        reverts=reverts,
     )
 
 

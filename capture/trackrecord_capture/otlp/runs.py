@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from ..agent_run import AgentRun, Seen, Sign
+from ..shell.git import commits_and_reverts
 from .calls import CallSeen, call_seen, is_call, merged
 from .endings import ending_of
 from .event_runs import PromptOf, event_runs, is_from_events, no_prompt
@@ -117,6 +118,7 @@ def _run(
         for fact in facts
         if is_call(fact) and not tree.is_inside_same_call(fact)
     )
+    commits, reverts = commits_and_reverts(seen.call for seen in calls)
     project = first_of(facts, "project")
     # The model answers a request of its own first for a title: what led to calls is what was asked.
     asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
@@ -141,6 +143,8 @@ def _run(
         tokens_in=tokens_of(root, facts, "tokens_in"),
         tokens_out=tokens_of(root, facts, "tokens_out"),
         usd=usd_of(root, facts),
+        commits=commits,
+        reverts=reverts,
     )
     tools = frozenset(fact.span for fact in facts if fact.kind is Kind.TOOL)
     return RunOfTrace(run=run, spans=spans, tools=tools)

@@ -187,13 +187,13 @@ class Rollout:
 
     def _edit(self, step: Edit) -> None:
         # Without a tool of its own the model hands the patch to the shell.
-        call = self._call("exec_command", {"cmd": _patch(step.file, step.content)})
+        call = self._call("exec_command", {"cmd": patch(step.file, step.content)})
         changes = {step.file: {"type": "add", "content": step.content}}
         self._completed(type="FileChange", id=call, changes=changes, status="completed")
         self._answer("Wall time: 0 seconds\nOutput:\nExit code: 0\nOutput:\nSuccess.")
 
     def _refused(self, step: Refused) -> None:
-        call = self._call("exec_command", {"cmd": _patch(step.file, "x\n")})
+        call = self._call("exec_command", {"cmd": patch(step.file, "x\n")})
         changes = {step.file: {"type": "add", "content": "x\n"}}
         self._completed(type="FileChange", id=call, changes=changes, status="declined")
         self._answer("patch rejected by user")
@@ -231,7 +231,8 @@ class Rollout:
         self._event("task_complete", turn_id=self._turn, **ended)
 
 
-def _patch(file: str, content: str) -> str:
+def patch(file: str, content: str) -> str:
+    """Return the command with which a model hands a patch to the shell."""
     lines = "\n".join(f"+{line}" for line in content.splitlines())
     return (
         f"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {file}\n{lines}\n*** End Patch\nEOF"
