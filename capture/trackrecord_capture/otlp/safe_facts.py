@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from ..redaction.redact import redacted, redacted_value
-from .fact import MOST_CHARS, Fact
+from .fact import MOST_CHARS, Evaluation, Fact
 from .values import as_text, document
 
 _TEXTS: Final = ("prompt", "command", "error")
@@ -21,10 +21,13 @@ def without_secrets(fact: Fact) -> Fact:
         name: _without_secrets(text) for name in _DOCUMENTS if (text := getattr(fact, name))
     }
     if fact.evaluations:
-        changed["evaluations"] = tuple(
-            msgspec.structs.replace(each, says=redacted(each.says)) for each in fact.evaluations
-        )
+        changed["evaluations"] = tuple(map(evaluation_without_secrets, fact.evaluations))
     return msgspec.structs.replace(fact, **changed) if changed else fact
+
+
+def evaluation_without_secrets(evaluation: Evaluation) -> Evaluation:
+    """Return a score with the secrets in its words replaced."""
+    return msgspec.structs.replace(evaluation, says=redacted(evaluation.says))
 
 
 def _without_secrets(text: str) -> str:
