@@ -297,10 +297,3 @@ class TraceStore:
     def counts(self) -> dict[str, int]:
         """Return what was counted, by reason."""
         return dict(self._database.execute("SELECT reason, count FROM counts ORDER BY reason"))
-
-    def bytes_used(self) -> int:
-        """Return how much of the file is in use."""
-        run = self._database.execute
-        pages: int = run("PRAGMA page_count").fetchone()[0]
-        free: int = run("PRAGMA freelist_count").fetchone()[0]
-        return (pages - free) * _PAGE_BYTES
