@@ -9,6 +9,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
+from trackrecord.learning.text.inert import one_line
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
@@ -92,7 +93,7 @@ def _reported(run: NotedRun) -> str:
 def _grounds(said: Outcome) -> Iterator[str]:
     """Yield what the reported verdict rests on, where that was captured."""
     for ground in said.grounds or ():
-        yield f"because: {ground.kind}{': ' if ground.says else ''}{ground.says}"
+        yield one_line(f"because: {ground.kind}{': ' if ground.says else ''}{ground.says}")
 
 
 def _not_compared(outcome_id: str, count: int, limit: int, at: float | None) -> str:
