@@ -14,7 +14,7 @@ from ..agent_run import AgentRun, Seen, Sign
 from ..shell.git import commits_and_reverts
 from .calls import CallSeen, call_seen, is_call, merged
 from .endings import ending_of
-from .event_runs import PromptOf, event_runs, is_from_events, no_prompt
+from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed
 from .fact import Evaluation, Fact
 from .grouping import VERCEL, Group, first_of, grouped
 from .tree import Tree
@@ -87,10 +87,13 @@ def runs_of(
 def _under_recorded_prompt(found: RunOfTrace, prompt_of: PromptOf) -> RunOfTrace:
     """Return a run of an agent that records its sessions under the recorded prompt's id."""
     run = found.run
-    prompt = prompt_of(run.agent, run.session, run.started_at) if run.session else ""
-    if not prompt:
+    if not run.session:
         return found
-    return msgspec.structs.replace(found, run=msgspec.structs.replace(run, prompt=prompt))
+    recorded = prompt_of(run.agent, run.session, run.started_at)
+    if not recorded.id:
+        return found
+    run = msgspec.structs.replace(placed(run, recorded), prompt=recorded.id)
+    return msgspec.structs.replace(found, run=run)
 
 
 def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score]) -> RunOfTrace:

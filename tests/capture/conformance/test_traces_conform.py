@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story
-from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, Told, TraceTeller
+from published_traces import published
+from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
-from trackrecord.trace_rules import TraceRules
 from trackrecord.wire.join import Entry, join
 from trackrecord.wire.outcome import encode_body
-from trackrecord_capture.otlp.span import Span
-from trackrecord_capture.otlp.trace_buffer import TraceBuffer
-from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.redaction.redact import redacted
 
 TELLERS: tuple[type[TraceTeller], ...] = (GenAiSpans, ClaudeCodeEvents, CodexEvents)
@@ -24,36 +21,6 @@ TOLD = [
     if story.name not in teller.traits.untold  # type: ignore[attr-defined] # a class's own
 ]
 every_story = pytest.mark.parametrize(("make", "story"), TOLD)
-_RULES = TraceRules(settle_s=3, idle_s=60, keep_s=600)
-
-
-class Outcomes:
-    """A sink that keeps what is published."""
-
-    def __init__(self) -> None:
-        self.published: list[dict[str, Any]] = []
-
-    def publish(self, fields: dict[str, Any]) -> None:
-        self.published.append(fields)
-
-    def settle(self) -> int:
-        return 0
-
-
-def published(turns: list[list[Told]], home: Path) -> list[dict[str, Any]]:
-    """Return all that is published of turns which are sent one after the other."""
-    now = [1_795_000_100.0]
-    outcomes = Outcomes()
-    buffer = TraceBuffer(
-        home / "traces.db", outcome_of, outcomes, rules=_RULES, clock=lambda: now[0]
-    )
-    for turn in turns:
-        buffer.spans([each for each in turn if isinstance(each, Span)])
-        buffer.logs([each for each in turn if not isinstance(each, Span)])
-        now[0] += 100
-        buffer.publish_due()
-    buffer.close()
-    return outcomes.published
 
 
 def joined(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
