@@ -5,11 +5,11 @@ Exit status 0: healthy. 1: unhealthy, with the reason on standard error.
 
 import http.client
 import sys
-from contextlib import closing
 
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import TrackrecordError, Unhealthy
 from trackrecord.http_settings import HttpSettings
+from trackrecord_capture.agents.door_address import DoorAddress, health_status
 
 from .listening import reached
 
@@ -22,17 +22,12 @@ def check(settings: HttpSettings) -> None:
     Raises:
         Unhealthy: it does not.
     """
-    headers = {"Authorization": f"Bearer {settings.token}"} if settings.token else {}
-    connection = http.client.HTTPConnection(
-        reached(settings.host), settings.port, timeout=_TIMEOUT_S
-    )
-    with closing(connection):
-        try:
-            connection.request("GET", "/health", headers=headers)
-            status = connection.getresponse().status
-        except (OSError, http.client.HTTPException) as error:
-            message = f"the HTTP server does not answer ({type(error).__name__})"
-            raise Unhealthy(message) from None
+    address = DoorAddress(reached(settings.host), settings.port, settings.token or "")
+    try:
+        status = health_status(address, _TIMEOUT_S)
+    except (OSError, http.client.HTTPException) as error:
+        message = f"the HTTP server does not answer ({type(error).__name__})"
+        raise Unhealthy(message) from None
     if status != http.client.OK:
         message = f"the HTTP server answers with status {status}"
         raise Unhealthy(message)

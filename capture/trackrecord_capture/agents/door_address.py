@@ -54,11 +54,21 @@ def read_door(home: Path) -> DoorAddress | None:
 
 def answers(address: DoorAddress) -> bool:
     """Return whether the front door answers."""
+    try:
+        return health_status(address, _TIMEOUT_S) == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def health_status(address: DoorAddress, timeout_s: float) -> int:
+    """Ask the front door how it is; return the HTTP status of the answer.
+
+    Raises:
+        OSError: it does not answer.
+        http.client.HTTPException: it does not answer in HTTP.
+    """
     headers = {"Authorization": f"Bearer {address.token}"} if address.token else {}
-    connection = http.client.HTTPConnection(address.host, address.port, timeout=_TIMEOUT_S)
+    connection = http.client.HTTPConnection(address.host, address.port, timeout=timeout_s)
     with closing(connection):
-        try:
-            connection.request("GET", "/health", headers=headers)
-            return connection.getresponse().status == http.client.OK
-        except (OSError, http.client.HTTPException):
-            return False
+        connection.request("GET", "/health", headers=headers)
+        return connection.getresponse().status
