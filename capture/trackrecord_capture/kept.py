@@ -24,6 +24,10 @@ _GAP: Final = "\n…\n"
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _BLANKS: Final = re.compile(r"[ \t]{2,}+")
 _BLANK_LINES: Final = re.compile(r"[ \t\n](?:(?<=\n)|[ \t]*\n)(?:[ \t]*\n)+")
+# What pytest says was raised.
+_RAISED: Final = re.compile(
+    r"^E ((?:[\w.]{0,100}(?:Error|Exception)\b|assert )[^\n]{0,300})", re.MULTILINE
+)
 # Arguments that hold what stands in a file, or will.
 _CONTENT: Final = frozenset({
     "content", "contents", "old_string", "new_string", "old_str", "new_str", "file_text", "patch",
@@ -75,7 +79,11 @@ def kept_error(call: Call) -> str | None:
         return f"exit code {call.exit_code}" if call.exit_code else None
     if not call.command and (call.edits or _OF_FILES.search(call.tool)):
         return redacted_beginning(text.strip().partition("\n")[0], LONGEST_ARGUMENT)
-    return shortened(_clean(text), LONGEST_ERROR)
+    text = _clean(text)
+    if raised := _RAISED.findall(text):
+        # pytest draws a frame around what it says; the name of the exception goes to the end.
+        text = f"{text.rpartition(chr(10))[2].strip(' =')}: {raised[-1]}"
+    return shortened(text, LONGEST_ERROR)
 
 
 def shortened(text: str, most: int) -> str:
