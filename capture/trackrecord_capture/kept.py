@@ -22,7 +22,8 @@ _MOST_NAMES: Final = 32
 _LEFT_OUT: Final = "<left out>"
 _GAP: Final = "\n…\n"
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
-_BLANKS: Final = re.compile(r"[ \t]{2,}+")
+_BLANKS: Final = re.compile(r"[ \t][ \t]++")
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*+\n")
 _BLANK_LINES: Final = re.compile(r"[ \t\n](?:(?<=\n)|[ \t]*\n)(?:[ \t]*\n)+")
 # What pytest says was raised.
 _RAISED: Final = re.compile(
@@ -100,8 +101,12 @@ def _clean(text: str) -> str:
     if len(text) > 2 * _LONGEST_READ:
         begin, end = text[:_LONGEST_READ], text[-_LONGEST_READ:]
         text = begin.rpartition("\n")[0] + _GAP + end.partition("\n")[2]
-    text = _ANSI.sub("", text)
-    return _BLANK_LINES.sub("\n", _BLANKS.sub(" ", text)).strip()
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    text = _BLANKS.sub(" ", text)
+    if _BLANK_LINE.search(text):
+        text = _BLANK_LINES.sub("\n", text)
+    return text.strip()
 
 
 def _arguments(call: Call, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
