@@ -181,3 +181,33 @@ def test_agno_has_the_error_in_what_the_agent_answered():
 
 def endings(*told):
     return [sign.kind for sign in run_told(*told).signs]
+
+
+def test_langfuse_records_how_a_function_was_called():
+    """The only text among the arguments of the topmost one is what was asked."""
+    for called_with in (
+        {"args": ["Fix it"], "kwargs": {}},
+        {"args": [], "kwargs": {"goal": "Fix it"}},
+    ):
+        told = {
+            "langfuse.observation.type": "agent",
+            "langfuse.observation.input": json.dumps(called_with),
+        }
+        assert run_told(span("fixer", told)).instruction == "Fix it"
+
+
+def test_a_result_that_is_a_json_string_is_read_without_its_quotes():
+    """DSPy records what a tool returned as JSON."""
+    root = agent("fixer")
+    (call,) = run_told(
+        root,
+        tool("bash", root, attributes={"gen_ai.tool.call.result": json.dumps("exit code: 2\nno")}),
+    ).calls
+    assert (call.ok, call.exit_code, call.result) == (False, 2, "exit code: 2\nno")
+
+
+def test_an_error_type_that_is_false_is_no_error():
+    """Attributes are of any type."""
+    root = agent("fixer")
+    told = tool("x", root, attributes={"error.type": False, "gen_ai.tool.call.result": "done"})
+    assert called(run_told(root, told)) == [("x", True)]

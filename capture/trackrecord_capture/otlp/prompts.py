@@ -79,7 +79,16 @@ def _asked_in_mapping(value: Mapping[Any, Any], depth: int) -> str:
             found := _asked(value[name], depth - 1)
         ):
             return found
-    return ""
+    return _given(value)
+
+
+def _given(value: Mapping[Any, Any]) -> str:
+    """Return the one text that a function was called with, as Langfuse's decorator records it."""
+    args, kwargs = value.get("args"), value.get("kwargs")
+    if not isinstance(args, list) or not isinstance(kwargs, Mapping):
+        return ""
+    texts = [held for held in (*args, *kwargs.values()) if isinstance(held, str)]
+    return texts[0] if len(texts) == 1 else ""
 
 
 def _asked_in_messages(messages: Sequence[Any], depth: int) -> str:

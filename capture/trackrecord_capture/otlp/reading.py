@@ -55,10 +55,7 @@ def fact_of(span: Span) -> Fact:
         result=_result(span) if is_tool else None,
         failed=_failed(attributes),
         error=bounded(_error(span, kind, raised)),
-        error_type=(
-            first_text(attributes, vocabulary.ERROR_TYPE)
-            or as_text(raised.get("exception.type") or "")
-        )[:_NAME_CHARS],
+        error_type=_error_type(attributes, raised)[:_NAME_CHARS],
         exit_code=_exit_code(attributes),
         decision=as_text(attributes.get("decision") or "")[:_NAME_CHARS],
         agent=first_text(attributes, vocabulary.AGENT_NAME)[:_NAME_CHARS],
@@ -168,6 +165,12 @@ def _error(span: Span, kind: Kind, raised: Mapping[str, Any]) -> str:
             answer = first_text(span.attributes, vocabulary.RESULT)
             told = f"{told}\n{answer[:_NAME_CHARS]}".strip()
     return told.partition("Traceback (most recent call last)")[0].strip() or told
+
+
+def _error_type(attributes: Mapping[str, Any], raised: Mapping[str, Any]) -> str:
+    held = (attributes.get(name) for name in vocabulary.ERROR_TYPE)
+    # False says that there was no error.
+    return as_text(next(filter(None, held), None) or raised.get("exception.type") or "")
 
 
 def _error_attribute(attributes: Mapping[str, Any]) -> str:

@@ -56,7 +56,8 @@ def told_by(text: str) -> Told:
     """Read a result."""
     value = document(text)
     if not isinstance(value, Mapping):
-        return _told_by_text(_text_of_parts(value) or text)
+        plain = value if isinstance(value, str) else text  # DSPy's is a JSON string
+        return _told_by_text(_text_of_parts(value) or plain)
     message = _tool_message(value, _DEEPEST)
     if message is None:
         return _told_by_document(value, text)
