@@ -63,12 +63,19 @@ def test_what_is_forgotten_would_have_added_nothing(entries, chance: random.Rand
     assert join(kept) == found
 
 
+def _outcome(entry: Entry):
+    return decode_outcome(entry.body)
+
+
 @given(_entries)
 def test_the_record_is_an_outcome(entries):
     """It is as valid as what it is made of."""
     outcome = decode_outcome(join(entries).body)
-    known = [each for each in entries if decode_outcome(each.body).success is not None]
-    assert (outcome.success is None) == (not known)
+    known = {decode_outcome(each.body).success for each in entries}
+    assert outcome.success in known
+    # Only what was captured can lose to what knows more of the run and has no verdict.
+    said = [each for each in map(_outcome, entries) if each.captured_from is None]
+    assert outcome.success is not None or all(each.success is None for each in said)
     assert outcome.outcome_id == "o"
     if outcome.success is not False:
         assert outcome.failure_mode is None
@@ -89,6 +96,26 @@ def test_verdicts_by_rank():
         found = joined(*ranked[:count])
         for name in ("success", "outcome_source", "grounds"):
             assert found[name] == best[name]
+
+
+def test_what_the_calls_prove_is_taken_from_who_has_most_of_them():
+    """A trace that lost the last edit proves nothing; what somebody said still counts."""
+    trace = entry(
+        True, at=NOW + 9, outcome_source="tests", captured_from="traces", tool_graph=CALLS
+    )
+    whole = entry(None, captured_from="transcript", tool_graph=[*CALLS, {"tool": "edit"}])
+    assert joined(trace)["success"] is True
+    assert joined(trace, whole)["success"] is None
+    seen = entry(None, at=NOW + 9, captured_from="traces", grounds=[{"kind": "nothing seen"}])
+    checked = entry(
+        None, captured_from="transcript", tool_graph=CALLS, grounds=[{"kind": "no check"}]
+    )
+    assert joined(seen, checked)["grounds"] == [{"kind": "no check"}]
+    reverted = entry(False, outcome_source="heuristic")
+    assert joined(trace, reverted)["success"] is True
+    assert joined(trace, reverted, whole)["success"] is False
+    scored = entry(True, outcome_source="evaluator", captured_from="traces", tool_graph=CALLS)
+    assert joined(trace, reverted, whole, scored)["outcome_source"] == "evaluator"
 
 
 def test_an_amendment_changes_the_verdict_and_nothing_else():

@@ -1,5 +1,6 @@
 """Folders and files that belong to one project each."""
 
+import errno
 import os
 import re
 from hashlib import sha256
@@ -28,7 +29,11 @@ def make_private_folder(folder: Path) -> None:
     Raises:
         OSError: it cannot be made.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        message = "a file stands where a folder is needed; move it away or set TRACKRECORD_HOME"
+        raise FileExistsError(errno.EEXIST, message, str(folder)) from None
 
 
 def open_private(path: Path) -> TextIO:

@@ -7,6 +7,8 @@ import hashlib
 import re
 from typing import Any, Final
 
+import msgspec
+
 from trackrecord.capture_rules import CaptureRules
 from trackrecord.project_names import MAX_CHARS
 from trackrecord.wire.outcome import encode_body
@@ -34,6 +36,10 @@ _COMMIT: Final = re.compile(r"[0-9a-fA-F]{7,64}\Z")
 _SPACE: Final = re.compile(r"\s+")
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
+# What a person explains in words of their own.
+_REMARKED: Final = frozenset({Seen.REJECTED, Seen.UNDONE})
+_REFUSED: Final = "refused by the person"
+
 DEFAULTS: Final = CaptureRules()
 
 
@@ -44,12 +50,28 @@ def outcome_of(run: AgentRun, rules: CaptureRules = DEFAULTS) -> dict[str, Any]:
     megabyte, holds no secret that the table of `redaction` knows, and nothing of the content of
     files; without `rules.prompts` also nothing of a person's prompts.
     """
+    if not rules.prompts:
+        run = _without_words(run)
     verdict = verdict_of(run)
     for most in _MOST_CALLS:
         fields = _fields(run, verdict, rules, most)
         if len(encode_body(fields)) <= _LARGEST:
             break
     return fields
+
+
+def _without_words(run: AgentRun) -> AgentRun:
+    """Return a run without what a person said when refusing a call or taking the work back."""
+    refused = {sign.call for sign in run.signs if sign.kind is Seen.REJECTED}
+    calls = tuple(
+        msgspec.structs.replace(call, error=_REFUSED, result="") if place in refused else call
+        for place, call in enumerate(run.calls)
+    )
+    signs = tuple(
+        msgspec.structs.replace(sign, says="") if sign.kind in _REMARKED else sign
+        for sign in run.signs
+    )
+    return msgspec.structs.replace(run, calls=calls, signs=signs)
 
 
 def _fields(

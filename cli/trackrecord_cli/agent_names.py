@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from .options import OneOf
+
 if TYPE_CHECKING:
     from trackrecord_capture.agents.known import Agent
 
@@ -18,7 +20,9 @@ NAMES: Final = ("claude-code", "codex", "opencode")
 
 def agent_argument(command: Command) -> Command:
     """`[NAME]`."""
-    return click.argument("name", type=click.Choice([*NAMES, "all"]), required=False)(command)
+    return click.argument("name", metavar="[NAME]", type=OneOf([*NAMES, "all"]), required=False)(
+        command
+    )
 
 
 def chosen(name: str | None, *, home: Path | None = None) -> list[Agent]:

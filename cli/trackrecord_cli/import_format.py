@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .options import OneOf
+
 AGENTS = ("all", "claude-code", "codex", "opencode")
 
 
@@ -14,7 +16,7 @@ class _Format(click.ParamType[str]):
         """Return the name if there is such an agent or such an importer."""
         from trackrecord_producers.importers import FORMATS
 
-        return str(click.Choice(sorted((*AGENTS, *FORMATS))).convert(value, param, ctx))
+        return OneOf(sorted((*AGENTS, *FORMATS))).convert(value, param, ctx)
 
 
 FORMAT = _Format()

@@ -146,7 +146,8 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        _say(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        reason = error.strerror or str(error)
+        _say(f"{reason}: {error.filename}" if error.filename else reason)
         return WRONG_USE
     return result if isinstance(result, int) else 0
 

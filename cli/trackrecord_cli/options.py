@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from trackrecord.errors import InvalidTime
+from trackrecord.learning.text.spelling import closest
 from trackrecord.project_names import DEFAULT_PROJECT, checked_project
 from trackrecord.times import parse_moment
 
@@ -42,6 +43,26 @@ class Read(click.ParamType[_Value]):
             return self._read(value)
         except (ValueError, InvalidTime) as error:
             self.fail(str(error), param, ctx)
+
+
+class OneOf(click.Choice[str]):
+    """One of several names; a misspelt one is refused with the name that was probably meant."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """Return the name."""
+        try:
+            return str(super().convert(value, param, ctx))
+        except click.BadParameter as error:
+            nearest = closest(str(value), map(str, self.choices))
+            if nearest is None:
+                raise
+            message = f"{error.message.removesuffix('.')}; did you mean {nearest!r}?"
+            raise click.BadParameter(message, ctx, param) from None
 
 
 def line_of(most: int) -> Callable[[str], str]:

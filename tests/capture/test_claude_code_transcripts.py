@@ -218,11 +218,13 @@ def test_a_run_that_goes_on(told: Told):
 
 
 def test_the_limit_of_turns_is_a_crash(told: Told):
-    """The agent itself came to an end before its work did."""
+    """The agent itself came to an end before its work did, and nothing more is expected."""
     told.prompt("Fix the tests", "p1")
-    told.answer(SAID)
+    told.call("Bash", {"command": "ls"}, "x", {"stdout": "x"})
     told.record("attachment", attachment={"type": "max_turns_reached", "maxTurns": 3})
-    assert [sign.kind for sign in told.read()[0].signs] == [Seen.CRASHED]
+    (run,) = told.read()
+    assert [sign.kind for sign in run.signs] == [Seen.CRASHED]
+    assert run.is_over
 
 
 def test_sub_agents_within_a_transcript(told: Told):

@@ -186,6 +186,24 @@ def test_code_mode(write):
     ]
 
 
+@pytest.mark.parametrize(
+    ("ended", "ok"),
+    [
+        ({"type": "CollabAgentToolCall", "status": "completed"}, True),
+        ({"type": "CollabAgentToolCall", "status": "failed"}, False),
+        ({"type": "SubAgentActivity", "kind": "started"}, True),
+        ({"type": "SubAgentActivity", "kind": "never-seen"}, None),
+    ],
+)
+def test_whether_a_sub_agent_was_started(write, ended, ok):
+    """The item beside the call says it; its answer does not."""
+    named = {"name": "spawn_agent", "arguments": '{"message": "Look"}'}
+    started = item("function_call", call_id="call_1", **named)
+    path = write(*START, started, completed(id="call_1", **ended), answered("{}"), END)
+    (run,) = runs(path)
+    assert [(call.tool, call.ok) for call in run.calls] == [("spawn_agent", ok)]
+
+
 def test_a_command_that_was_interrupted(write):
     """Nobody knows how a command would have ended that was ended with its turn."""
     command = {"type": "CommandExecution", "command": ["/bin/bash", "-lc", "sleep 60"]}

@@ -337,6 +337,13 @@ def test_a_process_that_dies_while_it_writes_leaves_the_old_file(tmp_path):
     assert path.read_bytes() == b"old"
 
 
+def test_a_file_that_cannot_be_replaced_is_named(tmp_path):
+    """A full disk is told without a name by the system, other failures with that of a copy."""
+    with pytest.raises(OSError, match="settings") as told:
+        replace_file(tmp_path / "gone" / "settings.json", b"new")
+    assert told.value.filename == str(tmp_path / "gone" / "settings.json")
+
+
 def test_a_replaced_file_keeps_its_mode(tmp_path):
     """A new one is its owner's alone."""
     path = tmp_path / "settings.json"

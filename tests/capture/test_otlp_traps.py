@@ -8,6 +8,7 @@ import pytest
 from telling import START, TRACE, called, log, only_call, run_told, runs_told, span
 
 from trackrecord_capture.agent_run import Seen, run_outcome_id
+from trackrecord_capture.otlp.event_runs import RecordedPrompt
 from trackrecord_capture.otlp.log_events import event_of
 from trackrecord_capture.otlp.recorded_prompts import recorded_prompt
 from trackrecord_capture.otlp.runs import Score, runs_of
@@ -499,6 +500,34 @@ def test_claude_code_a_failed_tools_span_is_unset_and_its_child_knows():
     assert run.is_over
 
 
+@pytest.mark.parametrize("decision_first", [True, False])
+def test_claude_code_a_call_that_was_refused_did_not_fail(decision_first):
+    """Nobody knows how it would have ended, and it changed nothing."""
+    whose = {"tool_name": "Write", "tool_use_id": "toolu_1"}
+    told = {"success": "false", "error": "rejected", "tool_input": '{"file_path": "a.py"}'}
+    refused = claude_event("tool_decision", whose | {"decision": "reject"}, at=2 - decision_first)
+    call = {
+        "span.type": "tool", "gen_ai.tool.name": "Write", "session.id": "s-1",
+        "gen_ai.tool.call.id": "toolu_1", "file_path": "a.py",
+    }  # fmt: skip
+    run = run_told(
+        claude_event("user_prompt", {"prompt": "Fix it"}),
+        refused,
+        span("claude_code.tool", call, at=1, lasts=1, status="error"),
+    )
+    assert [(c.ok, c.edits) for c in run.calls] == [(None, ())]
+    assert [sign.kind for sign in run.signs] == [Seen.REJECTED]
+    assert run_told(claude_event("tool_result", whose | told)).calls[0].ok is False
+
+
+def test_commits_are_read_from_what_git_printed():
+    """Whichever vocabulary told of the call."""
+    root = agent()
+    arguments = {"gen_ai.tool.call.arguments": '{"command": "git commit -m x"}'}
+    printed = {"gen_ai.tool.call.result": "[main 1a2b3c4] x\n 1 file changed"}
+    assert run_told(root, tool("bash", arguments | printed, under=root)).commits == ("1a2b3c4",)
+
+
 def test_claude_code_spans_without_events_have_no_prompt_id_and_are_left_out():
     """The same run would otherwise count twice, once under the id of its transcript."""
     root = span(
@@ -571,6 +600,7 @@ def test_claude_code_a_sub_agent_shares_the_trace_and_the_prompt():
         (run_outcome_id("claude-code", "s-1", "p-1"), ["pytest"]),
         (run_outcome_id("claude-code", "s-1", "a1"), ["ls"]),
     ]
+    assert [run.parent for run in runs] == ["", runs[0].outcome_id]
 
 
 def test_claude_code_a_notification_is_not_a_prompt():
@@ -797,10 +827,11 @@ def test_codex_without_its_spans_is_found_in_its_recording_or_stands_under_its_t
 
     def recorded(agent, session, at):
         asked.append((agent, session, at))
-        return "turn-7"
+        return RecordedPrompt("turn-7", "/src/shop", "git.example.com/acme/shop.git")
 
     (found,) = runs_of(TRACE, facts, prompt_of=recorded)
     assert found.run.outcome_id == run_outcome_id("codex", "thread-1", "turn-7")
+    assert (found.run.folder, found.run.repository[-8:]) == ("/src/shop", "shop.git")
     assert asked == [("codex", "thread-1", START)]
     assert run_told(*events).outcome_id == run_outcome_id("codex", "thread-1", TRACE)
 
@@ -810,6 +841,8 @@ def test_opencode_is_found_in_its_database(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     (tmp_path / "opencode").mkdir()
     with closing(sqlite3.connect(tmp_path / "opencode" / "opencode.db")) as database:
+        database.execute("CREATE TABLE session (id, directory)")
+        database.execute("INSERT INTO session VALUES ('ses_1', '/src/shop')")
         database.execute("CREATE TABLE message (id, session_id, time_created, data)")
         for name, role, at in (
             ("msg_1", "user", -60),
@@ -820,6 +853,19 @@ def test_opencode_is_found_in_its_database(tmp_path, monkeypatch):
             row = (name, "ses_1", (START + at) * 1000, json.dumps({"role": role}))
             database.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
         database.commit()
-    assert recorded_prompt("opencode", "ses_1", START) == "msg_2"
-    assert recorded_prompt("opencode", "ses_2", START) == ""
-    assert recorded_prompt("shop", "ses_1", START) == ""
+    assert recorded_prompt("opencode", "ses_1", START) == RecordedPrompt("msg_2", "/src/shop")
+    assert recorded_prompt("opencode", "ses_2", START) == RecordedPrompt()
+    assert recorded_prompt("shop", "ses_1", START) == RecordedPrompt()
+
+
+def test_claude_codes_events_belong_to_the_folder_of_their_transcript(tmp_path, monkeypatch):
+    """Else the run would stand in another project than the one of its transcript."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    path = tmp_path / "projects" / "-src-shop" / "s-1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text('no json\n{"type":"summary"}\n{"type":"user","cwd":"/src/shop"}\n')
+    facts = [event_of(claude_event("user_prompt", {"prompt": "Fix it"}))[1]]
+    (found,) = runs_of(TRACE, facts, prompt_of=recorded_prompt)
+    assert found.run.folder == "/src/shop"
+    (other,) = runs_told(claude_event("user_prompt", {"prompt": "Fix it"}))
+    assert other.folder == ""

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import pytest
 
-from trackrecord.errors import InvalidOutcome, ServerUnavailable
+from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit
 from trackrecord_capture.agent_run import AgentRun, Call
 from trackrecord_capture.history.reading import SILENT_S, Reading, read_and_publish
 from trackrecord_capture.history.state import FILE_NAME, CaptureState
@@ -270,6 +270,14 @@ def test_the_state_is_private(home):
     """Nobody else may read which folders and commits there are."""
     CaptureState(home).close()
     assert (home / FILE_NAME).stat().st_mode & 0o077 == 0
+
+
+def test_a_damaged_state(home):
+    """One line says which file it is, and that moving it away loses nothing."""
+    home.mkdir(exist_ok=True)
+    (home / FILE_NAME).write_text("this is not a database at all")
+    with pytest.raises(StoreUnfit, match=r"capture\.db cannot be used .* move it away"):
+        CaptureState(home)
 
 
 def test_what_is_published_can_be_decoded(home, log):

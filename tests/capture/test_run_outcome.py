@@ -107,6 +107,22 @@ def test_prompts_can_be_left_out():
     assert fields["success"] is False
 
 
+def test_what_a_person_says_with_a_refusal_can_be_left_out():
+    """It is as much theirs as the prompt; that they refused stays."""
+    refused = Call(tool="Edit", ok=False, error="The user said:\nno, SENTINEL", result="SENTINEL")
+    signs = (
+        Sign(kind=Seen.REJECTED, call=0, says="no, SENTINEL"),
+        Sign(kind=Seen.UNDONE, says="back to SENTINEL"),
+    )
+    fields = outcome_of(_run(refused, signs=signs), CaptureRules(prompts=False))
+    assert b"SENTINEL" not in encode_body(fields)
+    assert [ground["kind"] for ground in fields["grounds"]] == ["undone", "rejected"]
+    assert fields["tool_graph"][0]["error"] == "refused by the person"
+    command = msgspec.structs.replace(refused, command="rm SENTINEL.txt")
+    kept = outcome_of(_run(command, signs=signs[:1]))
+    assert "no, SENTINEL" in kept["tool_graph"][0]["error"]
+
+
 def test_folders_can_be_mapped_to_projects():
     """A person's own project wins."""
     rules = CaptureRules(projects=(FolderProject(folder="/src", project="mine"),))

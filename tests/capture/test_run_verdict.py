@@ -105,6 +105,14 @@ def test_who_only_asks_gets_no_failure():
     assert verdict_of(_run(EDIT, FAIL, **asked)).success is False
 
 
+def test_a_sub_agent_whose_errand_is_hidden_gets_no_failure():
+    """Nobody knows whether it was to change anything; once it did, the check counts."""
+    red = _shell("pytest -q", 1, "2 failed")
+    assert verdict_of(_run(red, instruction="", parent="codex:t:1")).success is None
+    assert verdict_of(_run(_edit(), red, instruction="", parent="codex:t:1")).success is False
+    assert verdict_of(_run(red, instruction="")).success is False
+
+
 def _sign(kind: Seen, **given: Any) -> Sign:
     return Sign(kind=kind, **given)
 

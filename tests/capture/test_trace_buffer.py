@@ -405,11 +405,13 @@ def test_secrets_in_arguments_leave_the_buffer_redacted(story):
     call.attributes["gen_ai.tool.call.arguments"] = f'{{"command": "curl -H {token}"}}'
     root.attributes["gen_ai.input.messages"] = f"Use {token}"
     story.buffer.spans([root, call])
+    waiting = [path.read_bytes() for path in story.path.parent.iterdir()]
+    assert any(b"curl -H" in held for held in waiting)
     (outcome,) = story.after(4)
     assert token not in repr(outcome)
     assert "curl -H" in repr(outcome)
-    for path in story.path.parent.iterdir():
-        assert token.encode() not in path.read_bytes()
+    for held in (*waiting, *(path.read_bytes() for path in story.path.parent.iterdir())):
+        assert token.encode() not in held
 
 
 def test_the_file_is_for_its_owner_alone(story):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from trackrecord.errors import ServerUnavailable
+from trackrecord.errors import ServerUnavailable, StoreUnfit
 from trackrecord.hook_settings import HookSettings
 from trackrecord_capture.agents.hook_state import last_error
 from trackrecord_capture.agents.installed import Installed, write_installed
@@ -314,3 +314,33 @@ def test_a_thousand_notes_of_one_session_are_one_reading(home, diaries, reading)
     watching.stop()
     assert reading.read == [("s1.log", "a\n")]
     assert len(searched) == 1
+
+
+def test_a_state_that_can_be_opened_again(home, diaries):
+    """Until then nothing is read and nothing is lost, and `doctor` knows why."""
+    write_runtime(home)
+    write_installed(home, {"codex": Installed(at=time.time() - 60.0, folder=str(diaries))})
+    shut = threading.Event()
+    shut.set()
+    reading = Reading()
+
+    @contextlib.contextmanager
+    def opened():
+        if shut.is_set():
+            message = "capture.db cannot be used"
+            raise StoreUnfit(message)
+        with reading.opened() as read:
+            yield read
+
+    (diaries / "session-s1.log").write_text("a\n")
+    write_note(home, Note("codex", "Stop", "s1", str(diaries / "session-s1.log")))
+    watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
+    watching.start()
+    try:
+        until(lambda: last_error(home, "codex") is not None)
+        assert "capture.db cannot be used" in last_error(home, "codex").says
+        shut.clear()
+        until(lambda: not left(home))
+        assert reading.read == [("session-s1.log", "a\n")]
+    finally:
+        watching.stop()

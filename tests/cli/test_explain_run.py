@@ -46,3 +46,16 @@ def test_mistakes_are_one_line(runs, trackrecord, project):
         ran = trackrecord("explain", *arguments, "--project", project)
         assert (ran.status, ran.out, len(ran.err.splitlines())) == (status, "", 1), arguments
         assert said in ran.err
+
+
+def test_the_grounds_of_a_captured_run(runs, learnt, trackrecord, project):
+    """What the reported verdict rests on."""
+    learnt(
+        {
+            "outcome_id": "captured-1", "task_id": "t0", "success": True, "outcome_source": "tests",
+            "tool_graph": [{"tool": "check", "ok": True}],
+            "grounds": [{"kind": "check passed", "says": "check: 3 passed"}, {"kind": "odd"}],
+        }
+    )  # fmt: skip
+    said = trackrecord("explain", "--run", "captured-1", "--project", project, "--json").json
+    assert said["because"][-2:] == ["because: check passed: check: 3 passed", "because: odd"]

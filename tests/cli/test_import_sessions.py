@@ -134,7 +134,7 @@ def test_the_first_minute(nothing_up, agents, trackrecord):
     assert "9 runs read from 9 logs" in ran.out
     assert "9 runs in 1 project (codex 8, opencode 1)" in ran.out
     assert f"{agents.project}: shell:pytest failed in 8 of 13 calls, in 8 runs" in ran.out
-    assert "it worked after apply_patch (5)" in ran.out
+    assert "it worked later in 5 of them\n" in ran.out
     assert "9 runs, 5 succeeded" in ran.out
     assert "--ground 'no check'" not in ran.out
     assert (
@@ -236,3 +236,13 @@ def test_an_interruption_leaves_nothing_running(nothing_up, agents, number):
     assert process.wait(_DEADLINE_S) == 130
     with nothing_running(nothing_up):
         pass
+
+
+def test_names_that_would_steer_a_terminal():
+    """A tool is named by whoever made it; the page shows no escape sequence, also in commands."""
+    from trackrecord_cli.history.page import _command
+
+    shown = _command("runs list", "shop", "--tool", "rm \x1b]0;title\x07")
+    assert shown.isprintable()
+    assert shown.startswith("trackrecord runs list --project shop --tool ")
+    assert "--tool 'a  b'" in _command("runs list", "shop", "--tool", "a  b")

@@ -136,3 +136,45 @@ def test_hooks_that_are_switched_off_are_named(user, trackrecord):
     path.write_text(json.dumps({"disableAllHooks": True}))
     assert "disableAllHooks" in trackrecord("install", "claude-code").err
     assert "disableAllHooks" in trackrecord("doctor").out
+
+
+def test_an_agent_that_is_not_here(user, trackrecord):
+    """Nothing was installed, so nothing is promised."""
+    ran = trackrecord("install", "opencode")
+    assert ran.status == 1
+    assert "opencode was not found" in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize("verb", ["install", "uninstall", "import"])
+def test_a_misspelt_agent(user, trackrecord, verb):
+    """The name that was probably meant is suggested, and the argument has a name."""
+    ran = trackrecord(verb, "cluade-code")
+    assert ran.status == 2
+    assert "did you mean 'claude-code'?" in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert "[claude-code|" not in ran.err
+
+
+def test_doctor_says_what_is_wrong_with_the_settings(user, trackrecord):
+    """The file that keeps the hooks from firing is named, for each agent."""
+    (user / ".claude" / "settings.json").write_text('{"hooks": [')
+    (user / ".codex" / "config.toml").write_text("x = [")
+    ran = trackrecord("doctor")
+    assert ran.status == 1
+    assert f"claude-code: {user}/.claude/settings.json is not valid JSON" in ran.out
+    assert f"codex: {user}/.codex/config.toml is not valid TOML" in ran.out
+
+
+@pytest.mark.parametrize("words", [("install", "all"), ("serve",)])
+def test_a_home_that_is_a_file(user, trackrecord, words):
+    """One line names it and says what to do, and no agent's file has changed."""
+    (user / "trackrecord").write_text("")
+    before = files(user)
+    ran = trackrecord(*words)
+    assert ran.status == 2
+    (line,) = ran.err.splitlines()[-1:]
+    assert "set TRACKRECORD_HOME" in line
+    assert line.endswith(f"{user}/trackrecord")
+    assert "HTTP:" not in ran.err
+    assert files(user) == before

@@ -107,3 +107,20 @@ def test_an_unknown_project(up, trackrecord):
     ran = trackrecord("lessons", "list", "--project", "no-such-project")
     assert (ran.status, len(ran.err.splitlines())) == (1, 1)
     assert "'no-such-project' does not exist" in ran.err
+
+
+def test_what_a_failing_command_worked_after(up, learnt, trackrecord, project):
+    """The call before the success is told, but not for a check: an edit mends that."""
+    calls = [
+        {"tool": "shell:npm ci", "ok": False, "error": "engine"},
+        {"tool": "shell:nvm use", "ok": True},
+        {"tool": "shell:npm ci", "ok": True},
+        {"tool": "shell:pytest", "ok": False, "error": "2 failed"},
+        {"tool": "Edit", "ok": True},
+        {"tool": "shell:pytest", "ok": True},
+    ]
+    learnt(*({"task_id": f"t{n}", "success": True, "tool_graph": calls} for n in range(3)))
+    out = trackrecord("lessons", "--project", project).out
+    assert "npm ci failed in 3 of 6 calls, in 3 runs; it worked later in 3 of them, after" in out
+    assert "after shell:nvm use (3)" in out
+    assert "pytest failed in 3 of 6 calls, in 3 runs; it worked later in 3 of them\n" in out

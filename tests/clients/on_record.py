@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stories import Expected
+from stories import INTERRUPTED, Expected
 from tool_calls import WAITING
 
 from trackrecord.errors import UnknownProject
@@ -117,11 +117,12 @@ def told(run: Mapping[str, Any], started: str) -> Expected:
         started: the name of the tool that starts sub-agents. Whether that succeeded is not told by
             all agents, and some wait for the sub-agent with a call of its own.
     """
-    calls = tuple(
+    ended = [
         (call["tool"], True if call["tool"] == started else call["ok"])
         for call in run["calls"]
         if call["tool"] != WAITING
-    )
+    ]
+    calls = tuple((INTERRUPTED if ok is None else tool, ok) for tool, ok in ended)
     instruction = (run["instruction"] or "").strip('"')
     because = run["outcome_source"] if run["success"] is not None else ""
     return Expected(instruction, run["success"], because, calls)

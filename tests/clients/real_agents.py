@@ -136,8 +136,7 @@ class Codex:
     def __init__(self, model: str) -> None:
         self._model = model
         self.hides_errands = model != UNKNOWN
-        edit = "apply_patch" if self.hides_errands else "shell:apply_patch"
-        self.tools: Mapping[str, str] = {EDIT: edit, DELEGATION: "spawn_agent"}
+        self.tools: Mapping[str, str] = {EDIT: "apply_patch", DELEGATION: "spawn_agent"}
 
     def program(self) -> Path:
         vendor = CLIENTS / "codex" / "package" / "vendor"

@@ -10,6 +10,8 @@ from steps import Delegate, Refuse, Run, Say, Step, Write
 RUNNING: Final = "running"
 TEST_FILE: Final = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
 EDIT: Final = "the client's own tool for edits"
+# Codex's scripts that were interrupted do not always say what they were about to run.
+INTERRUPTED: Final = "a call that was interrupted"
 DELEGATION: Final = "the client's own tool that starts a sub-agent"
 
 _GOOD: Final = "def total(prices):\n    return sum(prices)\n"
@@ -90,7 +92,7 @@ def stories(folder: Path) -> dict[str, Story]:
         "interrupted": Story(
             (_PROMPT,),
             {_PROMPT: (_TESTS, good, Run(f"touch {RUNNING}; sleep 100"))},
-            (Expected(_PROMPT, False, "heuristic", (red, edit, ("shell:touch", None))),),
+            (Expected(_PROMPT, False, "heuristic", (red, edit, (INTERRUPTED, None))),),
             interrupted=True,
         ),
         "told-that-it-is-wrong": Story(

@@ -37,6 +37,10 @@ class Codex:
         self._path /= f"rollout-2026-11-22T03-59-03-{THREAD}.jsonl"
         self._write("session_meta", {"id": THREAD, "cwd": "/src/shop", "source": "cli"})
 
+    def by_a_program(self):
+        """Be started by a program from the beginning on."""
+        self._path.write_text(self._path.read_text().replace('"cli"', '"exec"'))
+
     def _write(self, kind, payload):
         line = {"timestamp": "2026-11-22T03:59:03.500Z", "type": kind, "payload": payload}
         with self._path.open("a") as file:
@@ -141,6 +145,18 @@ def test_what_ended_while_the_door_was_closed_is_read_when_it_opens(home, codex,
     interrupted = outcomes()[f"codex:{THREAD}:t2"]
     assert interrupted["success"] is False
     assert interrupted["grounds"][0]["kind"] == "interrupted"
+
+
+def test_runs_of_programs_are_left_out_if_wanted(home, codex, start, outcomes, monkeypatch):
+    """The setting holds for what hooks report as it does for an import."""
+    monkeypatch.setenv("TRACKRECORD_CAPTURE__PROGRAMS", "false")
+    codex.by_a_program()
+    codex.turn("t1")
+    codex.end("t1")
+    codex.notify("t1")
+    start()
+    until(lambda: not list(waiting_notes(home)))
+    assert outcomes() == {}
 
 
 def test_the_hooks_know_where_the_door_is_while_it_is_open(home, codex, start):

@@ -31,11 +31,8 @@ from trackrecord.store.memories.write import list_memories, remember
 from trackrecord.store.outcomes.commits import outcomes_of_commit
 from trackrecord.store.outcomes.entries import entries_of
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
-from trackrecord.store.outcomes.versions import (
-    read_run_entries,
-    read_run_history,
-    read_run_records,
-)
+from trackrecord.store.outcomes.standing import outcome_stood
+from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.process_rates import read_snapshot
 from trackrecord.wire.join import Entry, join
 from trackrecord.wire.outcome import decode_outcome
@@ -383,31 +380,6 @@ def test_a_commit_leads_to_its_outcomes(store):
         assert outcomes_of_commit(connection, 1, "%%%%%%%") == []
 
 
-def test_the_records_and_entries_of_an_outcome_can_be_read(store):
-    """The first to the last, each with its moments; and what the last is joined from."""
-    entries = [
-        entry("a", **FULL),
-        entry("a", False, at=NOW + 9, after=3, outcome_source="heuristic"),
-        entry("a", False, at=NOW + 9, after=5, outcome_source="evaluator"),
-    ]
-    for each in (*entries, entry("b", after=60)):
-        told(store, each)
-    with reading(store) as connection:
-        first, last = read_run_history(connection, 1, "a")
-        assert read_run_history(connection, 1, "a", at=NOW + 9) == [first]
-        assert read_run_history(connection, 1, "unknown") == []
-        assert read_run_entries(connection, 1, "a") == [entries[0], entries[2]]
-        assert read_run_entries(connection, 1, "b") == [entry("b", after=60)]
-        assert read_run_entries(connection, 1, "unknown") == []
-        newest = list(read_run_records(connection, 1, limit=9))
-        then = list(read_run_records(connection, 1, limit=9, at=NOW + 9))
-    assert (first.success, last.success) == (True, False)
-    assert (first.replaced_at, last.replaced_at) == (last.received_at, None)
-    assert [each.outcome_id for each in newest] == ["b", "a"]
-    assert newest[1] == last
-    assert then == [first]
-
-
 def test_two_workers_amend_one_outcome_at_once(store):
     """Neither loses what the other brings, and each outcome still counts once."""
     told(store, entry("a", **FULL), entry("b", **FULL))
@@ -420,7 +392,10 @@ def test_two_workers_amend_one_outcome_at_once(store):
             assert learnt.recorded == 0
     with reading(store) as connection:
         for name in ("a", "b"):
-            last = json.loads(read_run_history(connection, 1, name)[-1].body)
+            standing = select(outcomes.c.body).where(
+                outcomes.c.outcome_id == name, outcome_stood(None)
+            )
+            last = json.loads(connection.execute(standing).scalar_one())
             assert last.keys() >= {f"own{n}" for n in range(6)}
     assert answers(store)["counts"] == (2, 0, 0)
     assert answers(store)["patterns"]["plan"][0]["succeeded"] == 0

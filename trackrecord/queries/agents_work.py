@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.lessons.lesson import LessonKind
+from trackrecord.learning.competences.checks import is_check
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.wire.outcome import Outcome
@@ -37,14 +38,16 @@ class FailingTool:
         failures: how many of its calls failed.
         calls: how many there were.
         runs: in how many runs it failed.
-        worked_after: where it failed first and succeeded later in the same run: the calls that
-            came directly before the success, the most frequent first, each with its runs.
+        recovered: in how many of these runs it succeeded later.
+        worked_after: the calls that came directly before that success, the most frequent first,
+            each with its runs; nothing for a check, which an edit mends.
     """
 
     tool: str
     failures: int
     calls: int
     runs: int
+    recovered: int = 0
     worked_after: tuple[tuple[str, int], ...] = ()
 
 
@@ -113,6 +116,7 @@ class ProjectWork:
                     "failures": each.failures,
                     "calls": each.calls,
                     "runs": each.runs,
+                    "recovered": each.recovered,
                     "worked_after": dict(each.worked_after),
                 }
                 for each in self.failing
@@ -164,6 +168,7 @@ class _Tally:
     _calls: Counter[str] = field(default_factory=Counter)
     _failures: Counter[str] = field(default_factory=Counter)
     _runs: Counter[str] = field(default_factory=Counter)
+    _recovered: Counter[str] = field(default_factory=Counter)
     _after: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, outcome: Outcome) -> None:
@@ -184,12 +189,14 @@ class _Tally:
                 self._failures[tool] += 1
                 broken.add(tool)
                 mended.pop(tool, None)
-            elif call.ok and tool in broken and before not in ("", tool):
+            elif call.ok and tool in broken:
                 mended.setdefault(tool, before)
             before = tool
         self._runs.update(broken)
+        self._recovered.update(mended.keys())
         for tool, mender in mended.items():
-            self._after[tool][mender] += 1
+            if mender != tool and not is_check(tool):
+                self._after[tool][mender] += 1
 
     def failing(self) -> tuple[FailingTool, ...]:
         """Return the tools that fail most often."""
@@ -200,6 +207,7 @@ class _Tally:
                 failures,
                 self._calls[tool],
                 self._runs[tool],
+                self._recovered[tool],
                 tuple(self._after[tool].most_common(2)),
             )
             for tool, failures in most[:_MOST_TOOLS]

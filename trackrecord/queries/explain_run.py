@@ -1,7 +1,7 @@
 """Explaining a verdict: how probably a run succeeded, from what others like it did."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sqlalchemy import Connection, select
 
@@ -9,13 +9,16 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
+from trackrecord.learning.text.inert import one_line
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
+from trackrecord.wire.outcome import Outcome
 
 from .explain import Explained
 from .project_rows import project_row
+from .runs import show_run
 from .short_ids import ids_beginning_with, whole_id
 
 
@@ -70,6 +73,7 @@ def explain_run(
             *map(_line, judged.terms),
             f"together: it succeeded with a probability of {judged.probability:.0%}",
             f"reported: {_reported(asked)}",
+            *_grounds(show_run(connection, project, whole, at=at).outcome),
         ),
         to_change=(),
         rebuild_due=(),
@@ -84,6 +88,12 @@ def _reported(run: NotedRun) -> str:
     if run.success is None:
         return "no verdict"
     return f"it {'succeeded' if run.success else 'failed'}, which was not looked at"
+
+
+def _grounds(said: Outcome) -> Iterator[str]:
+    """Yield what the reported verdict rests on, where that was captured."""
+    for ground in said.grounds or ():
+        yield one_line(f"because: {ground.kind}{': ' if ground.says else ''}{ground.says}")
 
 
 def _not_compared(outcome_id: str, count: int, limit: int, at: float | None) -> str:

@@ -2,10 +2,12 @@
 
 Pure, and a function of the set of entries: neither their order nor how often each is given makes a
 difference. The verdict comes from the entry with the best evidence, everything else from the one
-that tells most of the run; what that one lacks comes from the next.
+that tells most of the run; what that one lacks comes from the next. Where several sources captured
+the run, what its calls prove is taken from the one that has most of them.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
@@ -16,6 +18,8 @@ from .outcome import MAX_COMMITS, Outcome, decode_outcome
 # Each entry passed the limit of its day.
 _ANY_SIZE: Final = 2**31
 _EVIDENCE: Final = {"evaluator": 4, "explicit": 3, "tests": 2, "heuristic": 1}
+# Evidence that is found in the calls of a run.
+_OF_CALLS: Final = frozenset({"tests", "heuristic"})
 _DETAIL: Final = {"transcript": 4, "plugin": 3, "hooks": 2, "traces": 1, None: 0}
 
 # What belongs to the verdict; the rest of an entry tells of the run.
@@ -81,10 +85,14 @@ def join(entries: Iterable[Entry]) -> Joined:
         entries: valid ones, at least one.
     """
     read = [_read(each) for each in _distinct(entries)]
-    by_evidence = sorted(read, key=_evidence, reverse=True)
     by_detail = sorted(read, key=_detail, reverse=True)
     used = _Used()
-    joined = _details(by_detail, used) | _verdict(by_evidence, used)
+    # Also what counts once a source comes that tells more of the run, so that it is not forgotten.
+    verdicts = [
+        _verdict(sorted(read, key=partial(_evidence, detail=detail), reverse=True), used)
+        for detail in range(max(_DETAIL.values()) + 1)
+    ]
+    joined = _details(by_detail, used) | verdicts[_detail_of_calls(by_detail[0].outcome)]
     if commits := _commits(by_detail, used):
         joined["commits"] = msgspec.Raw(msgspec.json.encode(commits))
     body = msgspec.json.encode(joined, order="deterministic")
@@ -110,10 +118,25 @@ def _read(entry: Entry) -> _Read:
     return _Read(entry, outcome, fields, blake2b(entry.body, digest_size=16).digest())
 
 
-def _evidence(each: _Read) -> tuple[int, float, bytes]:
-    """Return what verdicts are ranked by: the evidence, then the later one."""
-    is_verdict = each.outcome.success is not None
-    return (_EVIDENCE[each.outcome.outcome_source] if is_verdict else 0, each.moment, each.digest)
+def _evidence(each: _Read, detail: int) -> tuple[int, float, bytes]:
+    """Return what verdicts are ranked by: the evidence, then the later one.
+
+    Args:
+        each: the entry.
+        detail: how much is known of the calls of the run. What was found in fewer of them does not
+            count: a trace may have lost the last edit, and that its tests had passed proves nothing
+            then. What somebody said of the run, or scored, does not depend on its calls.
+    """
+    said = each.outcome
+    rank = _EVIDENCE[said.outcome_source] if said.success is not None else 0
+    if said.captured_from and (said.success is None or said.outcome_source in _OF_CALLS):
+        rank = rank if _DETAIL[said.captured_from] >= detail else -1
+    return rank, each.moment, each.digest
+
+
+def _detail_of_calls(best: Outcome) -> int:
+    """Return how much is known of the calls of a run, by the entry that tells most of it."""
+    return _DETAIL[best.captured_from] if best.tool_graph else 0
 
 
 def _detail(each: _Read) -> tuple[bool, int, bool, int, float, bytes]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .draft import Draft, Refused, receipt_of
-from .hook_entries import Groups, add_entries, has_entries, opened, restore
+from .hook_entries import Groups, add_entries, has_entries, opened, restore, settings_in
 from .installed import Installed, folders_of
 from .on_path import is_on_path
 from .plan import Change, Plan, change_of
@@ -92,10 +92,9 @@ class ClaudeCode:
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
         """Return what keeps its hooks from firing, with what to do."""
         try:
-            draft = opened(self.settings_path())
+            return list(_notes(opened(self.settings_path())))
         except Refused as error:
             return [str(error)]
-        return list(_notes(draft))
 
 
 def wanted(home: Path) -> Groups:
@@ -113,13 +112,7 @@ def _group(command: str, *, timeout: int, is_async: bool = False) -> dict[str, A
 
 
 def _notes(draft: Draft) -> tuple[str, ...]:
-    from .json_text import NotJson, parsed
-
-    try:
-        settings = parsed(draft.text or "{}").value
-    except NotJson:
-        return ()
-    if isinstance(settings, dict) and settings.get("disableAllHooks") is True:
+    if settings_in(draft).get("disableAllHooks") is True:
         return (f'{draft.path} has "disableAllHooks": no hook runs until it is taken out',)
     return ()
 

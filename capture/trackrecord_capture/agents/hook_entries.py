@@ -117,6 +117,18 @@ def opened(path: Any) -> Draft:  # noqa: ANN401 - a path
     return Draft(path, read_text(path))
 
 
+def settings_in(draft: Draft) -> Mapping[str, Any]:
+    """Return what a file of settings holds; nothing if it is missing or blank.
+
+    Raises:
+        Refused: it is not valid JSON, or does not hold an object.
+    """
+    if not _text(draft).strip():
+        return {}
+    settings: Mapping[str, Any] = _document(draft).value
+    return settings
+
+
 def _counted(draft: Draft, prefix: str) -> dict[str, list[Any]]:
     """Return the groups that hold a hook of ours, by event."""
     if _document(draft).get(HOOKS) is None:

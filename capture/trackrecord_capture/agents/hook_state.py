@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.folders import make_private_folder
+from trackrecord.learning.text.inert import one_line
 
 from .replacing import replace_file
 from .runtime import FIRED, runtime_folder
@@ -42,8 +43,9 @@ def note_error(home: Path, agent: str, says: str) -> None:
     """Remember what went wrong; never raises."""
     folder = runtime_folder(home) / _ERRORS
     with suppress(OSError, UnicodeEncodeError):
+        make_private_folder(folder.parent)
         make_private_folder(folder)
-        line = " ".join(says.split())[:_LONGEST]
+        line = one_line(says, _LONGEST)
         replace_file(folder / agent, f"{time.time()}\n{line}\n".encode())
 
 

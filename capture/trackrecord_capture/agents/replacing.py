@@ -16,7 +16,15 @@ def replace_file(path: Path, content: bytes) -> None:
     Raises:
         OSError: it cannot be written; the old content stands.
     """
-    real = Path(os.path.realpath(path))
+    try:
+        _replace(Path(os.path.realpath(path)), content)
+    except OSError as error:
+        # The system names the new copy, or nothing if the disk is full.
+        error.filename = str(path)
+        raise
+
+
+def _replace(real: Path, content: bytes) -> None:
     number, name = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
     try:
         with os.fdopen(number, "wb") as file:

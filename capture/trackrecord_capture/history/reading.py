@@ -62,7 +62,7 @@ def read_and_publish(
 
     Raises:
         ServerUnavailable: the outcomes cannot be delivered; reading again goes on from there.
-        sqlite3.Error: the state cannot be kept.
+        StoreUnfit: the state cannot be kept.
     """
     return _Reader(source, log, state, sink, reading).read()
 
@@ -71,7 +71,7 @@ def has_news(source: Source, log: Log, state: CaptureState) -> bool:
     """Return whether reading a log would find anything that was not published yet.
 
     Raises:
-        sqlite3.Error: the state cannot be read.
+        StoreUnfit: the state cannot be read.
     """
     try:
         place = state.place_of(source.name, log)

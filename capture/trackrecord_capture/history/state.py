@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
+from trackrecord.errors import StoreUnfit
 from trackrecord.folders import make_private_folder
 
 from ..sources.source import Log
@@ -99,18 +100,19 @@ class CaptureState:
 
     Raises:
         OSError: the home cannot be made.
-        sqlite3.Error: the file cannot be used.
+        StoreUnfit: the file cannot be used; so do all methods that use it.
     """
 
     def __init__(self, home: Path) -> None:
         make_private_folder(home)
-        path = home / FILE_NAME
+        self._path = home / FILE_NAME
         # For its owner alone: it names folders and commits.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
-        self._connection.execute("PRAGMA journal_mode=wal")
-        self._connection.execute("PRAGMA synchronous=normal")
-        self._connection.executescript(_SCHEMA)
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        with self._usable():
+            self._connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
+            self._connection.execute("PRAGMA journal_mode=wal")
+            self._connection.execute("PRAGMA synchronous=normal")
+            self._connection.executescript(_SCHEMA)
 
     def place_of(self, source: str, log: Log) -> Place | None:
         """Return how far a log has been read; None if it is new, or another one than it was.
@@ -118,11 +120,12 @@ class CaptureState:
         Raises:
             OSError: the log cannot be read.
         """
-        row = self._connection.execute(
-            "SELECT identity, version, resume_at, goes_on_since FROM log "
-            "WHERE path = ? AND source = ?",
-            (str(log.path), source),
-        ).fetchone()
+        with self._usable():
+            row = self._connection.execute(
+                "SELECT identity, version, resume_at, goes_on_since FROM log "
+                "WHERE path = ? AND source = ?",
+                (str(log.path), source),
+            ).fetchone()
         if row is None or row[0] != _identity(log.path, _length_in(row[0])):
             return None
         return Place(*row[1:])
@@ -159,11 +162,12 @@ class CaptureState:
 
     def last_made(self, source: str, session: str, project: str, before: float) -> str:
         """Return the last commit that a session had made before a moment; "" if none is known."""
-        row = self._connection.execute(
-            "SELECT hash FROM made WHERE source = ? AND session = ? AND project = ? "
-            "AND ended_at <= ? ORDER BY ended_at DESC LIMIT 1",
-            (source, session, project, before),
-        ).fetchone()
+        with self._usable():
+            row = self._connection.execute(
+                "SELECT hash FROM made WHERE source = ? AND session = ? AND project = ? "
+                "AND ended_at <= ? ORDER BY ended_at DESC LIMIT 1",
+                (source, session, project, before),
+            ).fetchone()
         return row[0] if row is not None else ""
 
     def _reverts_of(self, run: RunOfCommit) -> Iterator[Revert]:
@@ -184,13 +188,27 @@ class CaptureState:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
+        with self._usable():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # A full disk has ended the transaction already.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
         try:
             yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            message = (
+                f"{self._path} cannot be used ({error}): make room for it, or move it away; "
+                "sessions are then read again"
+            )
+            raise StoreUnfit(message) from None
 
     def close(self) -> None:
         """Close the file."""

@@ -37,7 +37,10 @@ def live_of(settings: DaemonSettings) -> Live:
 def _reading(settings: DaemonSettings) -> Iterator[Read]:
     """Open what reads logs and publishes what is new; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
-    reading = Reading(outcome_of=partial(outcome_of, rules=settings.capture))
+    reading = Reading(
+        outcome_of=partial(outcome_of, rules=settings.capture),
+        with_automated=settings.capture.programs,
+    )
     with CaptureState(settings.home) as state:
         sink = SpoolingSink(publisher)
 

@@ -79,12 +79,20 @@ class Watching:
         self._catching_up.set()
 
     def _run(self) -> None:
-        try:
-            with self._reading() as read:
-                while not self._stopping.wait(_EVERY_S):
-                    self._step(read)
-        except Exception:  # noqa: BLE001 - a thread's end would go unnoticed
-            _log.exception("what hooks leave is not read any more")
+        while not self._stopping.is_set():
+            try:
+                with self._reading() as read:
+                    while not self._stopping.wait(_EVERY_S):
+                        self._step(read)
+            except Exception as error:  # noqa: BLE001 - a thread's end would go unnoticed
+                self._say_closed(error)
+                self._stopping.wait(_AFTER_TROUBLE_S)
+
+    def _say_closed(self, error: Exception) -> None:
+        """Say that nothing can be read, as while the state cannot be opened."""
+        _log.error("sessions cannot be read", error=type(error).__name__)
+        for name in read_installed(self._home):
+            note_error(self._home, name, f"its sessions cannot be read: {error}")
 
     def _step(self, read: Read) -> None:
         """Look once; what goes wrong, as a folder that cannot be listed, may be over next time."""

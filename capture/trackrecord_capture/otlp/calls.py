@@ -62,7 +62,9 @@ def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> Call
     """Return the call that a span tells of, with what the spans below it know better."""
     told = told_by(fact.result) if fact.result is not None else None
     arguments = arguments_in(fact.arguments) if fact.arguments is not None else None
-    ok = _ok(fact, details, told)
+    rejected = any(detail.decision.lower() in _REJECTED for detail in (fact, *details))
+    # What the person did not allow neither failed nor changed anything.
+    ok = None if rejected else _ok(fact, details, told)
     command = fact.command or command_in(fact.tool, arguments)
     edits = edits_in(fact.tool, arguments) or edits_in(fact.tool, {"path": fact.edited})
     call = Call(
@@ -70,7 +72,7 @@ def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> Call
         id=fact.call or (told.call if told else ""),
         arguments=arguments,
         command=command,
-        edits=edits,
+        edits=() if rejected else edits,
         ok=ok,
         exit_code=_exit_code(fact, details, told),
         error=_error(fact, details, told) if ok is False else "",
@@ -83,7 +85,7 @@ def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> Call
         call=call,
         scopes=frozenset({fact.scope}),
         spans=(fact.span, *(detail.span for detail in details)),
-        rejected=any(detail.decision.lower() in _REJECTED for detail in (fact, *details)),
+        rejected=rejected,
     )
 
 
@@ -101,7 +103,6 @@ def _has_failed(fact: Fact) -> bool:
         or bool(fact.error_type)
         or fact.failed is True
         or fact.exit_code not in (None, 0)
-        or fact.decision.lower() in _REJECTED
     )
 
 
@@ -168,14 +169,15 @@ def _bare(arguments: Any) -> list[str]:  # noqa: ANN401 - as above
 def _joined(one: CallSeen, other: CallSeen) -> CallSeen:
     """Return what two tellers know of a call; the more detailed one leads."""
     lead, rest = sorted((one.call, other.call), key=_detail, reverse=True)
-    failed = one.call.ok is False or other.call.ok is False
-    known = True if lead.ok or rest.ok else None
+    rejected = one.rejected or other.rejected
+    failed = not rejected and (one.call.ok is False or other.call.ok is False)
+    known = True if not rejected and (lead.ok or rest.ok) else None
     call = msgspec.structs.replace(
         lead,
         id=lead.id or rest.id,
         arguments=lead.arguments if lead.arguments is not None else rest.arguments,
         command=lead.command or rest.command,
-        edits=lead.edits or rest.edits,
+        edits=() if rejected else lead.edits or rest.edits,
         ok=False if failed else known,
         exit_code=lead.exit_code if lead.exit_code is not None else rest.exit_code,
         error=(lead.error or rest.error) if failed else "",
@@ -187,7 +189,7 @@ def _joined(one: CallSeen, other: CallSeen) -> CallSeen:
         call=call,
         scopes=one.scopes | other.scopes,
         spans=(*one.spans, *other.spans),
-        rejected=one.rejected or other.rejected,
+        rejected=rejected,
     )
 
 

@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from ..agent_run import AgentRun, Seen, Sign
+import msgspec
+
+from ..agent_run import AgentRun, Seen, Sign, run_outcome_id
+from ..shell.git import commits_and_reverts
 from .calls import CallSeen, call_seen, is_call, merged
 from .fact import Fact
 from .log_events import CLAUDE, CODEX
@@ -21,13 +24,35 @@ _AGENTS: Final = (CLAUDE, CODEX)
 _EVENTS: Final = tuple(f"{agent} events" for agent in _AGENTS)
 _SAYS_CHARS: Final = 1000
 
-PromptOf = Callable[[str, str, float], str]
-"""From an agent, a session and a moment to the id of its prompt then; "" if nobody knows it."""
+
+class RecordedPrompt(msgspec.Struct, frozen=True):
+    """What an agent's own recording says of a prompt; what it does not say is "".
+
+    Attributes:
+        id: the prompt's id.
+        folder: the folder that the agent worked in.
+        repository: the address of the repository.
+    """
+
+    id: str = ""
+    folder: str = ""
+    repository: str = ""
 
 
-def no_prompt(_agent: str, _session: str, _at: float) -> str:
+PromptOf = Callable[[str, str, float], RecordedPrompt]
+"""From an agent, a session and a moment to its prompt then, as far as there is a recording."""
+
+
+def no_prompt(_agent: str, _session: str, _at: float) -> RecordedPrompt:
     """Know no prompt of any session."""
-    return ""
+    return RecordedPrompt()
+
+
+def placed(run: AgentRun, recorded: RecordedPrompt) -> AgentRun:
+    """Return a run in the folder of its recording, which decides the project, if it names none."""
+    if run.folder or run.repository:
+        return run
+    return msgspec.structs.replace(run, folder=recorded.folder, repository=recorded.repository)
 
 
 def is_from_events(fact: Fact) -> bool:
@@ -43,6 +68,7 @@ def event_runs(
     Spans of Claude Code without its events are left out: the prompt's id is only in the events, and
     without it the run would be another one than that in Claude Code's own recording. Codex has its
     turn's id only in its spans; without them the recording is asked, and else the trace stands in.
+    Events do not name the folder either: it is the recording's, so that the project is the same.
 
     Args:
         trace_id: the trace.
@@ -57,12 +83,17 @@ def event_runs(
             continue  # requests to a model that belong to a run in another trace
         session = next((fact.session for fact in part if fact.session), "")
         prompt = next((fact.prompt_id for fact in part if fact.prompt_id), "")
-        if agent == CODEX and session and not prompt:
-            prompt = prompt_of(CODEX, session, part[0].start) or (
+        if not session:
+            continue
+        recorded = RecordedPrompt()
+        if not prompt or not any(fact.folder for fact in part):
+            recorded = prompt_of(agent, session, part[0].start)
+        if agent == CODEX and not prompt:
+            prompt = recorded.id or (
                 trace_id if part[0] is facts[0] else f"{trace_id}:{part[0].span}"
             )
-        if session and prompt:
-            yield _run(agent, session, prompt, part, tree), part
+        if prompt:
+            yield placed(_run(agent, session, prompt, part, tree), recorded), part
 
 
 def _is_of(fact: Fact, agent: str) -> bool:
@@ -95,6 +126,9 @@ def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
 
 def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tree) -> AgentRun:
     calls = merged(_call(fact, tree) for fact in facts if is_call(fact))
+    commits, reverts = commits_and_reverts(seen.call for seen in calls)
+    commits = tuple(dict.fromkeys([*(fact.commit for fact in facts if fact.commit), *commits]))
+    started_by = next((fact.started_by for fact in facts if fact.started_by), "")
     is_over = any(fact.is_end or fact.kind is Kind.RUN for fact in facts)
     return AgentRun(
         agent=agent,
@@ -109,11 +143,13 @@ def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tre
         calls=tuple(seen.call for seen in calls),
         signs=tuple(_signs(facts, calls)),
         is_over=is_over,
+        parent=run_outcome_id(agent, session, started_by) if started_by else "",
         model=next((fact.model for fact in facts if fact.model), ""),
         tokens_in=tokens_of(facts[0], facts, "tokens_in"),
         tokens_out=tokens_of(facts[0], facts, "tokens_out"),
         usd=usd_of(facts[0], facts),
-        commits=tuple(fact.commit for fact in facts if fact.commit),
+        commits=commits,
+        reverts=reverts,
     )
 
 

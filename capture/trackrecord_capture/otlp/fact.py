@@ -58,6 +58,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
         service: the name of the service.
         session: the session.
         prompt_id: the id of the prompt in the session.
+        started_by: the id of the prompt whose run started this one, of a sub-agent.
         prompt: what the user asked, if it says so.
         model: the model.
         tokens_in: tokens that the model read.
@@ -96,6 +97,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     service: str = ""
     session: str = ""
     prompt_id: str = ""
+    started_by: str = ""
     prompt: str = ""
     model: str = ""
     tokens_in: int | None = None

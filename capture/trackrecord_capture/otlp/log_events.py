@@ -39,12 +39,16 @@ def event_of(record: LogRecord) -> tuple[str, Fact] | None:
     # The id of a sub-agent stands for that of the prompt, which is its parent's.
     own = ("agent_id",) if agent == CLAUDE else ()
     prompt = _text(record.attributes, *own, "prompt.id", "turn.id", "turn_id")[:_ID_CHARS]
+    started_by = _text(record.attributes, "prompt.id")[:_ID_CHARS] if agent == CLAUDE else ""
+    if started_by == prompt:
+        started_by = ""
     common: dict[str, Any] = {
         "scope": f"{agent} events",
         "name": name,
         "service": agent,
         "session": session,
         "prompt_id": prompt,
+        "started_by": started_by,
         "end": seconds_of(record.at_ns),
         "start": seconds_of(record.at_ns),
         "span": _id_of(record, name),

@@ -11,9 +11,10 @@ from typing import Final
 import msgspec
 
 from ..agent_run import AgentRun, Seen, Sign
+from ..shell.git import commits_and_reverts
 from .calls import CallSeen, call_seen, is_call, merged
 from .endings import ending_of
-from .event_runs import PromptOf, event_runs, is_from_events, no_prompt
+from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed
 from .fact import Evaluation, Fact
 from .grouping import VERCEL, Group, first_of, grouped
 from .tree import Tree
@@ -86,10 +87,13 @@ def runs_of(
 def _under_recorded_prompt(found: RunOfTrace, prompt_of: PromptOf) -> RunOfTrace:
     """Return a run of an agent that records its sessions under the recorded prompt's id."""
     run = found.run
-    prompt = prompt_of(run.agent, run.session, run.started_at) if run.session else ""
-    if not prompt:
+    if not run.session:
         return found
-    return msgspec.structs.replace(found, run=msgspec.structs.replace(run, prompt=prompt))
+    recorded = prompt_of(run.agent, run.session, run.started_at)
+    if not recorded.id:
+        return found
+    run = msgspec.structs.replace(placed(run, recorded), prompt=recorded.id)
+    return msgspec.structs.replace(found, run=run)
 
 
 def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score]) -> RunOfTrace:
@@ -117,6 +121,7 @@ def _run(
         for fact in facts
         if is_call(fact) and not tree.is_inside_same_call(fact)
     )
+    commits, reverts = commits_and_reverts(seen.call for seen in calls)
     project = first_of(facts, "project")
     # The model answers a request of its own first for a title: what led to calls is what was asked.
     asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
@@ -141,6 +146,8 @@ def _run(
         tokens_in=tokens_of(root, facts, "tokens_in"),
         tokens_out=tokens_of(root, facts, "tokens_out"),
         usd=usd_of(root, facts),
+        commits=commits,
+        reverts=reverts,
     )
     tools = frozenset(fact.span for fact in facts if fact.kind is Kind.TOOL)
     return RunOfTrace(run=run, spans=spans, tools=tools)

@@ -220,6 +220,7 @@ class TracePublishing:
                 "project": about.project,
                 "task_id": about.task_id,
                 "timestamp": at,
+                "captured_from": run.captured_from,
             }
             | {name: fields[name] for name in _OF_VERDICT if name in fields}
         )

@@ -48,6 +48,8 @@ _VALUED_TEXT: Final = """
 --package --color --features --target --config
 """
 _VALUED: Final = frozenset(_VALUED_TEXT.split())
+# A tool of the agent's own, which models without it call through the shell.
+_OWN_TOOLS: Final = frozenset({"apply_patch"})
 _OPERAND: Final = re.compile(r"[A-Za-z][\w.@:+-]{0,39}\Z")
 _FILE: Final = re.compile(r"\.(?:py|js|ts|mjs|cjs|tsx|jsx|rb|sh|go|rs|ya?ml|json|toml|md|txt)\Z")
 _PROGRAM: Final = re.compile(r"[\w.+@\[-]{1,64}\Z")
@@ -76,7 +78,8 @@ def tool_name(line: str) -> str:
     Args:
         line: the command line, of any length and in any state. The name has at most 128 characters
             and holds no more of the line than programs, subcommands and scripts that they run by
-            name. It is "shell" alone where no command can be told.
+            name. It is "shell" alone where no command can be told, and "apply_patch" for the tool
+            that an agent also offers as a command.
     """
     best, best_rank, in_pipe = "", -1, False
     for step in steps_of(line):
@@ -86,6 +89,8 @@ def tool_name(line: str) -> str:
         if rank > best_rank or (rank == best_rank >= 0 and not in_pipe):
             best, best_rank = name, rank
         in_pipe = step.joined == "|"
+    if best in _OWN_TOOLS:
+        return best
     return f"{SHELL}:{best}" if best else SHELL
 
 

@@ -103,7 +103,7 @@ def _of_checks(run: AgentRun) -> Iterator[Evidence]:
     for result in after:
         if result.passed is None:
             yield Evidence(kind="check without a result", says=result.says, call=result.at[0])
-    if edited is None and only_looks(run.instruction) and any(not each.passed for each in told):
+    if edited is None and _only_looks(run) and any(not each.passed for each in told):
         for result in told:
             yield Evidence(kind="only looked", says=result.says, call=result.at[0])
         return
@@ -118,6 +118,11 @@ def _of_checks(run: AgentRun) -> Iterator[Evidence]:
             success=None if found_so and not result.passed else result.passed,
             rank=Rank.TESTS,
         )
+
+
+def _only_looks(run: AgentRun) -> bool:
+    """Return whether nobody asked for a change; of a sub-agent nobody may know what it was told."""
+    return only_looks(run.instruction) or (bool(run.parent) and not run.instruction)
 
 
 def _was_stopped(run: AgentRun) -> bool:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from trackrecord.learning.text.inert import one_line
+
 from ..access import open_redis, read_store
 from ..by_hand import REASON, actor_option
 from ..options import Read, commit_of, json_option, project_option
@@ -157,11 +159,12 @@ def _wins(evidence: str, run: RunOnRecord) -> bool:
 
 
 def _line(document: dict[str, Any]) -> str:
+    shown_id = one_line(document["outcome_id"])
     if document["refused"]:
-        return f"{document['outcome_id']}: set aside: {document['refused']}"
+        return f"{shown_id}: set aside: {one_line(document['refused'])}"
     if document["stronger"]:
         return (
-            f"{document['outcome_id']}: the verdict stays {document['before']}, "
+            f"{shown_id}: the verdict stays {document['before']}, "
             f"because its evidence is stronger ({document['stronger']})"
         )
-    return f"{document['outcome_id']}: {document['before']} -> {document['after']}"
+    return f"{shown_id}: {document['before']} -> {document['after']}"

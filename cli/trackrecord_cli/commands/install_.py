@@ -39,8 +39,10 @@ def command(name: str | None, *, dry_run: bool) -> int:
         except Refused as error:
             show_note(agent.label, str(error))
             is_refused = True
-    if not name and agents:
+    if not agents:
+        return _NO
+    if not name:
         click.echo("Nothing was changed. Run `trackrecord install all`, or name one of them.")
-    elif name and not dry_run and not is_refused:
+    elif not dry_run and not is_refused:
         click.echo("Sessions that start from now on are reported while `trackrecord up` runs.")
-    return _NO if is_refused or not agents else 0
+    return _NO if is_refused else 0

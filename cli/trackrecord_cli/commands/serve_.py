@@ -22,5 +22,6 @@ def command() -> None:
     from trackrecord_door.services import create_intake
 
     with listen(settings.http) as listener:
+        intake = create_intake(settings, listener)
         click.echo(f"HTTP: {url_of(listener)}", err=True)
-        serve(listener, settings.http, create_intake(settings, listener))
+        serve(listener, settings.http, intake)

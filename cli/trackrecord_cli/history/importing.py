@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.errors import ImportFormatError
+from trackrecord.learning.text.inert import one_line
 
 from ..access import open_redis, open_store
 from ..publishing import Publication, find_known, wait_until_learnt
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 _MOST_NAMED = 10
+_LONGEST_LINE = 1000
 _BAD = 2
 _NOTHING = 1
 
@@ -253,7 +255,7 @@ def _say_problems(counts: Counts, published: Published | None) -> int:
     set_aside = published.refused if published is not None else {}
     lines += [f"{name} was set aside: {why}" for name, why in list(set_aside.items())[:_MOST_NAMED]]
     for line in lines:
-        click.echo(f"trackrecord: {line}", err=True)
+        click.echo(f"trackrecord: {one_line(line, _LONGEST_LINE)}", err=True)
     total = counts.bad + counts.refused + len(set_aside)
     if total > len(lines):
         click.echo(f"trackrecord: and {total - len(lines)} more", err=True)

@@ -99,10 +99,13 @@ def _failing(works: Sequence[ProjectWork]) -> Iterator[Fact]:
 
 
 def _mended(tool: FailingTool) -> str:
-    if not tool.worked_after:
+    if not tool.recovered:
         return ""
+    later = f"; it worked later in {tool.recovered} of them"
+    if not tool.worked_after:
+        return later
     after = ", ".join(f"{_name(name)} ({count})" for name, count in tool.worked_after)
-    return f"; it worked after {after}"
+    return f"{later}, after {after}"
 
 
 def _lessons(works: Sequence[ProjectWork]) -> Iterator[Fact]:
@@ -147,7 +150,9 @@ def _share(part: int, whole: int) -> str:
 
 
 def _command(command: str, project: str, *more: str) -> str:
-    return shlex.join(["trackrecord", *command.split(), "--project", project, *more])
+    """Return a command to be copied; a name that would steer the terminal loses what would."""
+    words = ["trackrecord", *command.split(), "--project", project, *more]
+    return shlex.join(word if word.isprintable() else one_line(word) for word in words)
 
 
 def _name(text: str) -> str:

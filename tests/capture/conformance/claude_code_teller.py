@@ -12,11 +12,13 @@ from conformance_stories import (
     Delegate,
     Edit,
     Interrupt,
+    LimitReached,
     Refused,
     Say,
     Shell,
     Step,
     Story,
+    Traits,
 )
 
 from trackrecord_capture.sources.claude_code import ClaudeCode
@@ -32,11 +34,14 @@ _REFUSAL = (
 class ClaudeCodeTeller:
     """Writes the transcripts of a session and of its sub-agents."""
 
+    name = "claude-code"
     source = ClaudeCode()
-    edit_tool = "Write"
-    delegate_tool = "Agent"
-    untold: frozenset[str] = frozenset()
-    grows = True
+    traits = Traits(
+        edit_tool="Write",
+        delegate_tool="Agent",
+        knows_head=True,
+        untold={"a crash of the agent": "a transcript merely stops when its process does"},
+    )
 
     def tell(self, story: Story, home: Path) -> Sequence[Path]:
         """Write the story; return the folder of transcripts."""
@@ -111,7 +116,10 @@ class Transcript:
             self.user([{"type": "text", "text": "[Request interrupted by user for tool use]"}])
         elif isinstance(step, ApiFails):
             self._api_fails(step.message)
-        else:
+        elif isinstance(step, LimitReached):
+            limit = {"type": "max_turns_reached", "maxTurns": 2, "turnCount": 3}
+            self.write(type="attachment", attachment=limit)
+        elif isinstance(step, Say):
             self._say(step)
 
     def _answer(self, *blocks: dict[str, Any], stop: str) -> None:

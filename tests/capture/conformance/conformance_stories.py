@@ -1,11 +1,12 @@
 """The stories that every source's recordings are written of, and what must be known of them.
 
 An adapter joins with a `Teller`: a class that writes a story as its agent records it, put into
-`TELLERS` of test_conformance.py.
+`TELLERS` of test_conformance.py. What is told as traces and events is in test_traces_conform.py.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from trackrecord_capture.sources.source import Source
@@ -53,13 +54,23 @@ class ApiFails(NamedTuple):
     message: str = "529 Overloaded"
 
 
+class Crash(NamedTuple):
+    """The agent itself breaks off with an error that is not one of the model's API."""
+
+    message: str = "the sandbox broke"
+
+
+class LimitReached(NamedTuple):
+    """The agent gives up because it may not do any more."""
+
+
 class Say(NamedTuple):
     """The agent ends its turn with some words."""
 
     text: str
 
 
-Step = Shell | Edit | Refused | Delegate | Interrupt | ApiFails | Say
+Step = Shell | Edit | Refused | Delegate | Interrupt | ApiFails | Crash | LimitReached | Say
 
 
 class Turn(NamedTuple):
@@ -98,27 +109,44 @@ class Story(NamedTuple):
     known: tuple[Known, ...]
 
 
+class Traits(NamedTuple):
+    """In what an agent's records differ from those of others.
+
+    Attributes:
+        edit_tool: the name of the agent's own tool for edits.
+        delegate_tool: the name of its tool that starts a sub-agent.
+        wait_tool: the name of its tool that waits for a sub-agent; "" if it has none.
+        untold: the names of stories that it has no record for, with the reason.
+        grows: whether its logs are files that lines are appended to.
+        knows_head: whether its adapter knows which commit `git revert HEAD` names. Where it does
+            not, the state of the reading does.
+        hides_errands: whether what a sub-agent was told cannot be read.
+    """
+
+    edit_tool: str
+    delegate_tool: str
+    wait_tool: str = ""
+    untold: Mapping[str, str] = MappingProxyType({})
+    grows: bool = True
+    knows_head: bool = False
+    hides_errands: bool = False
+
+
 class Teller(Protocol):
     """Writes stories as one agent records them.
 
     Attributes:
+        name: a name of its own.
         source: the adapter that reads them.
-        edit_tool: the name of the agent's own tool for edits.
-        delegate_tool: the name of its tool that starts a sub-agent.
-        untold: names of stories that the agent has no record for.
-        grows: whether its logs are files that lines are appended to.
+        traits: in what its records differ.
     """
 
     @property
+    def name(self) -> str: ...
+    @property
     def source(self) -> Source: ...
     @property
-    def edit_tool(self) -> str: ...
-    @property
-    def delegate_tool(self) -> str: ...
-    @property
-    def untold(self) -> frozenset[str]: ...
-    @property
-    def grows(self) -> bool: ...
+    def traits(self) -> Traits: ...
 
     def tell(self, story: Story, home: Path) -> Sequence[Path]:
         """Write the story below a folder; return the places where its logs are."""
@@ -195,6 +223,16 @@ STORIES = (
         "the API fails",
         (Turn(_FIX, (_EDIT, _RED, ApiFails())),),
         (Known(_FIX, None, None, "check failed", (_edit, _red)),),
+    ),
+    Story(
+        "a crash of the agent",
+        (Turn(_FIX, (_EDIT, Crash())),),
+        (Known(_FIX, False, "heuristic", "crashed", (_edit,)),),
+    ),
+    Story(
+        "a limit is reached",
+        (Turn(_FIX, (_RED, _EDIT, LimitReached())),),
+        (Known(_FIX, False, "heuristic", "crashed", (_red, _edit)),),
     ),
     Story(
         "refused and led",

@@ -6,21 +6,29 @@ from pathlib import Path
 
 import pytest
 from claude_code_teller import ClaudeCodeTeller
+from codex_teller import CodexTeller
 from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, Teller
+from opencode_teller import OpenCodeTeller
 
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.shell.git import reverts_an_earlier_head
 from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
 
-TELLERS: tuple[Teller, ...] = (ClaudeCodeTeller(),)
+TELLERS: tuple[Teller, ...] = (
+    ClaudeCodeTeller(),
+    CodexTeller(),
+    CodexTeller(code_mode=True),
+    OpenCodeTeller(),
+)
 TOLD = [
-    pytest.param(teller, story, id=f"{teller.source.name}: {story.name}")
+    pytest.param(teller, story, id=f"{teller.name}: {story.name}")
     for teller in TELLERS
     for story in STORIES
-    if story.name not in teller.untold
+    if story.name not in teller.traits.untold
 ]
-GROWING = [told for told in TOLD if told.values[0].grows]  # type: ignore[attr-defined] # a Teller
+GROWING = [told for told in TOLD if told.values[0].traits.grows]  # type: ignore[attr-defined] # a Teller
 every_story = pytest.mark.parametrize(("teller", "story"), TOLD)
 every_growing_story = pytest.mark.parametrize(("teller", "story"), GROWING)
 
@@ -38,23 +46,42 @@ def _read(teller: Teller, logs: Iterable[Log]) -> list[AgentRun]:
 
 
 def _known(teller: Teller, run: AgentRun) -> Known:
-    fields = outcome_of(run)
-    names = {teller.edit_tool: "edit", teller.delegate_tool: "delegate"}
+    traits, fields = teller.traits, outcome_of(run)
+    names = {traits.edit_tool: "edit", traits.delegate_tool: "delegate"}
     return Known(
         run.instruction,
         fields["success"],
         fields.get("outcome_source"),
         fields["grounds"][0]["kind"],
-        tuple((names.get(c["tool"], c["tool"]), c.get("ok")) for c in fields.get("tool_graph", [])),
-        (run.commits, run.reverts),
+        tuple(
+            (names.get(call["tool"], call["tool"]), call.get("ok"))
+            for call in fields.get("tool_graph", [])
+            if call["tool"] != traits.wait_tool
+        ),
+        (run.commits, run.reverts or _head(run)),
     )
+
+
+def _head(run: AgentRun) -> tuple[str, ...]:
+    return ("HEAD",) if reverts_an_earlier_head(run.calls) else ()
+
+
+def _as_told(teller: Teller, known: Known, run: AgentRun) -> Known:
+    """Return what must be known, as far as the agent records it."""
+    if teller.traits.hides_errands and run.parent:
+        known = known._replace(asked="")
+    made, reverted = known.commits
+    if reverted and not teller.traits.knows_head:
+        known = known._replace(commits=(made, ("HEAD",)))
+    return known
 
 
 @every_story
 def test_what_is_known_of_a_story(teller: Teller, story: Story, tmp_path: Path):
     """Instruction, verdict, grounds, calls and commits of each run."""
     runs = _read(teller, _logs(teller, story, tmp_path))
-    assert tuple(_known(teller, run) for run in runs) == story.known
+    told = [_as_told(teller, known, run) for known, run in zip(story.known, runs, strict=True)]
+    assert [_known(teller, run) for run in runs] == told
 
 
 @every_story
@@ -139,5 +166,11 @@ def test_torn_and_unknown_lines(teller: Teller, story: Story, tmp_path: Path):
 
 def test_no_two_sources_give_one_run_the_same_name():
     """An id begins with the agent's name."""
-    names = [teller.source.name for teller in TELLERS]
-    assert len(set(names)) == len(names)
+    agents = {type(teller): teller.source.name for teller in TELLERS}
+    assert len(set(agents.values())) == len(agents)
+
+
+def test_what_is_not_told_is_a_story():
+    """A name that no story has would leave out nothing."""
+    names = {story.name for story in STORIES}
+    assert all(set(teller.traits.untold) <= names for teller in TELLERS)

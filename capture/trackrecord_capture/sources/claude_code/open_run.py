@@ -132,6 +132,11 @@ class OpenRun:
         self._signs.append(Sign(kind=Seen.INTERRUPTED, at=at, call=call))
         self._has_ended = True
 
+    def give_up(self, reason: str, record: Record) -> None:
+        """Note that the agent ended the run, because it may not do any more."""
+        self.sign(Seen.CRASHED, reason, self.touch(record))
+        self._has_ended = True
+
     def sign(self, kind: Seen, says: str = "", at: float | None = None) -> None:
         """Note what was seen."""
         self._signs.append(Sign(kind=kind, says=says, at=at))

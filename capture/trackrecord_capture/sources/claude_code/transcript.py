@@ -112,7 +112,7 @@ class _Reader:
             if run is not None:
                 self._call_of.update((call.id, call) for call in run.answer(record))
         elif kind == "attachment" and self._current is not None and _is_limit(record):
-            self._current.sign(Seen.CRASHED, "the limit of turns was reached")
+            self._current.give_up("the limit of turns was reached", record)
         self._note(record)
 
     def _take_user(self, record: Record, start: int) -> None:

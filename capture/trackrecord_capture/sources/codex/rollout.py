@@ -200,6 +200,8 @@ class _Reader:
             turn.end_patch(call_id, item, at)
         elif kind == "McpToolCall":
             turn.end_mcp(call_id, item, at)
+        elif kind in ("CollabAgentToolCall", "SubAgentActivity"):
+            turn.end_delegation(call_id, item, at)
         elif kind == "UserMessage":
             turn.ask(words_in(item.get("content")))
 

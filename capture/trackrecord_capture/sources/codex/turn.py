@@ -218,6 +218,13 @@ class Turn:
         call.result = call.result or excerpt(text)
         self._judge(call, ended.get("status"), at)
 
+    def end_delegation(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
+        """Take what became of a call that starts a sub-agent, or waits for one."""
+        call = self._calls.get(call_id)
+        if call is not None:
+            has_started = ended.get("kind") == "started"
+            self._judge(call, "completed" if has_started else ended.get("status"), at)
+
     def _judge(self, call: DraftCall, status: object, at: float | None) -> None:
         if status == "declined":
             if not call.is_refused:

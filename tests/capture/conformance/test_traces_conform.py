@@ -1,0 +1,83 @@
+"""Spans and events tell the same of a story as the agents' own recordings, once all is joined."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story
+from published_traces import published
+from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
+
+from trackrecord.wire.join import Entry, join
+from trackrecord.wire.outcome import encode_body
+from trackrecord_capture.redaction.redact import redacted
+
+TELLERS: tuple[type[TraceTeller], ...] = (GenAiSpans, ClaudeCodeEvents, CodexEvents)
+TOLD = [
+    pytest.param(teller, story, id=f"{teller.name}: {story.name}")
+    for teller in TELLERS
+    for story in STORIES
+    if story.name not in teller.traits.untold  # type: ignore[attr-defined] # a class's own
+]
+every_story = pytest.mark.parametrize(("make", "story"), TOLD)
+
+
+def joined(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the one record of each outcome."""
+    bodies: dict[str, list[bytes]] = {}
+    for fields in entries:
+        bodies.setdefault(fields["outcome_id"], []).append(encode_body(fields))
+    return {
+        outcome: json.loads(join(Entry(body, 1.0) for body in of_one).body)
+        for outcome, of_one in bodies.items()
+    }
+
+
+def _known(traits: Any, fields: dict[str, Any]) -> Known:
+    names = {traits.edit_tool: "edit", traits.delegate_tool: "delegate"}
+    return Known(
+        fields.get("instruction", ""),
+        fields["success"],
+        fields.get("outcome_source"),
+        fields["grounds"][0]["kind"],
+        tuple(
+            (names.get(call["tool"], call["tool"]), call.get("ok"))
+            for call in fields.get("tool_graph", [])
+            if call["tool"] != traits.wait_tool
+        ),
+        (tuple(fields.get("commits", ())), ()),
+    )
+
+
+@every_story
+def test_what_is_known_of_a_traced_story(
+    make: type[TraceTeller], story: Story, tmp_path: Path
+) -> None:
+    """Instruction, verdict, grounds, calls and commits, under the ids of the recordings."""
+    teller = make()
+    found = joined(published(teller.tell(story), tmp_path))
+    told = []
+    for place, known in enumerate(story.known):
+        is_child = place >= len(story.turns)
+        asked = "" if is_child and teller.traits.hides_errands else redacted(known.asked)
+        told.append(known._replace(asked=asked, commits=(known.commits[0], ())))
+    ids = teller.outcome_ids(story)
+    assert set(found) == set(ids)
+    assert [_known(teller.traits, found[outcome]) for outcome in ids] == told
+
+
+@every_story
+def test_what_is_published_of_a_traced_story(
+    make: type[TraceTeller], story: Story, tmp_path: Path
+) -> None:
+    """Neither secrets nor the content of files."""
+    for fields in published(make().tell(story), tmp_path):
+        for text in (SECRET, PASSWORD, "PRICE = 3"):
+            assert text.encode() not in encode_body(fields)
+
+
+def test_what_is_not_traced_is_a_story() -> None:
+    """A name that no story has would leave out nothing."""
+    names = {story.name for story in STORIES}
+    assert all(set(make().traits.untold) <= names for make in TELLERS)
