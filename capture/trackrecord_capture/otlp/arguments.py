@@ -65,8 +65,13 @@ def arguments_in(text: str) -> Any:  # noqa: ANN401 - arguments of any shape
 def _unwrapped(value: Any) -> Any:  # noqa: ANN401 - as above
     if not isinstance(value, Mapping):
         return value
-    if isinstance(value.get("kwargs"), Mapping) and isinstance(value.get("args"), list):
-        return value["kwargs"] or (value["args"][0] if len(value["args"]) == 1 else value["args"])
+    args, kwargs = value.get("args", []), value.get("kwargs")
+    if (
+        isinstance(kwargs, Mapping)
+        and isinstance(args, list)
+        and ("args" in value or len(value) == 1)
+    ):
+        return kwargs or (args[0] if len(args) == 1 else args)
     # LangChain's callback puts the input beside the tags and the metadata of the run.
     if "tags" in value and "metadata" in value:
         for name in _INPUTS:

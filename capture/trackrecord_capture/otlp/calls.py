@@ -53,7 +53,7 @@ def is_call(fact: Fact) -> bool:
         return False
     tool, name = fact.tool.lower(), fact.name.lower()
     # A name in parentheses is none that a model can call: so ADK sums up calls that ran at once.
-    if tool in vocabulary.FINAL_TOOLS or tool.startswith("("):
+    if tool in vocabulary.FINAL_TOOLS or tool == vocabulary.HANDOFF or tool.startswith("("):
         return False
     return not tool.startswith(vocabulary.HANDOFFS) and not name.startswith(vocabulary.HANDOFFS)
 
@@ -183,6 +183,7 @@ def _joined(one: CallSeen, other: CallSeen) -> CallSeen:
         error=(lead.error or rest.error) if failed else "",
         result=lead.result or rest.result,
         duration_ms=lead.duration_ms if lead.duration_ms is not None else rest.duration_ms,
+        sub_agent=lead.sub_agent or rest.sub_agent,
         actor=lead.actor if lead.actor != "agent" else rest.actor,
     )
     return CallSeen(

@@ -19,6 +19,14 @@ _API: Final = re.compile(
     r"ModelHTTPError|ModelAPIError|ThrottlingException|ModelThrottledException|"
     r"ServiceUnavailable|TooManyRequests|InsufficientQuotaError|AI_APICallError|AI_RetryError)\b"
 )
+# The same from below the client. A tool may raise these as well.
+_NETWORK: Final = re.compile(
+    r"(?:^|[.\s'\"(])(?:Connect(?:ion)?(?:Reset|Refused)?Error|Connect(?:ion)?Timeout|ReadTimeout|"
+    r"ReadError|RemoteProtocolError|TimeoutError|HTTPStatusError|HTTPError|URLError)\b|"
+    r"\b(?:status|http|code)\W{1,3}(?:429|5\d\d)\b|\b(?:429|5\d\d)\s+(?:service|too many|internal|"
+    r"bad gateway|gateway)|\boverloaded\b|\brate.?limit",
+    re.IGNORECASE,
+)
 
 
 def ending_of(root: Fact, facts: Sequence[Fact]) -> Sign | None:
@@ -31,7 +39,10 @@ def ending_of(root: Fact, facts: Sequence[Fact]) -> Sign | None:
     elif _API.search(root.error_type) or _API.search(root.error[:_SAYS_CHARS]):
         kind = Seen.API_FAILED
     else:
-        kind = Seen.API_FAILED if _model_failed_last(facts) else Seen.CRASHED
+        is_api = _model_failed_last(facts) or (
+            _NETWORK.search(words[:_SAYS_CHARS]) and not _tool_failed_last(facts)
+        )
+        kind = Seen.API_FAILED if is_api else Seen.CRASHED
     return Sign(kind=kind, says=words[:_SAYS_CHARS], at=root.end or None)
 
 
@@ -41,5 +52,15 @@ def _has_failed(root: Fact) -> bool:
 
 def _model_failed_last(facts: Sequence[Fact]) -> bool:
     """Return whether the last thing that happened was a request to a model that failed."""
-    acts = [fact for fact in facts if fact.kind in (Kind.MODEL, Kind.TOOL)]
-    return bool(acts) and acts[-1].kind is Kind.MODEL and _has_failed(acts[-1])
+    last = _last_act(facts)
+    return last is not None and last.kind is Kind.MODEL and _has_failed(last)
+
+
+def _tool_failed_last(facts: Sequence[Fact]) -> bool:
+    last = _last_act(facts)
+    return last is not None and last.kind is Kind.TOOL and _has_failed(last)
+
+
+def _last_act(facts: Sequence[Fact]) -> Fact | None:
+    acts = (fact for fact in reversed(facts) if fact.kind in (Kind.MODEL, Kind.TOOL))
+    return next(acts, None)

@@ -1,6 +1,9 @@
 """What a person asked, from the many shapes in which frameworks record their input."""
 
+import ast
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 from .fact import bounded
@@ -9,8 +12,14 @@ from .values import as_text, document
 _USERS: Final = frozenset({"user", "human"})
 # Where an input that is a mapping keeps the task, the better-known name first.
 _TASKS: Final = ("task", "prompt", "input", "question", "query", "user_input", "instruction")
-_MESSAGES: Final = ("messages", "inputs", "kwargs", "data")
+_MESSAGES: Final = ("messages", "inputs", "input_args", "kwargs", "data")
 _DEEPEST: Final = 6
+# Messages of LlamaIndex and AutoGen, as in "role=<MessageRole.USER: 'user'>, … text='Fix it'".
+_LONGEST_REPR: Final = 64 * 1024
+_SPEAKER: Final = re.compile(r"\b(?:role|source)=(?:<[\w.]{1,60}: )?'(\w{1,60})'")
+_SAID: Final = re.compile(
+    r"""\b(?:content|text)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL
+)
 
 
 def prompt_in(text: str) -> str:
@@ -31,6 +40,34 @@ def _asked(value: Any, depth: int) -> str:  # noqa: ANN401 - of any shape
     return ""
 
 
+def prompt_in_repr(text: str) -> str:
+    """Return the person's last words in messages that were written with Python's repr."""
+    if len(text) > _LONGEST_REPR or not _SPEAKER.search(text):
+        return ""
+    value = document(text)
+    if isinstance(value, Mapping):
+        texts = (held for held in value.values() if isinstance(held, str))
+        return next(filter(None, map(_last_asked_in_repr, texts)), "")
+    return _last_asked_in_repr(text)
+
+
+def _last_asked_in_repr(text: str) -> str:
+    asked = ""
+    speakers = list(_SPEAKER.finditer(text))
+    for speaker, behind in zip_longest(speakers, speakers[1:]):
+        said = text[speaker.end() : behind.start() if behind else None]
+        words = _SAID.search(said) if speaker[1] in _USERS else None
+        asked = _unquoted(words[1]) if words else asked
+    return bounded(asked.strip())
+
+
+def _unquoted(quoted: str) -> str:
+    try:
+        return str(ast.literal_eval(quoted))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return quoted[1:-1]
+
+
 def _asked_in_mapping(value: Mapping[Any, Any], depth: int) -> str:
     if _role(value) in _USERS:
         return _content(value)
@@ -42,7 +79,16 @@ def _asked_in_mapping(value: Mapping[Any, Any], depth: int) -> str:
             found := _asked(value[name], depth - 1)
         ):
             return found
-    return ""
+    return _given(value)
+
+
+def _given(value: Mapping[Any, Any]) -> str:
+    """Return the one text that a function was called with, as Langfuse's decorator records it."""
+    args, kwargs = value.get("args"), value.get("kwargs")
+    if not isinstance(args, list) or not isinstance(kwargs, Mapping):
+        return ""
+    texts = [held for held in (*args, *kwargs.values()) if isinstance(held, str)]
+    return texts[0] if len(texts) == 1 else ""
 
 
 def _asked_in_messages(messages: Sequence[Any], depth: int) -> str:
@@ -51,11 +97,20 @@ def _asked_in_messages(messages: Sequence[Any], depth: int) -> str:
     for message in messages:
         if isinstance(message, Mapping):
             asked = (_content(message) if _role(message) in _USERS else "") or asked
+            asked = asked or _described(message)
         elif _is_pair(message):  # LangChain's ("user", "…")
             asked = message[1] if message[0] in _USERS else asked
+        elif isinstance(message, str):
+            asked = prompt_in_repr(message) or asked
         elif isinstance(message, list):  # batches of messages
             asked = _asked(message, depth - 1) or asked
     return asked
+
+
+def _described(message: Mapping[Any, Any]) -> str:
+    """Return the first of the tasks that a crew was given, which has no role but a description."""
+    described = message.get("description")
+    return described if isinstance(described, str) and "expected_output" in message else ""
 
 
 def _is_pair(message: Any) -> bool:  # noqa: ANN401 - as above

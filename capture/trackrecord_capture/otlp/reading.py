@@ -6,7 +6,7 @@ from typing import Any, Final
 from . import vocabulary
 from .evaluations import evaluations_on
 from .fact import Fact, bounded
-from .prompts import prompt_in
+from .prompts import prompt_in, prompt_in_repr
 from .span import Span, SpanEvent
 from .values import (
     as_exit_code,
@@ -37,7 +37,7 @@ def fact_of(span: Span) -> Fact:
     raised = _exception(span.events)
     tool, is_tool = "", kind is Kind.TOOL
     if is_tool:
-        tool = first_text(attributes, vocabulary.TOOL) or span.name.removeprefix("execute_tool ")
+        tool = first_text(attributes, vocabulary.TOOL) or _tool_by_name(span.name)
     return Fact(
         span=span.span_id,
         parent=span.parent_id,
@@ -54,11 +54,8 @@ def fact_of(span: Span) -> Fact:
         edited=first_text(attributes, vocabulary.EDITED)[:_CHAT_CHARS] if is_tool else "",
         result=_result(span) if is_tool else None,
         failed=_failed(attributes),
-        error=bounded(_error(span, raised)),
-        error_type=(
-            first_text(attributes, vocabulary.ERROR_TYPE)
-            or as_text(raised.get("exception.type") or "")
-        )[:_NAME_CHARS],
+        error=bounded(_error(span, kind, raised)),
+        error_type=_error_type(attributes, raised)[:_NAME_CHARS],
         exit_code=_exit_code(attributes),
         decision=as_text(attributes.get("decision") or "")[:_NAME_CHARS],
         agent=first_text(attributes, vocabulary.AGENT_NAME)[:_NAME_CHARS],
@@ -76,6 +73,11 @@ def fact_of(span: Span) -> Fact:
         branch=_told(span, vocabulary.BRANCH),
         evaluations=evaluations_on(span),
     )
+
+
+def _tool_by_name(name: str) -> str:
+    """Return the tool that a span's name names: DSPy's is the method of a tool that was called."""
+    return name.removeprefix("execute_tool ").removesuffix(".__call__")
 
 
 def _prompt_id(span: Span) -> str:
@@ -153,13 +155,22 @@ def _exception(events: tuple[SpanEvent, ...]) -> Mapping[str, Any]:
     return {}
 
 
-def _error(span: Span, raised: Mapping[str, Any]) -> str:
+def _error(span: Span, kind: Kind, raised: Mapping[str, Any]) -> str:
     """Return the error: an exception's own message rather than a traceback."""
     told = as_text(raised.get("exception.message") or "")
     told = told or _error_attribute(span.attributes)
     if not told and span.status == "error":
         told = span.status_message
+        if kind is Kind.RUN:  # Agno has the exception only in what the agent "answered"
+            answer = first_text(span.attributes, vocabulary.RESULT)
+            told = f"{told}\n{answer[:_NAME_CHARS]}".strip()
     return told.partition("Traceback (most recent call last)")[0].strip() or told
+
+
+def _error_type(attributes: Mapping[str, Any], raised: Mapping[str, Any]) -> str:
+    held = (attributes.get(name) for name in vocabulary.ERROR_TYPE)
+    # False says that there was no error.
+    return as_text(next(filter(None, held), None) or raised.get("exception.type") or "")
 
 
 def _error_attribute(attributes: Mapping[str, Any]) -> str:
@@ -195,6 +206,8 @@ def _prompt(span: Span, kind: Kind) -> str:
         for text in _recorded_prompts(span):
             if len(text) <= most and (found := prompt_in(text)):
                 return found
+    if kind is Kind.STEP:  # LlamaIndex has what was asked only in the steps of its workflow
+        return prompt_in_repr(as_text(span.attributes.get("input.value") or ""))
     return ""
 
 

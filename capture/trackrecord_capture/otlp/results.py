@@ -56,7 +56,8 @@ def told_by(text: str) -> Told:
     """Read a result."""
     value = document(text)
     if not isinstance(value, Mapping):
-        return _told_by_text(_text_of_parts(value) or text)
+        plain = value if isinstance(value, str) else text  # DSPy's is a JSON string
+        return _told_by_text(_text_of_parts(value) or plain)
     message = _tool_message(value, _DEEPEST)
     if message is None:
         return _told_by_document(value, text)
@@ -103,12 +104,12 @@ def _told_by_text(text: str) -> Told:
 def _told_by_document(value: Mapping[Any, Any], text: str) -> Told:
     code = _exit_code(value, _DEEPEST)
     failed = code != 0 if code is not None else _says_failed(value)
-    plain = value.get("output")
-    shown = plain if isinstance(plain, str) else text
+    plain = value.get("output") or _text_of_parts(value.get("content") or value.get("blocks"))
+    shown = plain if isinstance(plain, str) and plain else text
     if failed:
         return Told(text=shown, failed=True, exit_code=code, error=_error_in(value, shown))
-    if failed is None and isinstance(plain, str):
-        return _told_by_text(plain)
+    if failed is None and shown is plain:
+        return _told_by_text(shown)
     return Told(text=shown, failed=failed, exit_code=code)
 
 

@@ -176,6 +176,7 @@ PROMPT: Final = (
     "ai.prompt.messages",
     "gen_ai.prompt",
     "input.value",
+    "crew_tasks",
 )
 # Messages that are spread over attributes: the prefix, then a number, then the part's name.
 SPREAD_PROMPTS: Final = (
@@ -228,5 +229,6 @@ SETS_ERRORS: Final = (
 )
 
 # Calls that are none: how a framework ends a run or passes it on.
-FINAL_TOOLS: Final = frozenset({"final_answer", "final_result"})
+FINAL_TOOLS: Final = frozenset({"final_answer", "final_result", "finish"})
+HANDOFF: Final = "handoff"
 HANDOFFS: Final = ("handoff to ", "handoff_to_", "transfer_to_", "transfer_back_to_")
