@@ -82,8 +82,8 @@ def kept_error(call: Call) -> str | None:
         return redacted_beginning(text.strip().partition("\n")[0], LONGEST_ARGUMENT)
     text = _clean(text)
     if raised := _RAISED.findall(text):
-        # pytest draws a frame around what it says; the name of the exception goes to the end.
-        text = f"{text.rpartition(chr(10))[2].strip(' =')}: {raised[-1]}"
+        # pytest draws a frame around it, and what the frame says stands in the grounds.
+        text = raised[-1]
     return shortened(text, LONGEST_ERROR)
 
 

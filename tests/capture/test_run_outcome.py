@@ -79,14 +79,14 @@ def test_a_failure_names_its_kind_and_its_error():
 
 
 def test_pytests_frame_is_left_out_of_an_error():
-    """What was raised stands last, where an error's template is taken from."""
+    """What was raised is the error."""
     said = (
         "==== ERRORS ====\n____ ERROR collecting test_cart.py ____\ntest_cart.py:1: in <module>\n"
         "    import cart\nE   ModuleNotFoundError: No module named 'cart'\n"
         "==== short test summary info ====\nERROR test_cart.py\n==== 1 error in 0.09s ====\n"
     )
     call = Call(tool="Bash", command="pytest", ok=False, exit_code=2, error=said)
-    assert kept_error(call) == "1 error in 0.09s: ModuleNotFoundError: No module named 'cart'"
+    assert kept_error(call) == "ModuleNotFoundError: No module named 'cart'"
     other = Call(tool="Bash", command="pytest", ok=False, error="E is not defined\nfailed")
     assert kept_error(other) == "E is not defined\nfailed"
 

@@ -1,6 +1,7 @@
 """Claude Code: the transcripts that it keeps, one for each session and each sub-agent."""
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -40,5 +41,7 @@ def _logs_in(place: Path) -> Iterator[tuple[float, Log]]:
         try:
             facts = path.stat()
         except OSError:
+            continue
+        if not stat.S_ISREG(facts.st_mode):  # a pipe would never end
             continue
         yield facts.st_mtime, Log(path=path, size=facts.st_size, version=facts.st_size)

@@ -1,6 +1,7 @@
 """Codex: the rollouts that its command line writes, one for each thread."""
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -37,5 +38,7 @@ def _logs_in(place: Path) -> Iterator[Log]:
         try:
             facts = path.stat()
         except OSError:
+            continue
+        if not stat.S_ISREG(facts.st_mode):  # a pipe would never end
             continue
         yield Log(path=path, size=facts.st_size, version=facts.st_size)
