@@ -17,6 +17,23 @@ _LONGEST_ID: Final = 128
 _DIGEST_BYTES: Final = 16
 
 
+class SubAgent(msgspec.Struct, frozen=True, kw_only=True):
+    """The sub-agent that a call concerns.
+
+    Attributes:
+        starts: whether the call starts it; else it tells one more, or waits for it.
+        kind: its type, as "Explore"; "" if unknown.
+        errand: what it is told; "" if unknown.
+        ended_at: when it ended, seconds since the epoch, if it works in the background; infinite if
+            that is not known. None if it ended with the call.
+    """
+
+    starts: bool = False
+    kind: str = ""
+    errand: str = ""
+    ended_at: float | None = None
+
+
 class Call(msgspec.Struct, frozen=True, kw_only=True):
     """One call of a tool.
 
@@ -35,6 +52,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         started_at: seconds since the epoch; None if unknown. Calls stand in this order.
         duration_ms: how long it took; None if unknown.
         actor: "agent", or the name of another agent or "user", where those made the call.
+        sub_agent: the sub-agent that the call starts, tells more or waits for; None of other calls.
     """
 
     tool: str
@@ -50,6 +68,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     started_at: float | None = None
     duration_ms: float | None = None
     actor: str = "agent"
+    sub_agent: SubAgent | None = None
 
 
 class Seen(StrEnum):

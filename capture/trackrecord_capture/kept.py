@@ -22,8 +22,13 @@ _MOST_NAMES: Final = 32
 _LEFT_OUT: Final = "<left out>"
 _GAP: Final = "\n…\n"
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
-_BLANKS: Final = re.compile(r"[ \t]{2,}+")
+_BLANKS: Final = re.compile(r"[ \t][ \t]++")
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*+\n")
 _BLANK_LINES: Final = re.compile(r"[ \t\n](?:(?<=\n)|[ \t]*\n)(?:[ \t]*\n)+")
+# What pytest says was raised.
+_RAISED: Final = re.compile(
+    r"^E ((?:[\w.]{0,100}(?:Error|Exception)\b|assert )[^\n]{0,300})", re.MULTILINE
+)
 # Arguments that hold what stands in a file, or will.
 _CONTENT: Final = frozenset({
     "content", "contents", "old_string", "new_string", "old_str", "new_str", "file_text", "patch",
@@ -75,7 +80,11 @@ def kept_error(call: Call) -> str | None:
         return f"exit code {call.exit_code}" if call.exit_code else None
     if not call.command and (call.edits or _OF_FILES.search(call.tool)):
         return redacted_beginning(text.strip().partition("\n")[0], LONGEST_ARGUMENT)
-    return shortened(_clean(text), LONGEST_ERROR)
+    text = _clean(text)
+    if raised := _RAISED.findall(text):
+        # pytest draws a frame around what it says; the name of the exception goes to the end.
+        text = f"{text.rpartition(chr(10))[2].strip(' =')}: {raised[-1]}"
+    return shortened(text, LONGEST_ERROR)
 
 
 def shortened(text: str, most: int) -> str:
@@ -92,8 +101,12 @@ def _clean(text: str) -> str:
     if len(text) > 2 * _LONGEST_READ:
         begin, end = text[:_LONGEST_READ], text[-_LONGEST_READ:]
         text = begin.rpartition("\n")[0] + _GAP + end.partition("\n")[2]
-    text = _ANSI.sub("", text)
-    return _BLANK_LINES.sub("\n", _BLANKS.sub(" ", text)).strip()
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    text = _BLANKS.sub(" ", text)
+    if _BLANK_LINE.search(text):
+        text = _BLANK_LINES.sub("\n", text)
+    return text.strip()
 
 
 def _arguments(call: Call, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON

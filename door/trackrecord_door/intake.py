@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from trackrecord_capture.otlp.receiver import Receiver
 from trackrecord_capture.otlp.span import LogRecord, Span
@@ -88,6 +88,15 @@ def take_logs(receiver: Receiver, logs: Iterator[LogRecord]) -> int:
         Malformed: a value in them is wrong.
     """
     return sum(receiver.logs(each) for each in _slices(logs))
+
+
+def take_scores(receiver: Receiver, scores: Iterator[Mapping[str, Any]]) -> int:
+    """Hand Langfuse's scores to a receiver slice by slice; return how many were rejected.
+
+    Raises:
+        Full: the receiver takes no more.
+    """
+    return sum(receiver.langfuse_scores(each) for each in _slices(scores))
 
 
 def _slices(items: Iterator[_Item]) -> Iterator[list[_Item]]:

@@ -1,6 +1,7 @@
 """The traps of Claude Code's transcripts."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +288,30 @@ def test_where_transcripts_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert list(source.logs(source.homes())) == []
     Told(tmp_path).prompt("x", "p")
     assert [log.path.stem for log in source.logs(source.homes())] == [SESSION]
+
+
+_NOTE = "<task-notification>\n<task-id>a1</task-id>\n<tool-use-id>{}</tool-use-id>\n…"
+
+
+@pytest.mark.parametrize("is_queued", [False, True])
+def test_a_sub_agent_in_the_background(told: Told, is_queued: bool):
+    """It works until a notification names its call; until then nobody knows when it ends."""
+    launched = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
+    told.prompt("Fix the tests", "p1")
+    told.call("Agent", {"prompt": "Mend it", "subagent_type": "worker"}, "launched", launched)
+    told.call("Bash", {"command": "pytest"}, "1 passed", {"stdout": "1 passed"})
+    (run,) = told.read()
+    assert run.calls[0].sub_agent is not None
+    assert run.calls[0].sub_agent.ended_at == math.inf
+    note = _NOTE.format(run.calls[0].id)
+    if is_queued:
+        told.record("attachment", attachment={"type": "queued_command", "prompt": note})
+    else:
+        told.record("user", promptId="p1", message={"role": "user", "content": note})
+    told.call("Bash", {"command": "pytest"}, "1 passed", {"stdout": "1 passed"})
+    (run,) = told.read()
+    agent, before, after = run.calls
+    assert agent.sub_agent is not None
+    assert (agent.sub_agent.kind, agent.sub_agent.errand) == ("worker", "Mend it")
+    ended = agent.sub_agent.ended_at or 0.0
+    assert (before.started_at or 0.0) < ended < (after.started_at or 0.0)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from trackrecord.capture_rules import CaptureRules, FolderProject
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun, Call, Seen, Sign
+from trackrecord_capture.kept import kept_error
 from trackrecord_capture.outcome import outcome_of, task_id_of
 
 EDIT = Call(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_path": "/src/p/a.py"})
@@ -75,6 +76,19 @@ def test_a_failure_names_its_kind_and_its_error():
     fields = outcome_of(_run(EDIT, failed))
     assert fields["failure_mode"] == "check failed"
     assert fields["failure_details"] == "1 failed"
+
+
+def test_pytests_frame_is_left_out_of_an_error():
+    """What was raised stands last, where an error's template is taken from."""
+    said = (
+        "==== ERRORS ====\n____ ERROR collecting test_cart.py ____\ntest_cart.py:1: in <module>\n"
+        "    import cart\nE   ModuleNotFoundError: No module named 'cart'\n"
+        "==== short test summary info ====\nERROR test_cart.py\n==== 1 error in 0.09s ====\n"
+    )
+    call = Call(tool="Bash", command="pytest", ok=False, exit_code=2, error=said)
+    assert kept_error(call) == "1 error in 0.09s: ModuleNotFoundError: No module named 'cart'"
+    other = Call(tool="Bash", command="pytest", ok=False, error="E is not defined\nfailed")
+    assert kept_error(other) == "E is not defined\nfailed"
 
 
 def test_the_content_of_files_is_never_kept():

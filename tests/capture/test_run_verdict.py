@@ -1,12 +1,14 @@
 """The verdict on a run, rule by rule."""
 
+import math
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.agent_run import AgentRun, Call, Seen, Sign
+from trackrecord_capture.agent_run import AgentRun, Call, Seen, Sign, SubAgent
 from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import summary_of
 from trackrecord_capture.verdict.verdict import verdict_of
@@ -111,6 +113,48 @@ def test_a_sub_agent_whose_errand_is_hidden_gets_no_failure():
     assert verdict_of(_run(red, instruction="", parent="codex:t:1")).success is None
     assert verdict_of(_run(_edit(), red, instruction="", parent="codex:t:1")).success is False
     assert verdict_of(_run(red, instruction="")).success is False
+
+
+def _sub_agent(errand: str = "Mend the price", **given: Any) -> Call:
+    sub_agent = SubAgent(starts=True, errand=errand, **given)
+    return Call(tool="Agent", ok=True, sub_agent=sub_agent, started_at=1.0)
+
+
+_WAIT = Call(tool="wait_agent", ok=True, sub_agent=SubAgent())
+_NOT_STARTED = msgspec.structs.replace(_sub_agent(), ok=False)
+_LATER = msgspec.structs.replace(PASS, started_at=9.0)
+
+
+@pytest.mark.parametrize(
+    ("calls", "success"),
+    [
+        ((EDIT, PASS, _sub_agent()), None),
+        ((EDIT, FAIL, _sub_agent()), None),
+        ((EDIT, _sub_agent(), PASS), True),
+        ((_sub_agent(), FAIL), False),
+        ((EDIT, PASS, _sub_agent(kind="Explore")), True),
+        ((EDIT, PASS, _sub_agent("Look what the cart does")), True),
+        ((EDIT, PASS, _sub_agent("Look at the cart. " * 30)), None),
+        ((EDIT, PASS, _NOT_STARTED), True),
+        # It may change something until somebody has waited for it.
+        ((_sub_agent(), PASS, _WAIT), None),
+        ((_sub_agent(), _WAIT, PASS), True),
+        ((_sub_agent(kind="explore"), PASS, _WAIT), True),
+        # In the background it may until it ends, and nobody knows when the others do.
+        ((_sub_agent(ended_at=5.0), PASS), None),
+        ((_sub_agent(ended_at=5.0), _LATER), True),
+        ((_sub_agent(ended_at=math.inf), _LATER), None),
+    ],
+)
+def test_a_sub_agent_may_have_edited(calls: tuple[Call, ...], success: bool | None):
+    """What was checked before a sub-agent worked proves nothing, unless it was only to look."""
+    assert verdict_of(_run(*calls)).success is success
+
+
+def test_who_only_asks_gets_no_failure_for_a_sub_agents_sake():
+    """That a sub-agent may have edited does not mean that the run did."""
+    run = _run(_sub_agent(), FAIL, instruction="Do the tests pass?")
+    assert verdict_of(run).success is None
 
 
 def _sign(kind: Seen, **given: Any) -> Sign:

@@ -366,6 +366,19 @@ def test_what_a_score_of_langfuse_says(story, score, success):
     assert outcome["success"] is success
 
 
+def test_a_secret_in_a_score_does_not_reach_the_disk(story):
+    """Neither in a comment of Langfuse nor in an event."""
+    secret = "ghp_" + "Zq9" * 12
+    said = {"name": "correct", "value": 1, "dataType": "BOOLEAN", "comment": f"used {secret}"}
+    story.buffer.langfuse_scores([said | {"traceId": TRACE}])
+    event = score("pass")
+    event.attributes["gen_ai.evaluation.explanation"] = f"used {secret}"
+    story.buffer.logs([event])
+    kept = b"".join(path.read_bytes() for path in story.path.parent.glob("traces.db*"))
+    assert b"used <secret>" in kept
+    assert secret.encode() not in kept
+
+
 def test_log_records_of_programs_are_counted_and_not_kept(story):
     """Only events that tell of an agent's run are taken."""
     story.buffer.logs([log("", body="GET / 200"), log("deployed")])

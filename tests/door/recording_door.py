@@ -18,6 +18,7 @@ import msgspec
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.logs import configure_logs
 from trackrecord_capture.otlp.receiver import Full
+from trackrecord_capture.otlp.scores import scores_of_langfuse
 from trackrecord_door.connections import BoundedProtocol
 from trackrecord_door.intake import Intake
 from trackrecord_door.server import serve
@@ -46,6 +47,11 @@ class Recording:
 
     def logs(self, logs):
         return self._take("log", logs)
+
+    def langfuse_scores(self, scores):
+        given = scores_of_langfuse(scores)
+        self._take("score", given)
+        return len(scores) - len(given)
 
     def note(self, kind, body):
         self._take(kind, [body.decode(errors="replace")])

@@ -188,7 +188,7 @@ def test_langfuse_paths(http, lasting_door):
     assert http.post(path, content=compressed, headers=headers).status_code == 200
     assert len(taken_since(lasting_door, "span", before)) == 1
 
-    before = len(lasting_door.taken("log"))
+    before = len(lasting_door.taken("score"))
     one = SCORE | {"id": "s-1", "traceId": f"{7:032x}", "timestamp": "2026-11-22T04:00:00.000Z"}
     answer = http.post("/api/public/scores", json=one)
     assert (answer.status_code, answer.json()) == (200, {"id": "s-1"})
@@ -199,19 +199,22 @@ def test_langfuse_paths(http, lasting_door):
     answer = http.post("/api/public/scores", json=[SCORE, nowhere, label])
     assert answer.status_code == 207
     assert (answer.json()["accepted"], answer.json()["rejected"]) == (1, 2)
-    first, again, second, third = taken_since(lasting_door, "log", before)
+    first, again, second, third = taken_since(lasting_door, "score", before)
     assert (first, second) == (again, third)
-    assert (first["event_name"], first["trace_id"]) == ("gen_ai.evaluation.result", f"{7:032x}")
-    assert (first["at_ns"], first["scope"]) == (1795320000 * 10**9, "langfuse")
-    assert first["attributes"] == {
-        "gen_ai.evaluation.name": "correct",
-        "gen_ai.evaluation.score.value": 1.0,
-        "gen_ai.evaluation.score.label": "pass",
-        "gen_ai.evaluation.explanation": "as expected",
-        "langfuse.score.id": "s-1",
-    }
-    assert second["attributes"]["gen_ai.evaluation.score.label"] == "fail"
-    assert second["attributes"]["session.id"] == "of-a-session"
+    assert (first["trace"], second["session"]) == (f"{7:032x}", "of-a-session")
+    evaluation = first["score"]["evaluation"]
+    assert (evaluation["name"], evaluation["success"]) == ("correct", True)
+    assert (evaluation["says"], evaluation["at"]) == ("correct: 1 (as expected)", 1795320000.0)
+    assert second["score"]["evaluation"]["success"] is False
+
+
+def test_a_fault_that_langfuse_confirms(http, lasting_door):
+    """What is true of a fault is no praise."""
+    before = len(lasting_door.taken("score"))
+    score = SCORE | {"name": "hallucination", "traceId": f"{8:032x}"}
+    assert http.post("/api/public/scores", json=score).status_code == 200
+    (given,) = taken_since(lasting_door, "score", before)
+    assert given["score"]["evaluation"]["success"] is False
 
 
 @pytest.mark.parametrize(

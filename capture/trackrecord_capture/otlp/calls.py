@@ -183,6 +183,7 @@ def _joined(one: CallSeen, other: CallSeen) -> CallSeen:
         error=(lead.error or rest.error) if failed else "",
         result=lead.result or rest.result,
         duration_ms=lead.duration_ms if lead.duration_ms is not None else rest.duration_ms,
+        sub_agent=lead.sub_agent or rest.sub_agent,
         actor=lead.actor if lead.actor != "agent" else rest.actor,
     )
     return CallSeen(

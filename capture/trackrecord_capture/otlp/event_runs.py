@@ -5,6 +5,7 @@ events know the calls and its spans know the turn's id. Together they make the s
 the agent's own recording of the session.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
@@ -13,6 +14,7 @@ import msgspec
 
 from ..agent_run import AgentRun, Seen, Sign, run_outcome_id
 from ..shell.git import commits_and_reverts
+from ..sources.sub_agents import sub_agent_of
 from .calls import CallSeen, call_seen, is_call, merged
 from .fact import Fact
 from .log_events import CLAUDE, CODEX
@@ -22,6 +24,7 @@ from .vocabulary import Kind
 
 _AGENTS: Final = (CLAUDE, CODEX)
 _EVENTS: Final = tuple(f"{agent} events" for agent in _AGENTS)
+_IN_BACKGROUND: Final = frozenset({"Agent", "Task"})
 _SAYS_CHARS: Final = 1000
 
 
@@ -154,7 +157,13 @@ def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tre
 
 
 def _call(fact: Fact, tree: Tree) -> CallSeen:
-    return call_seen(fact, tree.details_of(fact))
+    seen = call_seen(fact, tree.details_of(fact))
+    sub_agent = sub_agent_of(seen.call.tool, seen.call.arguments)
+    if sub_agent is not None and sub_agent.starts and fact.tool in _IN_BACKGROUND:
+        # The events do not say whether it goes on in the background, as it does by default.
+        sub_agent = msgspec.structs.replace(sub_agent, ended_at=math.inf)
+    call = msgspec.structs.replace(seen.call, sub_agent=sub_agent)
+    return msgspec.structs.replace(seen, call=call)
 
 
 def _signs(facts: Sequence[Fact], calls: Sequence[CallSeen]) -> Iterator[Sign]:

@@ -1,6 +1,7 @@
-"""What takes decoded spans and log records from the front door."""
+"""What takes decoded spans, log records and scores from the front door."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from .span import LogRecord, Span
 
@@ -35,6 +36,14 @@ class Receiver(Protocol):
 
     def logs(self, logs: list[LogRecord]) -> int:
         """Take log records; return how many of them were rejected for good.
+
+        Raises:
+            Full: nothing more can be taken now.
+        """
+        ...
+
+    def langfuse_scores(self, scores: list[Mapping[str, Any]]) -> int:
+        """Take scores as Langfuse's clients post them; return how many name nothing to score.
 
         Raises:
             Full: nothing more can be taken now.

@@ -15,8 +15,6 @@ import msgspec
 
 from trackrecord.folders import make_private_folder
 
-from ..redaction.detectors import PLACEHOLDER
-from ..redaction.redact import redacted
 from .fact import Fact
 from .runs import Score
 from .scores import GivenScore
@@ -49,9 +47,6 @@ CREATE INDEX outcomes_of_session ON outcomes (session);
 CREATE INDEX outcomes_by_age ON outcomes (at);
 CREATE TABLE counts (reason TEXT PRIMARY KEY, count INT NOT NULL) WITHOUT ROWID;
 """
-
-_TEXTS: Final = ("arguments", "command", "result", "error", "prompt")
-_STANDS_FOR_IT: Final = PLACEHOLDER.strip("<>").upper()
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_fact = msgspec.msgpack.Decoder(Fact).decode
@@ -108,16 +103,8 @@ _decode_known = msgspec.msgpack.Decoder(Known).decode
 
 
 def encode_fact(fact: Fact) -> bytes:
-    """Return a fact as it is stored: without the secrets in its texts."""
-    texts = {name: getattr(fact, name) for name in _TEXTS}
-    clean = {name: _without_secrets(text) for name, text in texts.items() if text}
-    changed = {name: text for name, text in clean.items() if text != texts[name]}
-    return _encode(msgspec.structs.replace(fact, **changed) if changed else fact)
-
-
-def _without_secrets(text: str) -> str:
-    # A command is still to be read as a shell reads it, to which "<" and ">" mean something.
-    return redacted(text).replace(PLACEHOLDER, _STANDS_FOR_IT)
+    """Return a fact as it is stored."""
+    return _encode(fact)
 
 
 class TraceStore:
@@ -297,10 +284,3 @@ class TraceStore:
     def counts(self) -> dict[str, int]:
         """Return what was counted, by reason."""
         return dict(self._database.execute("SELECT reason, count FROM counts ORDER BY reason"))
-
-    def bytes_used(self) -> int:
-        """Return how much of the file is in use."""
-        run = self._database.execute
-        pages: int = run("PRAGMA page_count").fetchone()[0]
-        free: int = run("PRAGMA freelist_count").fetchone()[0]
-        return (pages - free) * _PAGE_BYTES

@@ -120,7 +120,8 @@ _NAMES: Final = (
 )
 # A name in front of its value, as in a shell, in JSON, in YAML, in a connection string: what stands
 # between them is sought first, because that is quick, and then what stands before and behind it.
-SEPARATOR: Final = re.compile(r"[!=]={1,2}|:=?|=>?|：|(?<=\s)is\s|是|为")
+# Each alternative begins with a letter of its own, which is what makes the search quick.
+SEPARATOR: Final = re.compile(r"!={1,2}|=={1,2}|:=?|=>?|：|i(?<=\si)s\s|是|为")
 NAME_BEFORE: Final = re.compile(
     rf"(?:{_NAMES})[\w.-]{{0,40}}[\\\"'\]]{{0,3}}\s{{0,8}}\Z", re.IGNORECASE
 )
@@ -136,7 +137,7 @@ VALUE_BEHIND: Final = re.compile(
 )
 # --password value, --token=value: any value, whatever it looks like.
 FLAG: Final = re.compile(
-    rf"((?<!\S)--?[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,20}}(?:\s{{1,4}}|=))"
+    rf"(-(?<!\S-)-?[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,20}}(?:\s{{1,4}}|=))"
     r"(?![-\s])(?:\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s;&|]{1,4096})",
     re.IGNORECASE,
 )

@@ -59,7 +59,7 @@ def results_of(run: AgentRun, edited: Moment | None) -> tuple[Result, ...]:
 
 def last_result_before(run: AgentRun, edited: Moment) -> Result | None:
     """Return the result of the last check in front of an edit; None if there is none."""
-    for place in range(edited[0], -1, -1):
+    for place in range(min(edited[0], len(run.calls) - 1), -1, -1):
         results = [each for each in _results(place, run.calls[place]) if each.at < edited]
         if results:
             return results[-1]

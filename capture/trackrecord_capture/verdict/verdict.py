@@ -14,6 +14,7 @@ import msgspec
 from ..agent_run import AgentRun, Seen, Sign
 from .checks import Result, last_edit, last_result_before, results_of
 from .phrases import goes_on, only_looks, says_wrong
+from .sub_agents import last_delegation
 
 MAX_GROUNDS: Final = 20
 
@@ -91,13 +92,15 @@ def _without_blame(evidence: Evidence) -> Evidence:
 
 def _of_checks(run: AgentRun) -> Iterator[Evidence]:
     """What the checks after the last edit say together: failure if any of them failed last."""
-    edited = last_edit(run)
-    after = _last_of_each(results_of(run, edited))
+    edited, delegated = last_edit(run), last_delegation(run)
+    changed = max((each for each in (edited, delegated) if each is not None), default=None)
+    after = _last_of_each(results_of(run, changed))
     told = [result for result in after if result.passed is not None]
-    if not after and edited is not None:
-        before = last_result_before(run, edited)
+    if not after and changed is not None:
+        before = last_result_before(run, changed)
         if before is None:
-            yield Evidence(kind="no check", says="nothing was checked after the last edit")
+            last = "the last edit" if changed == edited else "a sub-agent had worked"
+            yield Evidence(kind="no check", says=f"nothing was checked after {last}")
         else:
             yield Evidence(kind="check before the last edit", says=before.says, call=before.at[0])
     for result in after:

@@ -158,7 +158,8 @@ class Transcript:
 
     def _delegate(self, step: Delegate) -> None:
         agent = "a0b1c2d3"
-        self._use("Agent", {"prompt": step.errand, "subagent_type": "Explore"})
+        kind = "Explore" if step.only_looks else "general-purpose"
+        self._use("Agent", {"prompt": step.errand, "subagent_type": kind})
         folder = self.path.with_suffix("") / "subagents"
         own = Transcript(folder / f"agent-{agent}.jsonl", agent, self._prompt)
         (folder / f"agent-{agent}.meta.json").write_text('{"agentType": "Explore"}')

@@ -38,10 +38,11 @@ class Refused(NamedTuple):
 
 
 class Delegate(NamedTuple):
-    """A sub-agent is sent on an errand."""
+    """A sub-agent is sent on an errand: one that only looks, or a general one."""
 
     errand: str
     steps: tuple["Shell | Edit", ...]
+    only_looks: bool = True
 
 
 class Interrupt(NamedTuple):
@@ -161,6 +162,7 @@ _EDIT = Edit("/src/shop/cart.py")
 _DONE = Say("All tests pass now.")
 _red, _green, _edit = ("shell:pytest", False), ("shell:pytest", True), ("edit", True)
 _COMMIT = Shell("git add -A && git commit -m 'Mend it'", 0, "[main 1a2b3c4] Mend it\n 1 file")
+_MENDS = Delegate("Mend the price as well", (Edit("/src/shop/price.py"),), only_looks=False)
 _UPLOAD = f"curl -u bob:{PASSWORD} -H 'Authorization: Bearer {SECRET}' x"
 _committed = ("shell:git commit", True)
 
@@ -245,6 +247,24 @@ STORIES = (
         (
             Known(_FIX, True, "tests", "check passed", (("delegate", True), _edit, _green)),
             Known("Look what the cart must do", None, None, "only looked", (_red,)),
+        ),
+    ),
+    Story(
+        "a sub-agent edits after the check",
+        (Turn(_FIX, (_EDIT, _GREEN, _MENDS, _DONE)),),
+        (
+            Known(
+                _FIX, None, None, "check before the last edit", (_edit, _green, ("delegate", True))
+            ),
+            Known("Mend the price as well", None, None, "no check", (_edit,)),
+        ),
+    ),
+    Story(
+        "a sub-agent edits before the check",
+        (Turn(_FIX, (_MENDS, _GREEN, _DONE)),),
+        (
+            Known(_FIX, True, "tests", "check passed", (("delegate", True), _green)),
+            Known("Mend the price as well", None, None, "no check", (_edit,)),
         ),
     ),
     Story(

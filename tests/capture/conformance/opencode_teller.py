@@ -139,6 +139,7 @@ class Session:
         for part in step.steps:
             child.step(part)
         child._answer({"type": "text", "text": "I have looked."}, finish="stop")
-        given = {"prompt": step.errand, "subagent_type": "explore", "description": "Look"}
+        kind = "explore" if step.only_looks else "general"
+        given = {"prompt": step.errand, "subagent_type": kind, "description": "Look"}
         metadata = {"parentSessionId": self._name, "sessionId": _CHILD}
         self._use("task", given, output="I have looked.", metadata=metadata)

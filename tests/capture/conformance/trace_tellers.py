@@ -32,6 +32,7 @@ _NS = 10**9
 _NO_END = "no event tells how the run ended"
 _NO_OUTPUT = "the events leave out what a command printed"
 _NO_HEAD = "no event or span says which commit HEAD was"
+_ONE_RUN = "agents below the root are a part of its run"
 Told = Span | LogRecord
 
 
@@ -118,6 +119,7 @@ class ClaudeCodeEvents(_Events):
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
             "a commit that is reverted": _NO_HEAD,
+            "a sub-agent edits before the check": "the agent may still work in the background",
         },
     )
 
@@ -150,7 +152,8 @@ class ClaudeCodeEvents(_Events):
         elif isinstance(step, Delegate):
             for part in step.steps:
                 yield from self._step(part, trace, whose | {"agent_id": "a0b1c2d3"})
-            given = {"prompt": step.errand, "subagent_type": "Explore"}
+            kind = "Explore" if step.only_looks else "general-purpose"
+            given = {"prompt": step.errand, "subagent_type": kind}
             yield self._used("Agent", trace, whose, given, {"success": "true"})
         elif isinstance(step, ApiFails):
             failed = {"error": step.message, "status_code": "529", "model": "claude-x"}
@@ -257,7 +260,9 @@ class GenAiSpans:
         delegate_tool="",
         untold={
             "refused and led": "the conventions have no word for a refusal",
-            "a sub-agent": "agents below the root are a part of its run",
+            "a sub-agent": _ONE_RUN,
+            "a sub-agent edits after the check": _ONE_RUN,
+            "a sub-agent edits before the check": _ONE_RUN,
         },
     )
 

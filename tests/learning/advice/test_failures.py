@@ -21,6 +21,7 @@ from trackrecord.learning.advice.failures import LONGEST_TEMPLATE, error_templat
         ("commit 4f9a1c7ea9 and 4f9a1c7e-11aa-22bb-33cc-123456789abc", "commit <id> and <id>"),
         ("seats 1, 2, 3", "seats <n>"),
         ("\x1b[31mred\x1b[0m\n\n  text", "red text"),
+        ("==== ERRORS ====\n!!!!!!! Interrupted: 1 error !!!!!!!", "ERRORS Interrupted: <n> error"),
         ("", ""),
     ],
 )

@@ -19,6 +19,8 @@ _VARIABLE: Final = tuple(
     (re.compile(expression), placeholder)
     for expression, placeholder in (
         (r"\x1b\[[0-9;]*m", ""),
+        # The lines that tools draw around what they say.
+        (r"([=!_*#~+-])\1{3,}", " "),
         (rf"\b\d{{4}}-\d\d-\d\d(?:[T ]{_TIME})?", "<time>"),
         (rf"\b{_TIME}", "<time>"),
         (r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s\"'<>)\]]+", "<url>"),

@@ -1,5 +1,6 @@
 """The tool calls of a transcript: what was asked for, and what came of it."""
 
+import math
 import re
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ import msgspec
 from ...agent_run import Call
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
 from ..raw_json import object_of, value_of
+from ..sub_agents import sub_agent_of
 from .records import Block, result_text
 
 _SHELLS: Final = frozenset({"Bash", "PowerShell"})
@@ -40,6 +42,7 @@ class OpenCall:
         self._given: dict[str, Any] = given if isinstance(given, dict) else {}
         self.command = self._command()
         self.edits = self._edits()
+        self.sub_agent = sub_agent_of(self.tool, given)
         self.arguments = None if self.command else excerpts_in(given)
         self._given = {}
         self.ok: bool | None = None
@@ -81,6 +84,8 @@ class OpenCall:
             self._fail(text)
             return
         self.ok, self.result = True, excerpt(text)
+        if self.sub_agent is not None and _is_in_background(outcome):
+            self.sub_agent_ends(math.inf)
         if not self.command:
             return
         self.exit_code = 0
@@ -109,6 +114,11 @@ class OpenCall:
         elif _TIMED_OUT.search(text[:_LONGEST_NAME]):
             self.exit_code, self.result = _TIMED_OUT_CODE, self.error
 
+    def sub_agent_ends(self, at: float) -> None:
+        """Note when the sub-agent that works in the background ended."""
+        if self.sub_agent is not None:
+            self.sub_agent = msgspec.structs.replace(self.sub_agent, ended_at=at)
+
     def finished(self) -> Call:
         """Return the call as far as it is known."""
         duration = None
@@ -126,7 +136,13 @@ class OpenCall:
             result=self.result,
             started_at=self.started_at,
             duration_ms=duration,
+            sub_agent=self.sub_agent,
         )
+
+
+def _is_in_background(outcome: msgspec.Raw) -> bool:
+    kept = object_of(outcome) if len(outcome) <= _LONGEST_KEPT else {}
+    return kept.get("isAsync") is True or kept.get("status") == "async_launched"
 
 
 _LONGEST_KEPT: Final = 256 * 1024

@@ -10,8 +10,6 @@ import msgspec
 
 from ..raw_json import ABSENT, object_of, text_of, value_of
 
-USED_TYPES: Final = frozenset({"user", "assistant", "system", "attachment", "cost-state"})
-
 
 class Record(msgspec.Struct, rename="camel", gc=False):
     """One line of a transcript."""
@@ -20,7 +18,6 @@ class Record(msgspec.Struct, rename="camel", gc=False):
     uuid: msgspec.Raw = ABSENT
     parent_uuid: msgspec.Raw = ABSENT
     prompt_id: msgspec.Raw = ABSENT
-    agent_id: msgspec.Raw = ABSENT
     session_id: msgspec.Raw = ABSENT
     timestamp: msgspec.Raw = ABSENT
     cwd: msgspec.Raw = ABSENT
@@ -33,7 +30,6 @@ class Record(msgspec.Struct, rename="camel", gc=False):
     is_api_error_message: msgspec.Raw = ABSENT
     tool_denial_kind: msgspec.Raw = ABSENT
     origin: msgspec.Raw = ABSENT
-    subtype: msgspec.Raw = ABSENT
     message: msgspec.Raw = ABSENT
     tool_use_result: msgspec.Raw = ABSENT
     attachment: msgspec.Raw = ABSENT

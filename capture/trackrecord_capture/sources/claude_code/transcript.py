@@ -20,13 +20,14 @@ from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
 from .calls import OpenCall
 from .open_run import OpenRun, is_interruption
-from .prompts import instruction_of, is_command, is_prompt, said_in, takes_back
+from .prompts import ended_call, instruction_of, is_command, is_prompt, said_in, takes_back
 from .records import Block, Record, blocks_of, decode_record, message_of
 
 # How many runs can be open at once, and how many records are known to belong to one of them.
 _MOST_OPEN: Final = 16
 _MOST_KNOWN: Final = 100_000
 _LIMIT: Final = "max_turns_reached"
+_NOTIFIED: Final = b"<task-notification>"
 _LONGEST_META: Final = 64 * 1024
 
 
@@ -111,6 +112,8 @@ class _Reader:
             run = self._run(record, start)
             if run is not None:
                 self._call_of.update((call.id, call) for call in run.answer(record))
+        elif kind == "attachment" and _NOTIFIED in bytes(record.attachment):
+            self._notified(record, object_of(record.attachment).get("prompt"))
         elif kind == "attachment" and self._current is not None and _is_limit(record):
             self._current.give_up("the limit of turns was reached", record)
         self._note(record)
@@ -128,7 +131,15 @@ class _Reader:
         elif self._is_prompt(record, blocks, said, run):
             self._begin(record, start, said)
         elif run is not None:
+            self._notified(record, said)
             run.results(record, blocks, self._call_of)
+
+    def _notified(self, record: Record, said: object) -> None:
+        """Take word of a sub-agent in the background that has ended."""
+        called = ended_call(said) if isinstance(said, str) else ""
+        call, at = self._call_of.get(called), seconds_of(text_of(record.timestamp))
+        if call is not None and at is not None:
+            call.sub_agent_ends(at)
 
     def _is_prompt(
         self, record: Record, blocks: list[Block], said: str, run: OpenRun | None

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...agent_run import Call
+from ...agent_run import Call, SubAgent
 from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
 from ..patches import patched_files
+from ..sub_agents import sub_agent_of
 from .commands import command_of, folder_of
 from .outputs import Output
 
@@ -39,6 +40,7 @@ class DraftCall:
     is_aborted: bool = False
     is_wrapping: bool = False
     session: str = ""
+    sub_agent: SubAgent | None = None
 
     def set_command(self, arguments: Any) -> None:  # noqa: ANN401 - decoded JSON
         """Take the command from the arguments of a shell tool."""
@@ -50,6 +52,7 @@ class DraftCall:
     def set_arguments(self, arguments: Any) -> None:  # noqa: ANN401 - decoded JSON
         """Keep the arguments, long texts shortened."""
         self.arguments = excerpts_in(arguments)
+        self.sub_agent = sub_agent_of(self.tool, arguments)
 
     def answer(self, output: Output) -> None:
         """Take what the tool answered the model; what an event said outright stays."""
@@ -82,6 +85,7 @@ class DraftCall:
             started_at=self.started_at,
             duration_ms=self.duration_ms,
             actor=self.actor,
+            sub_agent=self.sub_agent,
         )
 
     def _ok(self) -> bool | None:

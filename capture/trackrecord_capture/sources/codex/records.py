@@ -45,7 +45,6 @@ class Payload(msgspec.Struct, gc=False):
     invocation: msgspec.Raw = ABSENT
     result: msgspec.Raw = ABSENT
     git: msgspec.Raw = ABSENT
-    originator: msgspec.Raw = ABSENT
     agent_role: msgspec.Raw = ABSENT
     agent_nickname: msgspec.Raw = ABSENT
     parent_thread_id: msgspec.Raw = ABSENT

@@ -8,6 +8,7 @@ from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
 from ..moments import seconds_of_millis
 from ..patches import MOST_EDITS, patched_files
 from ..raw_json import object_of, text_of
+from ..sub_agents import sub_agent_of
 from .records import Part
 
 _SHELL: Final = "bash"
@@ -51,6 +52,7 @@ def call_of(part: Part) -> Call:
         result=result,
         started_at=started,
         duration_ms=(ended - started) * 1000 if is_timed else None,  # type: ignore[operator] # both
+        sub_agent=sub_agent_of(tool, arguments),
     )
 
 
