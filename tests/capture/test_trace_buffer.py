@@ -212,7 +212,7 @@ def test_beyond_the_number_of_traces_the_oldest_are_published_as_they_are(tmp_pa
     story = Story(tmp_path, TraceRules(max_traces=10))
     for number in range(25):
         story.now += 0.001
-        root = root_span(trace=f"{number + 1:032x}", under="00000000000000aa")
+        root = root_span(trace=f"{number + 1:032x}", under="ff000000000000aa")
         story.buffer.spans([root, call_of(root, number, trace=root.trace_id)])
     story.after(0)
     published = {tools(outcome)[0] for outcome in story.outcomes.published}
@@ -388,7 +388,7 @@ def test_log_records_of_programs_are_counted_and_not_kept(story):
 def test_doctor_tells_what_waits_and_what_did_not_become_an_outcome(story):
     """By reason, from another process, while the file is open."""
     story.buffer.logs([log("deployed")])
-    story.buffer.spans([root_span(trace="1" * 32, under="00000000000000aa")])
+    story.buffer.spans([root_span(trace="1" * 32, under="ff000000000000aa")])
     doctor = [sys.executable, "-m", "trackrecord_cli", "doctor"]
     environment = os.environ | {"TRACKRECORD_HOME": str(story.path.parent)}
     printed = subprocess.run(doctor, env=environment, capture_output=True, text=True, check=False)

@@ -137,6 +137,26 @@ def test_an_instrumentation_that_raises_is_said_in_one_line_and_the_program_runs
     assert errors.count("\n") == 1
 
 
+def test_an_instrumentation_that_refuses_the_framework_is_said_in_one_line(start, listening):
+    """OpenTelemetry's instrumentors return without a word where the version is another."""
+    (start.installed / "smolagents.py").write_text("READY = True\n")
+    folder = start.installed / "openinference" / "instrumentation"
+    folder.mkdir(parents=True)
+    (folder / "smolagents.py").write_text(
+        "class SmolagentsInstrumentor:\n"
+        "    is_instrumented_by_opentelemetry = False\n"
+        "    def instrument(self, **options):\n"
+        "        pass\n"
+    )
+    program = "import smolagents\nprint(smolagents.READY)\n"
+    status, output, errors = ended(start(port=listening, program=program))
+    assert (status, output) == (0, "True\n")
+    assert errors == (
+        "trackrecord: nothing of smolagents is recorded: RuntimeError: openinference."
+        "instrumentation.smolagents does not fit the installed version of the framework\n"
+    )
+
+
 def test_a_program_without_a_framework_is_told_so_at_its_end(start, listening):
     """A person who expected a recording learns why there is none."""
     status, _, errors = ended(start(port=listening, program="print('done')"))

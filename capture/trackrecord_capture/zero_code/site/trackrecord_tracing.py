@@ -229,6 +229,10 @@ def _instrument(path, provider):
     if _is_at_it(instrumentor, provider):
         return
     instrumentor.instrument(tracer_provider=provider, **_OPTIONS.get(class_name, {}))
+    # An instrumentor that does not fit the framework's version only logs that, if at all.
+    if getattr(instrumentor, "is_instrumented_by_opentelemetry", True) is False:
+        message = f"{module_name} does not fit the installed version of the framework"
+        raise RuntimeError(message)
     again = instrumentor.instrument
 
     def instrument(**options):
