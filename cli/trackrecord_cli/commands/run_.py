@@ -27,23 +27,26 @@ def command(program: tuple[str, ...], project: str | None) -> NoReturn:
     For example `trackrecord run python agent.py`. The program needs no change. Its exit status and
     its signals are its own, and it also runs when nothing can be recorded.
     """
+    from trackrecord_capture.agents.door_address import DoorAddress, read_door
     from trackrecord_capture.zero_code import environment_of_run
 
     settings, _ = settings_for(project)
     environment = dict(os.environ)
     http = settings.http
-    if not _listens(http.host, http.port):
+    # Where it is open in this home, if it is; the port may have been given by the system.
+    door = read_door(settings.home) or DoorAddress(http.host, http.port, http.token or "")
+    if not _listens(door.host, door.port):
         click.echo(
             "trackrecord: nothing is recorded: no daemon listens on "
-            f"{http.host}:{http.port}; start one with `trackrecord up`",
+            f"{door.host}:{door.port}; start one with `trackrecord up`",
             err=True,
         )
     else:
-        host = f"[{http.host}]" if ":" in http.host else http.host
+        host = f"[{door.host}]" if ":" in door.host else door.host
         environment = environment_of_run(
             environment,
-            endpoint=f"http://{host}:{http.port}",
-            token=http.token or "",
+            endpoint=f"http://{host}:{door.port}",
+            token=door.token,
             project=project or "",
             folder=str(Path.cwd()),
             pid=os.getpid(),
