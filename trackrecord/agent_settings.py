@@ -209,6 +209,8 @@ def is_setting(name: str, number: str = "") -> bool:
         return is_known(AgentSettings, name, number)
     if not number and name in DAEMONS_OWN:
         return True
+    if number in DAEMONS_SERVICES.get(name, ()):
+        return True
     with not_while_forking():
         from .daemon_settings import DaemonSettings
 
@@ -239,4 +241,30 @@ DAEMONS_OWN: Final = frozenset(
         "worker_concurrency",
     }
 )
+# As above, for the sections that say what the daemon serves and reads.
+DAEMONS_SERVICES: Final = {
+    "capture": frozenset({"programs", "projects", "prompts"}),
+    "hooks": frozenset(
+        {
+            "catch_up_s",
+            "inject",
+            "prompt_tokens",
+            "session_tokens",
+            "settle_max_s",
+            "settle_s",
+        }
+    ),
+    "http": frozenset({"host", "max_body_bytes", "names", "port", "token"}),
+    "traces": frozenset(
+        {
+            "idle_s",
+            "keep_s",
+            "max_bytes",
+            "max_trace_bytes",
+            "max_traces",
+            "remember_s",
+            "settle_s",
+        }
+    ),
+}
 _said: set[str] = set()

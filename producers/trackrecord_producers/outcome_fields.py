@@ -83,6 +83,23 @@ class CostFields(TypedDict, total=False):
     usd: float | None
 
 
+class _RequiredGroundFields(TypedDict):
+    kind: str
+
+
+class GroundFields(_RequiredGroundFields, total=False):
+    """One reason for the verdict of a captured run.
+
+    Attributes:
+        kind: the kind of evidence; required.
+        says: the evidence in words.
+        call: the position in `tool_graph` of the call that is the evidence, from 0.
+    """
+
+    says: str
+    call: int | None
+
+
 class OutcomeFields(TypedDict, total=False):
     """Every field of an outcome but `task_id` and `success`; None stands for "not given".
 
@@ -112,6 +129,9 @@ class OutcomeFields(TypedDict, total=False):
         memory_ids: the memories that were used.
         process: counts of events during the task.
         cost: the cost of the task.
+        grounds: the reasons for the verdict of a captured run.
+        captured_from: what was read to report a run without the agent's help.
+        commits: the commits that the task made.
         metadata: anything else, kept as it is.
     """
 
@@ -138,6 +158,9 @@ class OutcomeFields(TypedDict, total=False):
     memory_ids: Sequence[str] | None
     process: ProcessFields | None
     cost: CostFields | None
+    grounds: Sequence[GroundFields] | None
+    captured_from: Literal["transcript", "plugin", "hooks", "traces"] | None
+    commits: Sequence[str] | None
     metadata: Mapping[str, object] | None
 
 

@@ -10,7 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.agent_settings import DAEMONS_OWN, AgentSettings, load_agent_settings
+from trackrecord.agent_settings import (
+    DAEMONS_OWN,
+    DAEMONS_SERVICES,
+    AgentSettings,
+    load_agent_settings,
+)
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError
 from trackrecord.rules import Rules
@@ -149,6 +154,9 @@ def test_an_agent_knows_the_names_of_the_daemons_settings():
         if each.name not in agents and not is_dataclass(each.default)
     }
     assert declared == DAEMONS_OWN
+    sections = annotations_of(DaemonSettings)
+    for name, numbers in DAEMONS_SERVICES.items():
+        assert numbers == set(annotations_of(sections[name].rules))
 
 
 def test_an_agents_process_does_without_the_daemons_libraries(home, client):
