@@ -24,6 +24,7 @@ RunVerdict = Literal["success", "failure", "none"]
 
 _PAGE: Final = 500
 _any = msgspec.json.Decoder()
+_Decoded = tuple[Row[Any], Outcome]
 
 
 @dataclass(frozen=True)
@@ -182,10 +183,11 @@ def list_runs(
     if wanted.commit is not None:
         made = outcomes_of_commit(connection, project_id, wanted.commit)
         query = query.where(outcomes.c.outcome_id.in_(made))
-    found: list[Row[Any]] = []
+    found: list[_Decoded] = []
     for row in _newest(connection, query):
-        if wanted.admits(_decoded(row.body)):
-            found.append(row)
+        outcome = _decoded(row.body)
+        if wanted.admits(outcome):
+            found.append((row, outcome))
             if len(found) == limit:
                 break
     return _read(connection, project_id, project, found, at)
@@ -232,7 +234,8 @@ def show_run(
     )
     whole = whole_id(outcome_id, matches, f"project {project!r} has no outcome {outcome_id!r}")
     query = _on_record(project_id, at).where(outcomes.c.outcome_id == whole)
-    found = _read(connection, project_id, project, connection.execute(query).all(), at)
+    rows = [(row, _decoded(row.body)) for row in connection.execute(query)]
+    found = _read(connection, project_id, project, rows, at)
     if not found:
         message = f"outcome {whole!r} was not on record at {iso(at)}"
         raise UnknownId(message)
@@ -268,20 +271,20 @@ def _read(
     connection: Connection,
     project_id: int,
     project: str,
-    rows: Sequence[Row[Any]],
+    rows: Sequence[_Decoded],
     at: float | None,
 ) -> list[RunOnRecord]:
-    entries = entries_of(connection, [(project_id, row.outcome_id) for row in rows])
+    entries = entries_of(connection, [(project_id, row.outcome_id) for row, _ in rows])
     return [
         RunOnRecord(
             outcome_id=row.outcome_id,
             project=project,
             received_at=row.received_at,
             ended_at=row.ended_at,
-            outcome=_decoded(row.body),
+            outcome=outcome,
             amendments=_amendments(entries.get((project_id, row.outcome_id), ()), at),
         )
-        for row in rows
+        for row, outcome in rows
     ]
 
 
