@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.artifacts import alist_artifacts, list_artifacts
     from .calls.memories import (
         aconfirm_memory,
         aforget_memory,
@@ -99,6 +100,7 @@ __all__ = [
     "aerror_stats",
     "aflush",
     "aforget_memory",
+    "alist_artifacts",
     "arankings",
     "arecall",
     "arecord_error",
@@ -119,6 +121,7 @@ __all__ = [
     "error_stats",
     "flush",
     "forget_memory",
+    "list_artifacts",
     "publish",
     "rank",
     "rankings",
@@ -152,6 +155,7 @@ _HOMES = {
     "aerror_stats": "trackrecord_producers.awaitable",
     "aflush": "trackrecord_producers.awaitable",
     "aforget_memory": "trackrecord.calls.memories",
+    "alist_artifacts": "trackrecord.calls.artifacts",
     "arankings": "trackrecord_producers.awaitable",
     "arecall": "trackrecord.calls.memories",
     "arecord_error": "trackrecord_producers.awaitable",
@@ -172,6 +176,7 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "flush": "trackrecord_producers.publish",
     "forget_memory": "trackrecord.calls.memories",
+    "list_artifacts": "trackrecord.calls.artifacts",
     "publish": "trackrecord_producers.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.handing_out",
