@@ -19,6 +19,7 @@ from .candidates.tokenizer import Tokenizer
 from .compose import Composition, compose, names_of
 from .document import RankingsDocument
 from .handed import Handing, exposure_of
+from .own_task import UNKNOWN, OwnTask, candidates_of
 from .wanted import Wanted, usually_wanted
 
 _AS_THEY_ARE: Final = Handing()
@@ -33,7 +34,8 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
         id: its id.
         kind: its kind.
         rank: its place in the ranking, 1 for the best; None when it was not ranked.
-        is_learnt: whether it came from the rankings, and not from the agent.
+        is_learnt: whether it came from the rankings, and neither from the agent nor from what is
+            on record of its task, whose ids begin with "error:" and "artifact:".
         score: what it was ranked by; None when it was not ranked.
         tokens: what it counts for, its heading apart; None when it was not counted.
         reason: why it was left out, None when it was taken. `budget`: it did not fit. `share`: it
@@ -66,8 +68,8 @@ class Context:
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether these are the rankings that this process saw last, and not the newest.
         problem: why the rankings are missing or stale, None when all is well.
-        arm: "given", or "withheld" for a task of the holdout, for which only the agent's own
-            candidates compete; None without a task id.
+        arm: "given", or "withheld" for a task of the holdout, for which nothing that is learnt
+            competes; None without a task id.
         is_explored: whether the order of what is learnt is a draw, so that little known entries are
             tried.
         propensity: how probable it was that the task was assigned so.
@@ -106,6 +108,7 @@ def context_from(
     advice: AdviceDocument | None = None,
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
+    own_task: OwnTask = UNKNOWN,
 ) -> Context:
     """Rank both together, and write what fits.
 
@@ -124,7 +127,10 @@ def context_from(
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
+        own_task: what is on record of the task itself.
     """
+    asked_for = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
+    of_task = candidates_of(own_task, own, asked_for, language)
 
     def composed_of(offered: RankingsDocument | None) -> Composition:
         return compose(
@@ -138,18 +144,20 @@ def context_from(
             tokenizer=tokenizer,
             memory_rules=memory_rules,
             advice=advice,
-            wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
+            wanted=asked_for,
             most_learnt=rules.learnt_tokens,
             handing=handing,
+            of_task=of_task,
         )
 
     composed = composed_of(document)
+    not_learnt = (*own, *(each.candidate for each in of_task))
     exposure = None
     if document is not None:
-        exposure = exposure_of(handing, document, _learnt_names(composed, own))
+        exposure = exposure_of(handing, document, _learnt_names(composed, not_learnt))
     if handing.assignment.is_withheld:
         composed = composed_of(None)
-    selection, tell = composed.selection, _Teller(composed, own)
+    selection, tell = composed.selection, _Teller(composed, not_learnt)
     return Context(
         project=project,
         prompt=selection.text,
@@ -172,22 +180,22 @@ def context_from(
     )
 
 
-def _learnt_names(composed: Composition, own: Iterable[Candidate]) -> tuple[str, ...]:
+def _learnt_names(composed: Composition, not_learnt: Iterable[Candidate]) -> tuple[str, ...]:
     """Return the ids of the learnt entries in the text, best first."""
-    handed_in = {id(each) for each in own}
+    others = {id(each) for each in not_learnt}
     return names_of(
-        entry for entry in composed.selection.taken if id(entry.candidate) not in handed_in
+        entry for entry in composed.selection.taken if id(entry.candidate) not in others
     )
 
 
 class _Teller:
     """Knows each candidate's place, and who brought it."""
 
-    def __init__(self, composed: Composition, own: Iterable[Candidate]) -> None:
+    def __init__(self, composed: Composition, not_learnt: Iterable[Candidate]) -> None:
         # By identity: an agent's own candidate and a learnt one may have one id.
         ranked = enumerate(composed.ranking.entries, start=1)
         self._ranks = {id(each.candidate): place for place, each in ranked}
-        self._own = {id(each) for each in own}
+        self._not_learnt = {id(each) for each in not_learnt}
         self._over_share = composed.over_share
 
     def reason(self, entry: Scored) -> Reason:
@@ -197,7 +205,7 @@ class _Teller:
     def of(self, entry: Scored, reason: Reason | None) -> Considered:
         """What became of a candidate that was ranked."""
         each = entry.candidate
-        rank, is_learnt = self._ranks[id(each)], id(each) not in self._own
+        rank, is_learnt = self._ranks[id(each)], id(each) not in self._not_learnt
         return Considered(each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason)
 
 

@@ -10,10 +10,12 @@ import click
 from ..access import check_project, open_redis, read_store, settings_for
 from ..group import Group
 from ..options import (
+    Read,
     at_option,
     format_option,
     json_option,
     lang_option,
+    name_of,
     project_option,
     sections_options,
 )
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.client import Cached
+    from trackrecord.prompt.own_task import OwnTask
     from trackrecord.prompt.report import Considered, Context
 
 
@@ -46,6 +49,11 @@ def command() -> None:
 @project_option
 @at_option
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
+@click.option(
+    "--task-id",
+    type=Read("id", name_of("task_id", 256)),
+    help="Let the unresolved errors and the stored outputs of this task compete, too.",
+)
 @sections_options
 @lang_option
 @format_option("Print a table, or the prompt text itself.")
@@ -56,6 +64,7 @@ def rank(
     project: str | None,
     at: float | None,
     task: str | None,
+    task_id: str | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     lang: Language,
@@ -77,8 +86,11 @@ def rank(
     from ..candidate_input import read_question
 
     settings, project = settings_for(project)
-    if not learnt and (at is not None or task is not None or include or exclude):
-        message = "--at, --task, --include and --exclude are about what is learnt; add --learnt"
+    if not learnt and (at is not None or task is not None or task_id or include or exclude):
+        message = (
+            "--at, --task, --task-id, --include and --exclude are about what is learnt; "
+            "add --learnt"
+        )
         raise click.UsageError(message)
     question = read_question(source.read())
     own = read_candidates(question.candidates)
@@ -98,6 +110,7 @@ def rank(
         now=now,
         advice=None if found is None else found.advice,
         wanted=usually_wanted(include or rules.include, exclude or rules.exclude),
+        own_task=_own_task(settings, project, task_id, at),
     )
     if as_json:
         print_json(vars(answer))
@@ -123,6 +136,24 @@ def _learnt(settings: DaemonSettings, project: str, at: float | None) -> Cached:
     if found.document is None:
         check_project(settings, project)
     return found
+
+
+def _own_task(
+    settings: DaemonSettings, project: str, task_id: str | None, at: float | None
+) -> OwnTask:
+    from trackrecord.artifacts.client import open_outputs
+    from trackrecord.inflight.store import InFlightStore
+    from trackrecord.prompt.own_task import OwnTask
+
+    if task_id is None:
+        return OwnTask()
+    with open_redis(settings) as client:
+        store = InFlightStore(client, settings.keys, project, settings.errors)
+        errors = store.read(task_id, at=at)
+    outputs = open_outputs(settings, project).of_task(task_id)
+    return OwnTask(
+        errors, settings.errors, [each for each in outputs if at is None or each.stored_at <= at]
+    )
 
 
 def _print(answer: Context) -> None:
