@@ -27,10 +27,11 @@ def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) ->
     """
     if len(given) < FEWEST_CHARS:
         return given
-    return only_match(given, matching(given, _error_ids(client, keys, project))) or given
+    return only_match(given, matching(given, error_ids(client, keys, project))) or given
 
 
-def _error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
+def error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
+    """Yield the ids of all errors that a project keeps: a short id stands for one of them only."""
     digests: Any = client.zrange(keys.tasks_in_flight(project), 0, -1)
     remaining = iter(digests)
     while some := list(islice(remaining, _TASKS_AT_ONCE)):
