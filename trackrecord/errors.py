@@ -41,7 +41,17 @@ class ImportFormatError(TrackrecordError):
 
 
 class UnknownId(TrackrecordError):
-    """Raised when nothing is stored under the requested id."""
+    """Raised when nothing is stored under the requested id.
+
+    Attributes:
+        nearest: the known id that is spelt most like it; None when none is close.
+    """
+
+    def __init__(self, message: str, *, nearest: str | None = None, hint: str = "") -> None:
+        """Say what is unknown, and then the nearest known id, or else the hint."""
+        self.nearest = nearest
+        what_to_do = hint if nearest is None else f"did you mean {nearest!r}?"
+        super().__init__(f"{message}; {what_to_do}" if what_to_do else message)
 
 
 class UnknownProject(UnknownId):
@@ -54,14 +64,11 @@ class UnknownProject(UnknownId):
 
     def __init__(self, project: str, *, nearest: str | None, count: int) -> None:
         self.project = project
-        self.nearest = nearest
-        if nearest is not None:
-            hint = f"did you mean {nearest!r}?"
-        elif count:
+        if count:
             hint = "`trackrecord projects` lists the projects on record"
         else:
             hint = "no project is on record yet: `trackrecord publish` records outcomes"
-        super().__init__(f"project {project!r} does not exist; {hint}")
+        super().__init__(f"project {project!r} does not exist", nearest=nearest, hint=hint)
 
 
 class AmbiguousId(TrackrecordError):

@@ -185,5 +185,7 @@ def _say_in_json(error: TrackrecordError) -> None:
 
     document: dict[str, object] = {"error": type(error).__name__, "message": str(error)}
     if isinstance(error, UnknownProject):
-        document |= {"project": error.project, "nearest": error.nearest}
+        document["project"] = error.project
+    if isinstance(error, UnknownId):
+        document["nearest"] = error.nearest
     print_json(document)
