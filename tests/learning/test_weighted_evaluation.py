@@ -1,4 +1,4 @@
-"""The weighted evaluation: how far a criterion can be relied on decides how much its score counts."""
+"""The weighted evaluation: how far a criterion can be relied on decides how much it counts."""
 
 import pytest
 from hypothesis import given

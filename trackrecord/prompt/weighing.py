@@ -45,20 +45,8 @@ class Weighing(WeightedEvaluation):
     problem: str | None = None
 
 
-def weigh(scores: Mapping[str, float], *, project: str | None = None) -> Weighing:
-    """Weigh an evaluation: scores on criteria, each by how far the criterion can be relied on.
-
-    A deprecated criterion has no say. One without feedback has the weight that the settings give
-    to it, 1, and its part says so. Where Redis is away, see `Weighing.problem`; this never raises
-    for it.
-
-    Args:
-        scores: by criterion, a number from 0 to 1; True and False stand for 1 and 0.
-        project: whose criteria; the settings' project when not given.
-
-    Raises:
-        InvalidScores: the scores are none; the message names the criterion.
-    """
+def weigh(scores: Mapping[str, float], *, project: str | None) -> Weighing:
+    """See `trackrecord.weigh`."""
     checked = checked_scores(scores)
     asked = asked_for(project, None, None)
     found, name = Cached(problem=asked.problem), ""
