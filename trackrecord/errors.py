@@ -32,6 +32,10 @@ class InvalidCandidate(TrackrecordError):
     """Raised when a candidate for a prompt is invalid; the message names it."""
 
 
+class InvalidScores(TrackrecordError):
+    """Raised when scores on criteria cannot be weighed as they are given."""
+
+
 class InvalidTime(TrackrecordError):
     """Raised when a text cannot be read as a moment in time."""
 

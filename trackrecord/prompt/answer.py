@@ -14,6 +14,7 @@ from .candidates.rules import ContextRules
 from .compose import Composition, compose
 from .document import (
     RankedCompetence,
+    RankedCriterion,
     RankedFailure,
     RankedMemory,
     RankedPattern,
@@ -54,6 +55,8 @@ class Rankings:
         competences: competence records that fitted, best first.
         memories: memories that fitted, best first; with a task only those that have to do with it.
         past_tasks: similar past tasks that fitted, best first; at most three, none without a task.
+        criteria: the weights of criteria, by name, whatever the task and the budget; no part of the
+            text. See `trackrecord.weigh`.
         prompt: the text for the prompt, "" when there is nothing to say.
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.
@@ -78,6 +81,7 @@ class Rankings:
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
     past_tasks: tuple[RankedTask, ...] = ()
+    criteria: tuple[RankedCriterion, ...] = ()
     prompt: str = ""
     tokens: int = 0
     left_out: int = 0
@@ -165,6 +169,8 @@ def answer_from(
     assignment = handing.assignment
     answer = Rankings(
         project=project,
+        # Also for a task that is withheld advice: both arms are to be judged alike.
+        criteria=document.criteria,
         age_s=max(0.0, now - document.computed_at),
         is_stale=problem is not None,
         problem=problem,
