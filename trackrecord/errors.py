@@ -28,6 +28,10 @@ class InvalidExposure(TrackrecordError):
     """Raised when a body is not an exposure as the wire format describes it."""
 
 
+class InvalidRecall(TrackrecordError):
+    """Raised when a body is not a recall of memories as the wire format describes it."""
+
+
 class InvalidCandidate(TrackrecordError):
     """Raised when a candidate for a prompt is invalid; the message names it."""
 
