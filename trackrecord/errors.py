@@ -143,6 +143,14 @@ class StoreBusy(StoreUnavailable):
     """Raised when the database is locked by another process for longer than it may be."""
 
 
+class StoreMoved(StoreUnavailable):
+    """Raised when a store was moved to another database, or a move of it is not complete."""
+
+
+class TransferRefused(TrackrecordError):
+    """Raised when a store cannot be moved, or a project imported, as it was asked for."""
+
+
 class SchemaTooNew(TrackrecordError):
     """Raised when a newer trackrecord has already migrated the database."""
 
