@@ -15,10 +15,11 @@ import redis
 
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import InvalidEntry
-from trackrecord.wire.error import decode_error
+from trackrecord.forking import not_while_forking
 from trackrecord.wire.exposure import decode_exposure
 from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.recall import decode_recall
 
 from .entry_format import LINE_OVERHEAD, Entry, Kind, read_spool_line, stream_entry
 from .locked_file import LockedFile, lock_file
@@ -102,16 +103,26 @@ def _pieces(content: io.BufferedReader, max_bytes: int) -> Iterator[_Piece]:
 
 
 _DECODERS: Final[dict[Kind, Callable[..., object]]] = {
+    "outcome": decode_outcome,
     "memory": decode_memory,
     "exposure": decode_exposure,
-    "error": decode_error,
+    "recall": decode_recall,
 }
+
+
+def _decoder_of(kind: Kind) -> Callable[..., object]:
+    if kind == "error":
+        # Imports what classifies errors: only a spool that holds one pays for it.
+        with not_while_forking():
+            from trackrecord.wire.error import decode_error
+        return decode_error
+    return _DECODERS[kind]
 
 
 def _is_whole(line: bytes, max_bytes: int) -> bool:
     kind, body = read_spool_line(line)
     try:
-        _DECODERS.get(kind, decode_outcome)(body, max_bytes=max_bytes)
+        _decoder_of(kind)(body, max_bytes=max_bytes)
     except InvalidEntry:
         return False
     return True

@@ -1,4 +1,4 @@
-"""Decode the entries of the stream: outcomes, memories, exposures, errors; refuse the others."""
+"""Decode the entries of the stream: into what each of them reports, and refused entries."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,11 +14,13 @@ from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
+from trackrecord.wire.recall import RecallBody, decode_recall
 
 _WIRE_VERSION = WIRE_VERSION.encode()
 _BODY = b"body"
 _MEMORY = b"memory"
 _EXPOSURE = b"exposure"
+_RECALL = b"recall"
 _ERROR = b"error"
 
 _log = structlog.get_logger(__name__)
@@ -68,6 +70,15 @@ class ArrivedExposure(msgspec.Struct, frozen=True, gc=False):
     received_at: float
 
 
+class ArrivedRecall(msgspec.Struct, frozen=True, gc=False):
+    """A recall of memories, and the entry that it came in."""
+
+    entry_id: bytes
+    fields: Mapping[bytes, bytes]
+    recall: RecallBody
+    received_at: float
+
+
 class ArrivedError(msgspec.Struct, frozen=True, gc=False):
     """A report on a task in flight, its project, and the entry that it came in."""
 
@@ -86,6 +97,7 @@ class Arrivals:
         arrived: the outcomes to learn.
         memories: the memories to store.
         exposures: the exposures to record.
+        recalls: the recalls of memories.
         errors: the reports on tasks in flight to record.
         refused: the entries for the dead letters.
     """
@@ -94,6 +106,7 @@ class Arrivals:
     arrived: list[Arrived]
     memories: list[ArrivedMemory]
     exposures: list[ArrivedExposure]
+    recalls: list[ArrivedRecall]
     errors: list[ArrivedError]
     refused: list[Refused]
 
@@ -102,7 +115,7 @@ def sort_arrivals(
     entries: Iterable[Entry], scorer: OutcomeScorer, *, max_body_bytes: int, now: float
 ) -> Arrivals:
     """Decode and score entries; refuse those that cannot be learnt, each with a reason."""
-    found = Arrivals([], [], [], [], [], [])
+    found = Arrivals([], [], [], [], [], [], [])
     for entry_id, fields in entries:
         found.entry_ids.append(entry_id)
         if fields is None:
@@ -161,6 +174,13 @@ def _exposure(
     found.exposures.append(ArrivedExposure(entry_id, fields, exposure, received))
 
 
+def _recall(
+    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
+) -> None:
+    recall = decode_recall(fields[_RECALL], max_bytes=max_bytes)
+    found.recalls.append(ArrivedRecall(entry_id, fields, recall, received_at(entry_id, now)))
+
+
 def _error(
     found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
 ) -> None:
@@ -172,13 +192,18 @@ def _error(
 
 _Read = Callable[[Arrivals, bytes, Mapping[bytes, bytes], int, float], None]
 # What travels beside outcomes: the field of its body, and what takes it in.
-_SMALL: Final[dict[bytes, _Read]] = {_MEMORY: _memory, _EXPOSURE: _exposure, _ERROR: _error}
+_SMALL: Final[dict[bytes, _Read]] = {
+    _MEMORY: _memory,
+    _EXPOSURE: _exposure,
+    _RECALL: _recall,
+    _ERROR: _error,
+}
 
 
 def _check_alone(fields: Mapping[bytes, bytes]) -> None:
     _check_version(fields)
     if sum(kind in fields for kind in (_BODY, *_SMALL)) > 1:
-        message = "an entry holds one body, memory, exposure or error, not both or several"
+        message = "an entry holds one body, memory, exposure, recall or error, not both or several"
         raise InvalidEntry(message)
 
 
