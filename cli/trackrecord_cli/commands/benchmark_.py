@@ -131,9 +131,9 @@ def _print(gate: Gate) -> None:
         print_table(("check", "task over the limit", "count"), worst)
     if gate.last is None:
         click.echo("nothing to judge: `trackrecord benchmark run` makes a snapshot")
-    elif gate.is_of_earlier_version:
+    elif gate.without_data and gate.is_of_earlier_version:
         click.echo(
-            "the last run says nothing of single tasks: `trackrecord benchmark run` makes one that does"
+            "the last run says nothing of single tasks: run `trackrecord benchmark run` again"
         )
     elif without := gate.without_data:
         others = [check.name for check in gate.checks if check.name not in without]

@@ -1,7 +1,7 @@
 """The gate: whether a project's process is as good as it has to be.
 
-An average alone would let one task pass that retried a hundred times among fifty that did not, so the
-worst task is judged, too, and the share of the tasks that are over the limit of a single one.
+An average alone would let one task pass that retried a hundred times among fifty that did not, so
+the worst task is judged, too, and the share of the tasks that are over the limit of a single one.
 """
 
 from collections.abc import Iterable
