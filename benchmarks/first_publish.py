@@ -34,8 +34,8 @@ print((time.perf_counter() - started) * 1000)
 _IMPORT = "import trackrecord"
 _CALL = 'trackrecord.publish(task_id="task-1", success=True, duration_ms=81_000)'
 _PUBLISH = f"{_IMPORT}\n{_CALL}"
-# What trackrecord installs for an agent does not bring OpenTelemetry; redis imports its SDK where it
-# is there, as in the environment of the developers.
+# What trackrecord installs for an agent does not bring OpenTelemetry; redis imports its SDK where
+# it is there, as in the environment of the developers.
 _RESIDENT = """
 import sys
 sys.modules["opentelemetry"] = None

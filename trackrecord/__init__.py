@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.criteria import aweigh, weigh
     from .calls.lists import (
         aexplain,
         alist_competences,
@@ -147,6 +148,7 @@ __all__ = [
     "astrategies",
     "asummarise",
     "attempt",
+    "aweigh",
     "classify",
     "classify_failure",
     "confirm_memory",
@@ -183,6 +185,7 @@ __all__ = [
     "strategies",
     "summarise",
     "summarised",
+    "weigh",
 ]
 
 _HOMES = {
@@ -224,6 +227,7 @@ _HOMES = {
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
     "attempt": "trackrecord_producers.attempt",
+    "aweigh": "trackrecord.calls.criteria",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
     "confirm_memory": "trackrecord.calls.memories",
@@ -260,6 +264,7 @@ _HOMES = {
     "strategies": "trackrecord.calls.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
+    "weigh": "trackrecord.calls.criteria",
 }
 
 

@@ -28,8 +28,16 @@ class InvalidExposure(TrackrecordError):
     """Raised when a body is not an exposure as the wire format describes it."""
 
 
+class InvalidRecall(TrackrecordError):
+    """Raised when a body is not a recall of memories as the wire format describes it."""
+
+
 class InvalidCandidate(TrackrecordError):
     """Raised when a candidate for a prompt is invalid; the message names it."""
+
+
+class InvalidScores(TrackrecordError):
+    """Raised when scores on criteria cannot be weighed as they are given."""
 
 
 class InvalidTime(TrackrecordError):
@@ -133,6 +141,14 @@ class StoreUnfit(StoreUnavailable, ServerUnfit):
 
 class StoreBusy(StoreUnavailable):
     """Raised when the database is locked by another process for longer than it may be."""
+
+
+class StoreMoved(StoreUnavailable):
+    """Raised when a store was moved to another database, or a move of it is not complete."""
+
+
+class TransferRefused(TrackrecordError):
+    """Raised when a store cannot be moved, or a project imported, as it was asked for."""
 
 
 class SchemaTooNew(TrackrecordError):

@@ -1,6 +1,7 @@
 """Criteria as a reader is shown them: their weights, and the feedback behind these."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,6 +9,13 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
+from trackrecord.learning.criteria.evaluation import (
+    NO_FEEDBACK,
+    Weight,
+    WeightedEvaluation,
+    weight_of,
+    weighted_evaluation,
+)
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.store.criteria.feedback import Feedback, feedback_of_criterion, feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
@@ -35,9 +43,7 @@ class Criterion:
     @property
     def note(self) -> str:
         """Why its weight may be doubted; "" when there is no reason to."""
-        if self.standing.deprecated:
-            return "deprecated"
-        return "little evidence" if self.standing.has_little_evidence else ""
+        return weight_of(self.standing).note
 
     def to_document(self) -> dict[str, Any]:
         """Return the criterion as a JSON object."""
@@ -157,6 +163,34 @@ def show_criterion(
         limit=rules.feedback_shown,
     )
     return CriterionDetails(criterion, tuple(newest))
+
+
+def weigh_scores(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    scores: Mapping[str, float],
+    *,
+    at: float | None = None,
+) -> WeightedEvaluation:
+    """Weigh scores on criteria by how far a project can rely on each.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose criteria.
+        scores: the score of each criterion, see `checked_scores`.
+        at: a past moment whose weights count.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    known = _read(connection, settings, project, at=at)
+    return weighted_evaluation(
+        scores,
+        {each.standing.criterion: weight_of(each.standing) for each in known},
+        otherwise=Weight(settings.criteria.weight_without_feedback, NO_FEEDBACK),
+    )
 
 
 def list_feedback(
