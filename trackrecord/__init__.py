@@ -20,6 +20,7 @@ Publishing is imported with the package, other names when they are first used: a
 publishes pays for nothing else.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -273,9 +274,11 @@ def __getattr__(name: str) -> object:
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    # A child forked in the middle of this import could never finish it.
-    with not_while_forking():
-        value = getattr(import_module(home), name)
+    value = getattr(sys.modules.get(home), name, None)
+    if value is None:
+        # A child forked in the middle of this import could never finish it.
+        with not_while_forking():
+            value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 
