@@ -127,7 +127,7 @@ def test_a_pattern_is_promoted_deprecated_and_reset(taught) -> None:
     promoted = trackrecord.promote_pattern("split-by-component", reason="in the field", by="Ada")
     assert (promoted.before, promoted.after) == ("candidate", "proven")
     (pattern,) = trackrecord.list_patterns(state="proven")
-    assert pattern.to_document()["id"] == "split-by-component"
+    assert pattern.id == "split-by-component"
     done = asyncio.run(trackrecord.adeprecate_pattern("split-by", reason="it hurts", by="Ada"))
     assert done.to_document() == {
         "id": "split-by-component", "action": "deprecate", "changed": True,
@@ -158,7 +158,7 @@ def test_what_is_on_record_is_listed(taught) -> None:
             "task_id": "mend-login",
         },
     )
-    assert [each.standing.criterion for each in trackrecord.list_criteria()] == ["readable"]
+    assert [each.name for each in trackrecord.list_criteria()] == ["readable"]
     assert [each.outcome_id for each in trackrecord.list_runs(verdict="failure")] == ["o1"]
     assert [each.outcome_id for each in trackrecord.list_runs(tool="go_test")] == ["o1"]
     assert len(trackrecord.list_runs(limit=None)) == 2

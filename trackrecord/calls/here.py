@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from trackrecord.errors import ExtraMissing, InvalidRequest
+from trackrecord.errors import ExtraMissing, InvalidRequest, StoreUnavailable
 from trackrecord.forking import not_while_forking
 from trackrecord.project_names import checked_project
 from trackrecord.scoped import Scoped
@@ -29,13 +29,15 @@ class StoreHere:
         engine: the store, migrated.
         settings: those of this process.
         project: the project that was named or else is set.
-        alone: held by each call that must be alone in the store.
     """
 
     engine: Engine
     settings: DaemonSettings
     project: str
-    alone: AbstractContextManager[object] = field(default_factory=nullcontext)
+
+
+class NoStore:
+    """Stands for the store in a test that gives none."""
 
 
 _NEEDED: Final = (
@@ -43,8 +45,8 @@ _NEEDED: Final = (
     "queries.explain", "queries.lessons", "queries.runs", "store.database.migrate",
 )  # fmt: skip
 
-# A store that a test gives, in place of the one that the settings name.
-given_stores: Final = Scoped[StoreHere]("trackrecord_given_store")
+# What a test gives in place of the store that the settings name.
+given_stores: Final = Scoped[StoreHere | NoStore]("trackrecord_given_store")
 
 
 @contextmanager
@@ -61,11 +63,14 @@ def store_here(project: str | None) -> Iterator[StoreHere]:
         ServerUnavailable: the database cannot be reached.
     """
     named = None if project is None else _checked(project)
-    with _explained():
-        _import_all(os.getpid())
+    with imported():
         here = given_stores.get() or _opened()
-    with here.alone:
-        yield replace(here, project=named or here.project)
+    if isinstance(here, NoStore):
+        message = (
+            "this test gives the calls no store: open trackrecord.testing.store_of() around it"
+        )
+        raise StoreUnavailable(message)
+    yield replace(here, project=named or here.project)
 
 
 def _checked(project: str) -> str:
@@ -107,8 +112,14 @@ def _engine(_pid: int, url: str, timeout_s: float) -> Engine:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def imported() -> Iterator[None]:
+    """Import what the calls need; a package that is missing, now or in the block, is explained.
+
+    Raises:
+        ExtraMissing: a package is missing that the base package does not install.
+    """
     try:
+        _import_all(os.getpid())
         yield
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("trackrecord"):
