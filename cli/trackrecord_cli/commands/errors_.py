@@ -12,7 +12,7 @@ from trackrecord.errors import UnknownProject
 
 from ..access import check_project, open_redis, settings_for
 from ..group import Group
-from ..options import at_option, json_option, lang_option, project_option
+from ..options import OneOf, at_option, json_option, lang_option, project_option
 from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _read(
 @click.option(
     "--type",
     "kind",
-    type=click.Choice(_TYPES),
+    type=OneOf(_TYPES),
     help="Set the type of the error.  [default: derived from the message]",
 )
 @click.option("--stack-trace", metavar="TEXT", help="Add the stack trace of the error.")

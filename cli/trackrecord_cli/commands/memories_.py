@@ -12,6 +12,7 @@ import click
 from ..access import open_store, settings_for
 from ..group import Group
 from ..options import (
+    OneOf,
     Read,
     at_option,
     json_option,
@@ -198,7 +199,7 @@ def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 
 @command.command("list")
 @list_options("memories")
-@click.option("--type", "kind", type=click.Choice(_TYPES), help="Show only memories of this type.")
+@click.option("--type", "kind", type=OneOf(_TYPES), help="Show only memories of this type.")
 @click.option("--source", type=_SOURCE, help="Show only memories that this agent stored.")
 @click.option(
     "--min-confidence",

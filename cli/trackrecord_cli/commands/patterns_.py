@@ -10,6 +10,7 @@ from ..access import read_store
 from ..deciding import COMMANDS
 from ..group import Group
 from ..options import (
+    OneOf,
     at_option,
     format_option,
     json_option,
@@ -44,10 +45,8 @@ for each_command in COMMANDS:
 @click.option(
     "--anti", "only_anti", is_flag=True, help="Show only patterns that have become anti-patterns."
 )
-@click.option(
-    "--state", type=click.Choice(_STATES), help="Show only patterns in this maturity state."
-)
-@click.option("--tag", type=click.Choice(_TAGS), help="Show only patterns with this tag.")
+@click.option("--state", type=OneOf(_STATES), help="Show only patterns in this maturity state.")
+@click.option("--tag", type=OneOf(_TAGS), help="Show only patterns with this tag.")
 @click.option("--content", help="Show only patterns whose content contains this text.")
 @format_option(
     "Print a table or prompt text. Prompt text leaves out deprecated patterns unless "
