@@ -175,6 +175,10 @@ class NoVectors(TrackrecordError):
     """Raised when the database has no place for vectors."""
 
 
+class InvalidRequest(TrackrecordError):
+    """Raised when an argument of a call is not usable; the message names it."""
+
+
 class ExtraMissing(TrackrecordError):
     """Raised when a call needs a package that only an extra of trackrecord installs."""
 

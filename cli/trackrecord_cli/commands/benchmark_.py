@@ -9,7 +9,7 @@ import click
 
 from ..access import check_project, read_store, settings_for
 from ..group import Group
-from ..options import MOMENT, at_option, json_option, project_option
+from ..options import MOMENT, OneOf, at_option, json_option, project_option
 from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def show_report(project: str | None, at: float | None, last: int, *, as_json: bo
 @click.option(
     "--check",
     "names",
-    type=click.Choice(_CHECKS),
+    type=OneOf(_CHECKS),
     multiple=True,
     help="Apply only this check; may be repeated.  [default: all of them]",
 )

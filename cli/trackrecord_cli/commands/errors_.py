@@ -72,7 +72,7 @@ def _name_unknown(client: Redis, settings: DaemonSettings, project: str) -> None
 @click.option(
     "--type",
     "kind",
-    type=click.Choice(_TYPES),
+    type=OneOf(_TYPES),
     help="Set the type of the error.  [default: derived from the message]",
 )
 @click.option("--stack-trace", metavar="TEXT", help="Add the stack trace of the error.")
