@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .access import open_store, read_store, settings_for
-from .options import at_option, json_option, limit_option, project_option
+from .options import at_option, conditions_option, json_option, limit_option, project_option
 from .screen import print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     help="Let only the runs of this agent vote, by the `source` of its outcomes.  "
     "[default: all of them]",
 )
+@conditions_option
 @limit_option("candidates", default=10, most=1000)
 @project_option
 @at_option
@@ -39,6 +40,7 @@ def select_competences(
     task: str | None,
     by: str,
     source: str | None,
+    conditions: dict[str, str] | None,
     limit: int,
     project: str | None,
     at: float | None,
@@ -53,17 +55,18 @@ def select_competences(
     each record's confidence takes the place of its similarity.
     """
     if by == "advice":
-        _recommend(task, source, limit, project, at, as_json=as_json)
+        _recommend(task, source, conditions, limit, project, at, as_json=as_json)
     elif source is not None:
         message = "--source tells whose runs vote; `--by seed` ranks records without votes"
         raise click.UsageError(message)
     else:
-        _select(task, limit, project, at, as_json=as_json)
+        _select(task, conditions, limit, project, at, as_json=as_json)
 
 
 def _recommend(
     task: str | None,
     source: str | None,
+    conditions: dict[str, str] | None,
     limit: int,
     project: str | None,
     at: float | None,
@@ -74,7 +77,14 @@ def _recommend(
 
     with read_store(project) as (connection, settings, name):
         found = recommend_competences(
-            connection, settings, name, task=task, limit=limit, source=source, at=at
+            connection,
+            settings,
+            name,
+            task=task,
+            limit=limit,
+            source=source,
+            at=at,
+            conditions=conditions,
         )
     if as_json:
         print_json(found.to_document())
@@ -111,7 +121,13 @@ def _print_recommended(found: RecommendedProcedures) -> None:
 
 
 def _select(
-    task: str | None, limit: int, project: str | None, at: float | None, *, as_json: bool
+    task: str | None,
+    conditions: dict[str, str] | None,
+    limit: int,
+    project: str | None,
+    at: float | None,
+    *,
+    as_json: bool,
 ) -> None:
     from trackrecord.logs import configure_logs
     from trackrecord.queries.select_competences import Selector
@@ -120,7 +136,13 @@ def _select(
     settings, project = settings_for(project)
     with open_store(settings) as engine:
         selection = Selector(engine, settings).select(
-            project, task=task, limit=limit, now=time.time(), at=at, with_fallbacks=as_json
+            project,
+            task=task,
+            limit=limit,
+            now=time.time(),
+            at=at,
+            with_fallbacks=as_json,
+            conditions=conditions,
         )
     if as_json:
         print_json(selection.to_document())

@@ -28,6 +28,7 @@ from .answer import Compositions, Rankings, answer_from
 from .cache import Stamps, read_advice, read_document, read_stamps
 from .document import RankingsDocument, decode_document
 from .handed import Handing, handing_of
+from .hints import Hints
 from .wanted import Wanted, usually_wanted
 
 
@@ -76,6 +77,7 @@ class RankingsReader:
         wanted: Wanted | None = None,
         task_id: str | None = None,
         explore: Explore | None = None,
+        conditions: object = None,
     ) -> Rankings:
         """See `rankings`; without `wanted`, the sections are those of the settings."""
         name = project or self.settings.project
@@ -95,6 +97,7 @@ class RankingsReader:
             wanted=wanted,
             handing=self.handing(found, name, task_id=task_id, task=task, explore=explore),
             made=found.made,
+            hints=Hints(conditions),
         )
 
     def handing(
@@ -169,6 +172,7 @@ def rankings(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
 
@@ -195,6 +199,9 @@ def rankings(
         explore: whether entries that are little known are tried: "off", "some" (on one task in
             five) or "full"; what the setting says when not given. The same for a task as long as
             the rankings are the same. Without a task id and a text nothing is tried.
+        conditions: the conditions under which the task appeared, as a trigger's, for example
+            `{"os": "linux"}`: procedures and competence records that were used under other ones
+            rank below, those that were used under these rank above.
     """
     try:
         reader = process_reader()
@@ -211,6 +218,7 @@ def rankings(
         usual_budget=context.learnt_tokens,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
         usual=usually_wanted(context.include, context.exclude),
     )
     if not asked.names_project:
@@ -224,6 +232,7 @@ def rankings(
         wanted=asked.wanted,
         task_id=asked.task_id,
         explore=asked.explore,
+        conditions=asked.conditions,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 

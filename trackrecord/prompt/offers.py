@@ -147,12 +147,12 @@ def competences_for(known: Known) -> Offered:
     held: _Held[RankedCompetence] = known.once_for_both("competences", _held_competences)
     refuted, kept = held.refuted, held.kept
     if not known.task:
-        return Offered(offers_of(kept), pool=pool, refuted=refuted)
+        return Offered(offers_of(kept), pool=pool, refuted=refuted, fits=known.fits)
     fitting = fitting_competences(sharing_words(held.words, known.task), known.task)
     offers = [
         Offer(each, fit, each.score, "text") for each, fit in fitting if fit >= LEAST_RELEVANCE
     ]
-    return Offered(offers, pool=pool, refuted=refuted)
+    return Offered(offers, pool=pool, refuted=refuted, fits=known.fits)
 
 
 def _held_competences(known: Known) -> "_Held[RankedCompetence]":

@@ -94,6 +94,7 @@ class Selector:
         now: float,
         at: float | None = None,
         with_fallbacks: bool = False,
+        conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
     ) -> SelectionResult:
         """Rank the records of a project for a task.
 
@@ -104,6 +105,8 @@ class Selector:
             now: the present, seconds since the epoch.
             at: a past moment to answer for; tasks are compared by words then.
             with_fallbacks: whether to look for the candidates' fallbacks, among all records.
+            conditions: the conditions of the task; records that were used under other ones rank
+                below, those that were used under these rank above.
 
         Raises:
             UnknownProject: nothing is on record for the project.
@@ -111,9 +114,9 @@ class Selector:
         """
         wanted = task if task and task.strip() else None
         if at is not None:
-            answer, compared_by = self._in_past(project, wanted, limit, at), "words"
+            answer, compared_by = self._in_past(project, wanted, limit, at, conditions), "words"
         else:
-            answer, compared_by = self._now(project, wanted, limit, now)
+            answer, compared_by = self._now(project, wanted, limit, now, conditions)
         return SelectionResult(
             answer,
             compared_by if wanted else "confidence",
@@ -123,13 +126,35 @@ class Selector:
             fallbacks=self._fallbacks(project, answer, at) if with_fallbacks else {},
         )
 
-    def _in_past(self, project: str, task: str | None, limit: int, at: float) -> Selected:
+    def _in_past(
+        self,
+        project: str,
+        task: str | None,
+        limit: int,
+        at: float,
+        conditions: Any,  # noqa: ANN401 - as above
+    ) -> Selected:
         rules = self._settings.competence
         with reading(self._engine) as connection:
             project_id = project_row(connection, project)
-            return select_in_past(connection, project_id, rules, task=task, limit=limit, at=at)
+            return select_in_past(
+                connection,
+                project_id,
+                rules,
+                task=task,
+                limit=limit,
+                at=at,
+                conditions=conditions,
+            )
 
-    def _now(self, project: str, task: str | None, limit: int, now: float) -> tuple[Selected, str]:
+    def _now(
+        self,
+        project: str,
+        task: str | None,
+        limit: int,
+        now: float,
+        conditions: Any,  # noqa: ANN401 - as above
+    ) -> tuple[Selected, str]:
         with reading(self._engine) as connection:
             project_id = project_row(connection, project)
         by_vectors = (
@@ -144,6 +169,7 @@ class Selector:
                 limit=limit,
                 now=now,
                 applicability=by_vectors,
+                conditions=conditions,
             )
         return answer, "words" if by_vectors is None else "embeddings"
 

@@ -11,6 +11,7 @@ from ..access import check_project, open_redis, read_store, settings_for
 from ..group import Group
 from ..options import (
     at_option,
+    conditions_option,
     format_option,
     json_option,
     lang_option,
@@ -46,6 +47,7 @@ def command() -> None:
 @project_option
 @at_option
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
+@conditions_option
 @sections_options
 @lang_option
 @format_option("Print a table, or the prompt text itself.")
@@ -56,6 +58,7 @@ def rank(
     project: str | None,
     at: float | None,
     task: str | None,
+    conditions: dict[str, str] | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     lang: Language,
@@ -71,14 +74,18 @@ def rank(
     """
     from trackrecord.prompt.candidates.partial_rules import rules_from
     from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.hints import Hints
     from trackrecord.prompt.report import context_from
     from trackrecord.prompt.wanted import usually_wanted
 
     from ..candidate_input import read_question
 
     settings, project = settings_for(project)
-    if not learnt and (at is not None or task is not None or include or exclude):
-        message = "--at, --task, --include and --exclude are about what is learnt; add --learnt"
+    if not learnt and (at is not None or task is not None or conditions or include or exclude):
+        message = (
+            "--at, --task, --condition, --include and --exclude are about what is learnt; "
+            "add --learnt"
+        )
         raise click.UsageError(message)
     question = read_question(source.read())
     own = read_candidates(question.candidates)
@@ -98,6 +105,7 @@ def rank(
         now=now,
         advice=None if found is None else found.advice,
         wanted=usually_wanted(include or rules.include, exclude or rules.exclude),
+        hints=Hints(conditions),
     )
     if as_json:
         print_json(vars(answer))
