@@ -63,6 +63,17 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.criteria import aweigh, weigh
+    from .calls.memories import (
+        aconfirm_memory,
+        aforget_memory,
+        arecall,
+        areject_memory,
+        confirm_memory,
+        forget_memory,
+        recall,
+        reject_memory,
+    )
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
@@ -83,19 +94,25 @@ __all__ = [
     "ToolCallFields",
     "TriggerFields",
     "aartifact",
+    "aconfirm_memory",
     "acontext",
     "aerror_context",
     "aerror_stats",
     "aflush",
+    "aforget_memory",
     "arankings",
+    "arecall",
     "arecord_error",
+    "areject_memory",
     "aresolve_error",
     "artifact",
     "aspool",
     "asummarise",
     "attempt",
+    "aweigh",
     "classify",
     "classify_failure",
+    "confirm_memory",
     "context",
     "current_attempt",
     "dropped",
@@ -103,10 +120,13 @@ __all__ = [
     "error_context",
     "error_stats",
     "flush",
+    "forget_memory",
     "publish",
     "rank",
     "rankings",
+    "recall",
     "record_error",
+    "reject_memory",
     "remember",
     "resolve_error",
     "select",
@@ -114,6 +134,7 @@ __all__ = [
     "stats",
     "summarise",
     "summarised",
+    "weigh",
 ]
 
 _HOMES = {
@@ -128,19 +149,25 @@ _HOMES = {
     "ToolCallFields": "trackrecord_producers.outcome_fields",
     "TriggerFields": "trackrecord_producers.outcome_fields",
     "aartifact": "trackrecord_producers.awaitable",
+    "aconfirm_memory": "trackrecord.calls.memories",
     "acontext": "trackrecord_producers.awaitable",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
     "aflush": "trackrecord_producers.awaitable",
+    "aforget_memory": "trackrecord.calls.memories",
     "arankings": "trackrecord_producers.awaitable",
+    "arecall": "trackrecord.calls.memories",
     "arecord_error": "trackrecord_producers.awaitable",
+    "areject_memory": "trackrecord.calls.memories",
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
     "aspool": "trackrecord_producers.awaitable",
     "asummarise": "trackrecord_producers.awaitable",
     "attempt": "trackrecord_producers.attempt",
+    "aweigh": "trackrecord.calls.criteria",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
+    "confirm_memory": "trackrecord.calls.memories",
     "context": "trackrecord_producers.composing",
     "current_attempt": "trackrecord_producers.attempt",
     "dropped": "trackrecord_producers.publish",
@@ -148,10 +175,13 @@ _HOMES = {
     "error_context": "trackrecord_producers.errors_in_flight",
     "error_stats": "trackrecord_producers.errors_in_flight",
     "flush": "trackrecord_producers.publish",
+    "forget_memory": "trackrecord.calls.memories",
     "publish": "trackrecord_producers.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.handing_out",
+    "recall": "trackrecord.calls.memories",
     "record_error": "trackrecord_producers.errors_in_flight",
+    "reject_memory": "trackrecord.calls.memories",
     "remember": "trackrecord_producers.remembering",
     "resolve_error": "trackrecord_producers.errors_in_flight",
     "select": "trackrecord.prompt.candidates.select",
@@ -159,6 +189,7 @@ _HOMES = {
     "stats": "trackrecord_producers.publish",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
+    "weigh": "trackrecord.calls.criteria",
 }
 
 

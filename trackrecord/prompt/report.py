@@ -80,6 +80,8 @@ class Context:
         chosen_by: "votes" or "records", None where there was nothing to choose from.
         compared_by: how the task was compared with competence records: "words" or "embeddings";
             None without a task.
+        memory_ids: the ids of the learnt memories in the text, for the outcome of a task that used
+            them.
     """
 
     project: str
@@ -100,6 +102,7 @@ class Context:
     needs_more: bool = True
     chosen_by: ChosenBy | None = None
     compared_by: ComparedBy | None = None
+    memory_ids: tuple[str, ...] = ()
 
 
 def context_from(
@@ -189,6 +192,7 @@ def context_from(
         chosen_by=composed.choice.by,
         # A task of the holdout is compared with nothing.
         compared_by=hints.compared_by(None if composed.learnt.known is None else task),
+        memory_ids=tuple([memory.id for memory in composed.taken_entries.get("memories", ())]),
     )
 
 
