@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.competences import aselect_competences, select_competences
     from .calls.criteria import aweigh, weigh
     from .calls.memories import (
         aconfirm_memory,
@@ -106,6 +107,7 @@ __all__ = [
     "areject_memory",
     "aresolve_error",
     "artifact",
+    "aselect_competences",
     "aspool",
     "asummarise",
     "attempt",
@@ -130,6 +132,7 @@ __all__ = [
     "remember",
     "resolve_error",
     "select",
+    "select_competences",
     "spool",
     "stats",
     "summarise",
@@ -161,6 +164,7 @@ _HOMES = {
     "areject_memory": "trackrecord.calls.memories",
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
+    "aselect_competences": "trackrecord.calls.competences",
     "aspool": "trackrecord_producers.awaitable",
     "asummarise": "trackrecord_producers.awaitable",
     "attempt": "trackrecord_producers.attempt",
@@ -185,6 +189,7 @@ _HOMES = {
     "remember": "trackrecord_producers.remembering",
     "resolve_error": "trackrecord_producers.errors_in_flight",
     "select": "trackrecord.prompt.candidates.select",
+    "select_competences": "trackrecord.calls.competences",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
     "summarise": "trackrecord.artifacts.client",

@@ -5,6 +5,7 @@ from math import inf
 from operator import index
 from typing import Any, Final, Literal
 
+from trackrecord.errors import InvalidConditions
 from trackrecord.learning.advice.rules import EXPLORE, Explore
 
 from .wanted import ALL, Wanted, wanted_of
@@ -127,9 +128,8 @@ def _conditions(value: object, problems: list[str]) -> Any:  # noqa: ANN401 - an
 
     try:
         return read_conditions(value)
-    except Exception as error:  # noqa: BLE001 - whatever was handed in
-        said = str(error) if isinstance(error, ValueError) else "must be JSON"
-        problems.append(f"conditions {said}: they are ignored")
+    except InvalidConditions as error:
+        problems.append(f"{error}: they are ignored")
         return None
 
 

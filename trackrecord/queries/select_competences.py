@@ -11,7 +11,12 @@ from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import Reading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.competences.select import Selected, select_competences, select_in_past
+from trackrecord.store.competences.select import (
+    ScoredRecord,
+    Selected,
+    select_competences,
+    select_in_past,
+)
 from trackrecord.store.database.engine import reading
 
 from .competences import CompetenceRecord
@@ -38,6 +43,21 @@ class SelectionResult:
     now: float
     needs_more_below: float
     fallbacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> tuple[ScoredRecord, ...]:
+        """The records that fit, best first."""
+        return self.answer.candidates
+
+    @property
+    def confidence(self) -> float:
+        """How far the first one stands out, 0..1."""
+        return self.answer.choice.confidence
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether that is too low to act on, so that more information is needed."""
+        return self.answer.choice.needs_more
 
     @property
     def records(self) -> list[CompetenceRecord]:

@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 
+from trackrecord.errors import InvalidConditions
+
 # Real conditions are far shorter; a longer text would be kept once per record.
 MAX_CONDITIONS_BYTES = 2048
 
@@ -30,13 +32,13 @@ def read_conditions(given: Any) -> Any:  # noqa: ANN401 - whatever JSON the call
     """Return a caller's conditions as JSON has them.
 
     Raises:
-        ValueError: they are not JSON, or have more than 2048 bytes.
+        InvalidConditions: they are not JSON, or have more than 2048 bytes.
     """
     try:
         encoded = msgspec.json.encode(given)
         if len(encoded) <= MAX_CONDITIONS_BYTES:
             return _json.decode(encoded)
-    except (msgspec.MsgspecError, TypeError, OverflowError, ValueError, RecursionError):
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         pass
-    message = f"must be JSON of at most {MAX_CONDITIONS_BYTES} bytes"
-    raise ValueError(message) from None
+    message = f"conditions must be JSON of at most {MAX_CONDITIONS_BYTES} bytes"
+    raise InvalidConditions(message) from None
