@@ -17,7 +17,7 @@ from .candidates.read import Given, read_candidates
 from .candidates.tokenizer import Tokenizer
 from .client import Cached, process_reader
 from .handed import Handing
-from .hints import Hints
+from .hints import NO_HINTS
 from .report import Context, context_from
 from .wanted import usually_wanted
 
@@ -70,7 +70,7 @@ def context(
     own = read_candidates(candidates)
     found, problem = Cached(), None
     usual, memory_rules = DEFAULT_RULES, MemoryRules()
-    reader, handing = None, Handing()
+    reader, handing, hints = None, Handing(), NO_HINTS
     try:
         reader = process_reader()
     except SettingsError as error:
@@ -97,6 +97,9 @@ def context(
         handing = reader.handing(
             found, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
         )
+        hints = reader.hints(
+            found, name, task=asked.task, conditions=asked.conditions, wanted=asked.wanted
+        )
     answer = context_from(
         found.document,
         own,
@@ -112,6 +115,6 @@ def context(
         advice=found.advice,
         wanted=asked.wanted,
         handing=handing,
-        hints=Hints(asked.conditions),
+        hints=hints,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))

@@ -19,6 +19,7 @@ from .advise import Adviser
 from .drain import Drain
 from .outage import DatabaseOutage
 from .rebuild_reminder import RebuildReminder
+from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
 from .schedule import parse_crontab
 from .stream import OutcomeStream
@@ -66,6 +67,11 @@ class Services:
     def adviser(self) -> Adviser:
         """The writer of advice to the cache."""
         return Adviser(self.engine, self.redis, self.settings)
+
+    @cached_property
+    def record_vectors(self) -> RecordVectors:
+        """The writer of records' vectors to the cache."""
+        return RecordVectors(self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:
