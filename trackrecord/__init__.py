@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.competences import aselect_competences, select_competences
     from .calls.criteria import aweigh, weigh
     from .calls.lists import (
         aexplain,
@@ -147,6 +148,7 @@ __all__ = [
     "areset_pattern",
     "aresolve_error",
     "artifact",
+    "aselect_competences",
     "asimilar_tasks",
     "aspool",
     "astrategies",
@@ -184,6 +186,7 @@ __all__ = [
     "reset_pattern",
     "resolve_error",
     "select",
+    "select_competences",
     "similar_tasks",
     "spool",
     "stats",
@@ -228,6 +231,7 @@ _HOMES = {
     "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
+    "aselect_competences": "trackrecord.calls.competences",
     "asimilar_tasks": "trackrecord.calls.memories",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
@@ -265,6 +269,7 @@ _HOMES = {
     "reset_pattern": "trackrecord.calls.patterns",
     "resolve_error": "trackrecord_producers.errors_in_flight",
     "select": "trackrecord.prompt.candidates.select",
+    "select_competences": "trackrecord.calls.competences",
     "similar_tasks": "trackrecord.calls.memories",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",

@@ -1,4 +1,4 @@
-"""The two stores of a move: whether one can be moved to the other, and how far the move has come."""
+"""The two stores of a move: whether one can be moved to the other, and how far that has come."""
 
 from dataclasses import dataclass
 from enum import Enum
