@@ -22,6 +22,7 @@ from .candidates.tokenizer import Tokenizer
 from .client import Cached, RankingsReader, process_reader
 from .given import GivenRankings
 from .handed import Handing
+from .hints import NO_HINTS
 from .own_task import MOST_OUTPUTS, UNKNOWN, OwnTask
 from .report import Context, context_from
 from .section_names import ERRORS, EVIDENCE
@@ -48,6 +49,7 @@ def context(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Context:
     """Rank an agent's own candidates and what the fleet has learnt, and write what fits.
 
@@ -74,6 +76,9 @@ def context(
             that is learnt competes, see `Context.arm`.
         explore: whether entries that are little known are tried: "off", "some" (on one task in
             five) or "full"; what the setting says when not given.
+        conditions: the conditions under which the task appeared, as a trigger's, for example
+            `{"os": "linux"}`: procedures and competence records that were used under other ones
+            rank below, those that were used under these rank above.
 
     Raises:
         InvalidCandidate: a candidate is none, or two have one id; the message names it.
@@ -82,7 +87,7 @@ def context(
     own = read_candidates(candidates)
     found, problem = Cached(), None
     usual, memory_rules = DEFAULT_RULES, MemoryRules()
-    reader, handing = None, Handing()
+    reader, handing, hints = None, Handing(), NO_HINTS
     try:
         reader = process_reader()
     except SettingsError as error:
@@ -98,6 +103,7 @@ def context(
         exclude=exclude,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
         usual_budget=DEFAULT_CONTEXT_BUDGET,
         usual=usually_wanted(rules.include, rules.exclude),
     )
@@ -107,6 +113,9 @@ def context(
         problem = found.problem
         handing = reader.handing(
             found, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
+        )
+        hints = reader.hints(
+            found, name, task=asked.task, conditions=asked.conditions, wanted=asked.wanted
         )
     own_task = OwnTask()
     if reader is not None and asked.names_project and asked.task_id:
@@ -128,6 +137,7 @@ def context(
         wanted=asked.wanted,
         handing=handing,
         own_task=own_task,
+        hints=hints,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))
 

@@ -16,9 +16,11 @@ from .candidates.candidate import Candidate
 from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .candidates.tokenizer import Tokenizer
+from .choice import ChosenBy
 from .compose import Composition, compose, names_of
 from .document import RankingsDocument
 from .handed import Handing, exposure_of
+from .hints import NO_HINTS, ComparedBy, Hints
 from .own_task import UNKNOWN, OwnTask, candidates_of
 from .wanted import Wanted, usually_wanted
 
@@ -74,6 +76,14 @@ class Context:
             tried.
         propensity: how probable it was that the task was assigned so.
         exposure: what is recorded of the task; None without a task id.
+        confidence: how sure the choice of a procedure is, 0..1: the first one's share of the votes
+            of similar tasks that succeeded, or how far the best competence record stands out.
+        needs_more: whether that is too low to act on, so that more information is needed.
+        chosen_by: "votes" or "records", None where there was nothing to choose from.
+        compared_by: how the task was compared with competence records: "words" or "embeddings";
+            None without a task.
+        memory_ids: the ids of the learnt memories in the text, for the outcome of a task that used
+            them.
     """
 
     project: str
@@ -90,6 +100,11 @@ class Context:
     is_explored: bool = False
     propensity: float = 1.0
     exposure: ExposureBody | None = None
+    confidence: float = 0.0
+    needs_more: bool = True
+    chosen_by: ChosenBy | None = None
+    compared_by: ComparedBy | None = None
+    memory_ids: tuple[str, ...] = ()
 
 
 def context_from(
@@ -109,6 +124,7 @@ def context_from(
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
     own_task: OwnTask = UNKNOWN,
+    hints: Hints = NO_HINTS,
 ) -> Context:
     """Rank both together, and write what fits.
 
@@ -128,6 +144,7 @@ def context_from(
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
         own_task: what is on record of the task itself.
+        hints: what is known of the task beside its text.
     """
     asked_for = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
     of_task = candidates_of(own_task, own, asked_for, language)
@@ -148,6 +165,7 @@ def context_from(
             most_learnt=rules.learnt_tokens,
             handing=handing,
             of_task=of_task,
+            hints=hints,
         )
 
     composed = composed_of(document)
@@ -177,6 +195,12 @@ def context_from(
         is_explored=handing.assignment.is_explored,
         propensity=handing.assignment.propensity,
         exposure=exposure,
+        confidence=composed.choice.confidence,
+        needs_more=composed.choice.needs_more,
+        chosen_by=composed.choice.by,
+        # A task of the holdout is compared with nothing.
+        compared_by=hints.compared_by(None if composed.learnt.known is None else task),
+        memory_ids=tuple([memory.id for memory in composed.taken_entries.get("memories", ())]),
     )
 
 

@@ -38,6 +38,7 @@ from .offers import (
     similar_tasks_for,
 )
 from .pattern_offers import patterns_for, warnings_for
+from .section_names import MEMORY_PREFIX
 
 Kind = Literal[
     "phase", "task", "decision", "evidence", "agent_context",
@@ -163,7 +164,7 @@ _ROWS: Final = (
         "memory",
         MEMORIES_HEADING,
         feed=Feed("memories", "memory_weight", 0.3, memories_for),
-        prefix="memory:",
+        prefix=MEMORY_PREFIX,
     ),
     # A memory of another kind: weighed as one, told apart by its id and its section.
     Section(

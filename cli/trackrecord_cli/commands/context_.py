@@ -12,6 +12,7 @@ from ..group import Group
 from ..options import (
     Read,
     at_option,
+    conditions_option,
     format_option,
     json_option,
     lang_option,
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.client import Cached
+    from trackrecord.prompt.hints import Hints
     from trackrecord.prompt.own_task import OwnTask
     from trackrecord.prompt.report import Considered, Context
+    from trackrecord.prompt.wanted import Wanted
 
 
 @click.group("context", cls=Group)
@@ -54,6 +57,7 @@ def command() -> None:
     type=Read("id", name_of("task_id", 256)),
     help="Let the unresolved errors and the stored outputs of this task compete, too.",
 )
+@conditions_option
 @sections_options
 @lang_option
 @format_option("Print a table, or the prompt text itself.")
@@ -65,6 +69,7 @@ def rank(
     at: float | None,
     task: str | None,
     task_id: str | None,
+    conditions: dict[str, str] | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     lang: Language,
@@ -80,23 +85,29 @@ def rank(
     """
     from trackrecord.prompt.candidates.partial_rules import rules_from
     from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.hints import NO_HINTS
     from trackrecord.prompt.report import context_from
     from trackrecord.prompt.wanted import usually_wanted
 
     from ..candidate_input import read_question
 
     settings, project = settings_for(project)
-    if not learnt and (at is not None or task is not None or task_id or include or exclude):
+    if not learnt and (
+        at is not None or task is not None or task_id or conditions or include or exclude
+    ):
         message = (
-            "--at, --task, --task-id, --include and --exclude are about what is learnt; "
-            "add --learnt"
+            "--at, --task, --task-id, --condition, --include and --exclude are about what is "
+            "learnt; add --learnt"
         )
         raise click.UsageError(message)
     question = read_question(source.read())
     own = read_candidates(question.candidates)
     rules = rules_from(question.config, settings.context)
     now = time.time()
-    found = _learnt(settings, project, at) if learnt else None
+    wanted = usually_wanted(include or rules.include, exclude or rules.exclude)
+    found, hints = None, NO_HINTS
+    if learnt:
+        found, hints = _learnt(settings, project, at, task, conditions, wanted)
     answer = context_from(
         None if found is None else found.document,
         own,
@@ -109,7 +120,8 @@ def rank(
         memory_rules=settings.memories,
         now=now,
         advice=None if found is None else found.advice,
-        wanted=usually_wanted(include or rules.include, exclude or rules.exclude),
+        wanted=wanted,
+        hints=hints,
         own_task=_own_task(settings, project, task_id, at),
     )
     if as_json:
@@ -120,22 +132,33 @@ def rank(
         _print(answer)
 
 
-def _learnt(settings: DaemonSettings, project: str, at: float | None) -> Cached:
+def _learnt(
+    settings: DaemonSettings,
+    project: str,
+    at: float | None,
+    task: str | None,
+    conditions: dict[str, str] | None,
+    wanted: Wanted,
+) -> tuple[Cached, Hints]:
     from trackrecord.prompt.client import Cached, RankingsReader
+    from trackrecord.prompt.hints import Hints
     from trackrecord.queries.advice import build_advice
     from trackrecord.queries.past_rankings import rankings_at
 
     if at is not None:
         with read_store(project) as (connection, _, name):
-            return Cached(
+            past = Cached(
                 rankings_at(connection, settings, name, at),
                 build_advice(connection, name, settings.rules, now=time.time(), at=at),
             )
+        return past, Hints(conditions)
     with open_redis(settings):
-        found = RankingsReader(settings).cached(project)
+        reader = RankingsReader(settings)
+        found = reader.cached(project)
+        hints = reader.hints(found, project, task=task, conditions=conditions, wanted=wanted)
     if found.document is None:
         check_project(settings, project)
-    return found
+    return found, hints
 
 
 def _own_task(
