@@ -96,6 +96,11 @@ class Rankings:
     _explanation: Explanation = field(default=_UNEXPLAINED, repr=False, compare=False)
 
     @property
+    def memory_ids(self) -> tuple[str, ...]:
+        """The ids of the memories in the text, for the outcome of a task that used them."""
+        return tuple([memory.id for memory in self.memories])
+
+    @property
     def why(self) -> "tuple[Why, ...]":
         """Why each line stands in the text, and why the best ten others do not."""
         return self._explanation.reasons

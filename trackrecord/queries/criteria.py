@@ -23,6 +23,8 @@ from trackrecord.store.outcomes.decay_basis import read_basis
 from trackrecord.times import iso
 
 from .project_rows import project_row
+from .short_ids import nearest_id
+from .tasks import unknown_task
 
 
 @dataclass(frozen=True)
@@ -113,11 +115,10 @@ def find_criterion(
     """
     for criterion in _read(connection, settings, project, at=at, name=name):
         return criterion
-    message = (
-        f"project {project!r} has no criterion {name!r}; "
-        "`trackrecord criteria list` shows its criteria"
-    )
-    raise UnknownId(message)
+    known = (each.standing.criterion for each in _read(connection, settings, project, at=at))
+    message = f"project {project!r} has no criterion {name!r}"
+    hint = "`trackrecord criteria list` shows its criteria"
+    raise UnknownId(message, nearest=nearest_id(name, known), hint=hint)
 
 
 def _read(
@@ -211,6 +212,5 @@ def list_feedback(
     defaults = settings.criteria.defaults
     found = feedback_of_task(connection, project_id, task_id, defaults, at=at, limit=limit)
     if not found:
-        message = f"project {project!r} has no outcome of a task {task_id!r} on record"
-        raise UnknownId(message)
+        raise unknown_task(connection, project, task_id)
     return found
