@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         recall,
         reject_memory,
     )
+    from .calls.pattern_tags import atag_pattern, tag_pattern
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
@@ -108,6 +109,7 @@ __all__ = [
     "artifact",
     "aspool",
     "asummarise",
+    "atag_pattern",
     "attempt",
     "aweigh",
     "classify",
@@ -134,6 +136,7 @@ __all__ = [
     "stats",
     "summarise",
     "summarised",
+    "tag_pattern",
     "weigh",
 ]
 
@@ -163,6 +166,7 @@ _HOMES = {
     "artifact": "trackrecord.artifacts.client",
     "aspool": "trackrecord_producers.awaitable",
     "asummarise": "trackrecord_producers.awaitable",
+    "atag_pattern": "trackrecord.calls.pattern_tags",
     "attempt": "trackrecord_producers.attempt",
     "aweigh": "trackrecord.calls.criteria",
     "classify": "trackrecord.inflight.classification",
@@ -189,6 +193,7 @@ _HOMES = {
     "stats": "trackrecord_producers.publish",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
+    "tag_pattern": "trackrecord.calls.pattern_tags",
     "weigh": "trackrecord.calls.criteria",
 }
 

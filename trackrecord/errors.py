@@ -40,6 +40,10 @@ class InvalidScores(TrackrecordError):
     """Raised when scores on criteria cannot be weighed as they are given."""
 
 
+class InvalidTag(TrackrecordError):
+    """Raised when a pattern cannot be tagged as it is asked for."""
+
+
 class InvalidTime(TrackrecordError):
     """Raised when a text cannot be read as a moment in time."""
 

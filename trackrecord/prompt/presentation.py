@@ -77,7 +77,7 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         harmful_ratio=evidence.harmful_share,
         reason=reason_of(standing),
         last_validated=facts.last_validated,
-        tags=(facts.kind,),
+        tags=facts.all_tags,
         lines=_lines(standing, name_of, texts),
     )
 

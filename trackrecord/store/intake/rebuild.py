@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, func, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, func, or_, select, update
 
 from trackrecord.factories import scorer_of
 from trackrecord.learning.numbers.decay import Bases
@@ -24,7 +24,13 @@ from ..outcomes.recorded_rules import replace_rules
 from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes, projects
 from ..patterns.sums import Deltas, write_deltas
-from ..patterns.tables import observations, pattern_decisions, pattern_transitions, patterns
+from ..patterns.tables import (
+    observations,
+    pattern_decisions,
+    pattern_tags,
+    pattern_transitions,
+    patterns,
+)
 from ..patterns.transitions import record_transitions
 
 _CHUNK = 2000
@@ -32,6 +38,7 @@ _CHUNK = 2000
 _ANY_SIZE = 2**31
 # No spelling of a name is larger: this is no character, and the last code point.
 _LARGEST = "\U0010ffff"
+_TAGGED = select(pattern_tags.c.pattern_id).where(pattern_tags.c.removed_at.is_(None))
 
 
 @dataclass(frozen=True)
@@ -98,9 +105,10 @@ def rebuild_patterns(
 
 
 def _decided(connection: Connection, project_id: int) -> list[dict[str, Any]]:
-    """What the patterns that a person decided upon are called: they stay whatever happens."""
+    """What the patterns that a person decided upon or tagged are called: they stay."""
     query = select(patterns.c.id, patterns.c.kind, patterns.c.content).where(
-        patterns.c.project_id == project_id, patterns.c.decided_maturity.is_not(None)
+        patterns.c.project_id == project_id,
+        or_(patterns.c.decided_maturity.is_not(None), patterns.c.id.in_(_TAGGED)),
     )
     return [
         {"row": row.id, "was": row.kind, "called": row.content} for row in connection.execute(query)
@@ -217,14 +225,17 @@ def _replace_again(connection: Connection, project_id: int) -> None:
 
 
 def _drop_untouched(connection: Connection, project_id: int) -> None:
-    """Patterns that today's rules no longer find in any outcome, and no one decided upon."""
+    """Patterns that today's rules no longer find in any outcome, and no one decided upon or tagged.
+
+    A tag stays for the day when an outcome touches its pattern again.
+    """
     touched = select(observations.c.pattern_id)
     gone = list(
         connection.execute(
             select(patterns.c.id)
             .where(patterns.c.project_id == project_id)
             .where(patterns.c.decided_maturity.is_(None))
-            .where(patterns.c.id.not_in(touched))
+            .where(patterns.c.id.not_in(touched), patterns.c.id.not_in(_TAGGED))
         ).scalars()
     )
     if gone:
@@ -234,6 +245,7 @@ def _drop_untouched(connection: Connection, project_id: int) -> None:
         connection.execute(
             delete(pattern_decisions).where(pattern_decisions.c.pattern_id.in_(gone))
         )
+        connection.execute(delete(pattern_tags).where(pattern_tags.c.pattern_id.in_(gone)))
         connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
 
 
