@@ -175,7 +175,7 @@ def lang_option(command: Command) -> Command:
     """`--lang en|zh`."""
     return click.option(
         "--lang",
-        type=click.Choice(["en", "zh"]),
+        type=OneOf(["en", "zh"]),
         default="en",
         show_default=True,
         help="Write the prompt text in this language.",
@@ -187,7 +187,7 @@ def format_option(help_text: str) -> Callable[[Command], Command]:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(["table", "prompt"]),
+        type=OneOf(["table", "prompt"]),
         default="table",
         show_default=True,
         help=help_text,

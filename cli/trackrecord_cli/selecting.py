@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from .access import open_store, settings_for
-from .options import at_option, conditions_option, json_option, limit_option, project_option
+from .options import (
+    OneOf,
+    at_option,
+    conditions_option,
+    json_option,
+    limit_option,
+    project_option,
+)
 from .screen import print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("task", required=False)
 @click.option(
     "--by",
-    type=click.Choice(["advice", "seed"]),
+    type=OneOf(["advice", "seed"]),
     default="advice",
     show_default=True,
     help="Rank procedures by the votes of similar tasks, or records by the mean of three signals.",
