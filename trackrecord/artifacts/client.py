@@ -67,8 +67,8 @@ def store_output(
         data: the output.
         task_id: the task that it came up in, if that is known.
         tool: the tool whose output it is, if that is known.
-        command: what reads it back in a shell, up to the id; that of this machine's users when not
-            given.
+        command: what reads it back in a shell, up to the id, as `reading` returns it; the usual
+            one when not given.
 
     Raises:
         OSError: it cannot be stored.
@@ -77,8 +77,9 @@ def store_output(
     kept = keep(data, rules.max_bytes)
     told = describe(data, kept)
     artifact_id = open_artifacts(settings, project).put(kept.data)
-    other = None if project in (None, settings.project) else project
-    command = reading(other, command) or READING
+    if command is None:
+        other = None if project in (None, settings.project) else project
+        command = reading(other) or READING
     text = summary(artifact_id, told, rules.summary_chars, command)
     noted = note_of(task_id, tool, told.kind, text)
     open_outputs(settings, project).note(artifact_id, noted)

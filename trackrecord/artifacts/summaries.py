@@ -18,6 +18,8 @@ from .kinds import Kind, kind_of
 from .line_counts import count_lines
 
 READING: Final = "trackrecord artifacts get"
+# What every summary begins with.
+BEGINNING: Final = "[output kept as artifact "
 _LONGEST_READING: Final = 180
 _NAME_CHARS = 60
 _QUOTE_CHARS = 120
@@ -89,7 +91,7 @@ def summary(artifact_id: str, told: Description, max_chars: int, command: str = 
     if told.gone:
         gone = f"Too large: its middle is gone, {told.gone} of {told.size} bytes were not kept.\n"
     head = (
-        f"[output kept as artifact {artifact_id}: {told.kind}, {told.size} bytes, "
+        f"{BEGINNING}{artifact_id}: {told.kind}, {told.size} bytes, "
         f"{_many(told.lines, 'line')}]\n{gone}"
     )
     tail = f"Read it: {command} ID --lines 1:100 (or --bytes 0:9999)"
