@@ -12,23 +12,31 @@ class SettingsError(TrackrecordError):
     """Raised when a setting is unknown, malformed or does not fit with another one."""
 
 
-class InvalidOutcome(TrackrecordError):
+class InvalidEntry(TrackrecordError):
+    """Raised when an entry of the stream does not hold what the wire format describes."""
+
+
+class InvalidOutcome(InvalidEntry):
     """Raised when a body is not an outcome as the wire format describes it."""
 
 
-class InvalidErrorReport(TrackrecordError):
+class InvalidErrorReport(InvalidEntry):
     """Raised when an error of a task cannot be recorded, or asked for, as it is given."""
 
 
-class InvalidMemory(TrackrecordError):
+class InvalidMemory(InvalidEntry):
     """Raised when a memory cannot be stored, or asked for, as it is given."""
 
 
-class InvalidExposure(TrackrecordError):
+class InvalidExposure(InvalidEntry):
     """Raised when a body is not an exposure as the wire format describes it."""
 
 
-class InvalidRecall(TrackrecordError):
+class InvalidFeedback(InvalidEntry):
+    """Raised when feedback cannot be counted as it is given."""
+
+
+class InvalidRecall(InvalidEntry):
     """Raised when a body is not a recall of memories as the wire format describes it."""
 
 

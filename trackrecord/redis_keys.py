@@ -1,6 +1,7 @@
 """The names of everything that trackrecord keeps in Redis."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 CONSUMER_GROUP = "learners"
 
@@ -45,3 +46,13 @@ class Keys:
     def task_sizes(self, project: str) -> str:
         """Return the number of each task's errors that count towards its project's bound."""
         return f"{self.prefix}:in-flight:sizes:{project}"
+
+    @property
+    def changed_tasks(self) -> str:
+        """The tasks in flight that changed since the text for their retry was written."""
+        return f"{self.prefix}:in-flight:changed"
+
+    def retry(self, task_id: str, project: str) -> str:
+        """Return what any client can read before a retry; SHA-256 is known in every language."""
+        digest = sha256(task_id.encode()).hexdigest()
+        return f"{self.prefix}:in-flight:retry:{digest}:{project}"

@@ -158,8 +158,8 @@ def test_each_call_that_may_wait_has_a_form():
 
 # The rest of what is exported neither waits for a server nor for a disk.
 WAITS = {
-    "artifact", "context", "error_context", "error_stats", "flush", "rankings", "record_error",
-    "resolve_error", "spool", "summarise",
+    "artifact", "context", "error_context", "error_stats", "flush", "list_errors", "rankings",
+    "record_error", "resolve_error", "spool", "summarise",
 } | {
     name for name, home in trackrecord._HOMES.items()
     if home.startswith("trackrecord.calls.")
@@ -178,6 +178,8 @@ def test_they_answer_as_the_calls_do(home, monkeypatch):
             assert await attempt.aerror_context() == await trackrecord.aerror_context("t")
             await trackrecord.aresolve_error(error_id)
             assert (await trackrecord.aerror_stats("t")).unresolved == 0
+            assert [each.id for each in await trackrecord.alist_errors("t")] == [error_id]
+            assert await trackrecord.alist_errors(unresolved=True) == []
             with pytest.raises(UnknownId):
                 await trackrecord.aresolve_error("nonsense")
         assert await trackrecord.aspool(task_id="u", success=True, strategy="file-based")

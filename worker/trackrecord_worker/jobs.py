@@ -15,8 +15,9 @@ from .services import Services
 
 
 def learn_waiting(stages: Services) -> None:
-    """Learn the entries that are waiting in the stream."""
+    """Learn the entries that are waiting in the stream, and write what retries read."""
     stages.drain.run()
+    stages.errors.refresh_texts()
 
 
 def take_over_pending(stages: Services) -> None:

@@ -17,6 +17,7 @@ from trackrecord.store.database.migrate import migrate
 
 from .advise import Adviser
 from .drain import Drain
+from .error_entries import ErrorRecorder
 from .outage import DatabaseOutage
 from .rebuild_reminder import RebuildReminder
 from .refresh import RankingsRefresher
@@ -78,6 +79,11 @@ class Services:
         return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
 
     @cached_property
+    def errors(self) -> ErrorRecorder:
+        """The recorder of the errors of tasks in flight."""
+        return ErrorRecorder(self.redis, self.settings)
+
+    @cached_property
     def drain(self) -> Drain:
         """The drain of the stream."""
         return Drain(
@@ -87,6 +93,7 @@ class Services:
             self.settings,
             scorer_of(self.settings.rules),
             refresher=self.refresher,
+            errors=self.errors,
             wake_another=self._wake_another,
         )
 

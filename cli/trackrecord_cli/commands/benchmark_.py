@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +15,10 @@ from ..screen import print_json, print_table
 if TYPE_CHECKING:
     from trackrecord.queries.benchmark import Gate, Run
 
-_CHECKS = ("rejection_rate", "retry_count", "hard_limit_hits")
+_CHECKS = (
+    "rejection_rate", "retry_count", "hard_limit_hits", "worst_retry_count",
+    "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
+)  # fmt: skip
 _NO = 1
 
 
@@ -122,8 +126,15 @@ def _print(gate: Gate) -> None:
             for check in gate.checks
         ),
     )
+    worst = [(check.name, *astuple(task)) for check in gate.checks for task in check.tasks]
+    if worst:
+        print_table(("check", "task over the limit", "count"), worst)
     if gate.last is None:
         click.echo("nothing to judge: `trackrecord benchmark run` makes a snapshot")
+    elif gate.without_data and gate.is_of_earlier_version:
+        click.echo(
+            "the last run says nothing of single tasks: run `trackrecord benchmark run` again"
+        )
     elif without := gate.without_data:
         others = [check.name for check in gate.checks if check.name not in without]
         choice = " ".join(f"--check {name}" for name in others)
