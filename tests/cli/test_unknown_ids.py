@@ -53,7 +53,7 @@ TABLE = [
 ]
 # What takes a name that may be new, or an answer for every one of them.
 ANY_NAME = {
-    ("errors", "record"), ("errors", "context"), ("errors", "stats"),
+    ("errors", "record"), ("errors", "context"), ("errors", "stats"), ("errors", "list"),
 }  # fmt: skip
 
 

@@ -166,6 +166,8 @@ class InFlightStore:
             answer: Any = self._client.hgetall(key)
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
+        if not answer:
+            return TaskInFlight()
         # A task that was recorded by an earlier version does not say which one it is.
         named = {_TASK: task_id.encode(), **answer}
         return task_of(named) if at is None else _task_at(named, at * 1000)
