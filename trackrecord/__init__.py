@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.competences import aselect_competences, select_competences
     from .calls.criteria import aweigh, weigh
     from .calls.lists import (
         aexplain,
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         reject_memory,
         similar_tasks,
     )
+    from .calls.pattern_tags import atag_pattern, tag_pattern
     from .calls.patterns import (
         adeprecate_pattern,
         alist_patterns,
@@ -147,10 +149,12 @@ __all__ = [
     "areset_pattern",
     "aresolve_error",
     "artifact",
+    "aselect_competences",
     "asimilar_tasks",
     "aspool",
     "astrategies",
     "asummarise",
+    "atag_pattern",
     "attempt",
     "aweigh",
     "classify",
@@ -184,12 +188,14 @@ __all__ = [
     "reset_pattern",
     "resolve_error",
     "select",
+    "select_competences",
     "similar_tasks",
     "spool",
     "stats",
     "strategies",
     "summarise",
     "summarised",
+    "tag_pattern",
     "weigh",
 ]
 
@@ -228,10 +234,12 @@ _HOMES = {
     "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
+    "aselect_competences": "trackrecord.calls.competences",
     "asimilar_tasks": "trackrecord.calls.memories",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
+    "atag_pattern": "trackrecord.calls.pattern_tags",
     "attempt": "trackrecord_producers.attempt",
     "aweigh": "trackrecord.calls.criteria",
     "classify": "trackrecord.inflight.classification",
@@ -265,12 +273,14 @@ _HOMES = {
     "reset_pattern": "trackrecord.calls.patterns",
     "resolve_error": "trackrecord_producers.errors_in_flight",
     "select": "trackrecord.prompt.candidates.select",
+    "select_competences": "trackrecord.calls.competences",
     "similar_tasks": "trackrecord.calls.memories",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
     "strategies": "trackrecord.calls.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
+    "tag_pattern": "trackrecord.calls.pattern_tags",
     "weigh": "trackrecord.calls.criteria",
 }
 

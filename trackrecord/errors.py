@@ -48,6 +48,18 @@ class InvalidScores(TrackrecordError):
     """Raised when scores on criteria cannot be weighed as they are given."""
 
 
+class InvalidSelection(TrackrecordError):
+    """Raised when procedures for a task cannot be selected as it was asked for."""
+
+
+class InvalidConditions(TrackrecordError):
+    """Raised when the conditions of a task are not JSON, or too long."""
+
+
+class InvalidTag(TrackrecordError):
+    """Raised when a pattern cannot be tagged as it is asked for."""
+
+
 class InvalidTime(TrackrecordError):
     """Raised when a text cannot be read as a moment in time."""
 

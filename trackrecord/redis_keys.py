@@ -35,6 +35,10 @@ class Keys:
         """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
 
+    def task_vectors(self, project: str) -> str:
+        """Return the embeddings of a project's tasks, for those that are asked for again."""
+        return f"{self.prefix}:task-vectors:{project}"
+
     def task_in_flight(self, digest: str, project: str) -> str:
         """Errors and failed attempts of one task; the digest stands for the task's own name."""
         return f"{self.prefix}:in-flight:task:{digest}:{project}"

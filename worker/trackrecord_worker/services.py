@@ -20,6 +20,7 @@ from .drain import Drain
 from .error_entries import ErrorRecorder
 from .outage import DatabaseOutage
 from .rebuild_reminder import RebuildReminder
+from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
 from .schedule import parse_crontab
 from .stream import OutcomeStream
@@ -67,6 +68,11 @@ class Services:
     def adviser(self) -> Adviser:
         """The writer of advice to the cache."""
         return Adviser(self.engine, self.redis, self.settings)
+
+    @cached_property
+    def record_vectors(self) -> RecordVectors:
+        """The writer of records' vectors to the cache."""
+        return RecordVectors(self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:
