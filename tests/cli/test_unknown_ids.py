@@ -19,6 +19,7 @@ TABLE = [
     ("pattern", "patterns", "promote", "MISTYPED"),
     ("pattern", "patterns", "deprecate", "MISTYPED", *SIGNED),
     ("pattern", "patterns", "reset", "MISTYPED"),
+    ("pattern", "patterns", "tag", "MISTYPED", "--add", "x"),
     ("pattern", "explain", "MISTYPED"),
     ("criterion", "criteria", "show", "MISTYPED"),
     ("criterion", "explain", "MISTYPED"),
