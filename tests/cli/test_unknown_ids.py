@@ -141,6 +141,15 @@ def test_what_is_like_no_id_is_told_where_the_ids_are(known, trackrecord, projec
     assert wrong == []
 
 
+def test_the_id_of_a_task_in_place_of_an_outcomes_is_told_apart(known, trackrecord, project):
+    """With the command that lists the task's runs."""
+    ran = trackrecord("runs", "show", known["task"], "--project", project)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.endswith(
+        "; that is the id of a task: `trackrecord runs list --task` shows its runs\n"
+    )
+
+
 def test_a_mistyped_project_is_told_the_nearest_one(known, trackrecord, project):
     """By every command that reads an id of a project."""
     wrong = []
