@@ -50,6 +50,11 @@ class Pattern:
     shown: RankedPattern
     estimate: Estimate | None = None
 
+    @property
+    def id(self) -> str:
+        """The pattern's id; that of an anti-pattern begins with `anti-`."""
+        return self.shown.id
+
     def to_document(self) -> dict[str, Any]:
         """Return the pattern as a JSON object."""
         document = msgspec.structs.asdict(self.shown)

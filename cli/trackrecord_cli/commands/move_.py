@@ -49,7 +49,7 @@ def command(url: str | None, *, dry_run: bool, cancel: bool, as_json: bool) -> N
     takes nothing in: workers leave new outcomes in the stream and learn them into the new store
     when they are started with it. A move that was interrupted goes on when it is run again.
     """
-    if cancel and (url or dry_run) or not (cancel or url):
+    if (cancel and (url or dry_run)) or not (cancel or url):
         message = "one of --to URL and --cancel is needed, and --dry-run fits with --to only"
         raise click.UsageError(message)
     settings, _ = settings_for(None)
