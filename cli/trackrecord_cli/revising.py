@@ -153,11 +153,18 @@ def merge(competence_ids: tuple[str, ...], **given: Any) -> None:  # noqa: ANN40
 @conditions_option(
     "Say under which conditions it answers to the signals, for example os=linux. Can be repeated."
 )
-@click.option("--skill-name", help="Name the skill.  [default: made of the tools]")
-@click.option("--tag", "tags", multiple=True, help="Add a tag.")
-@click.option("--confidence", type=float, help="Trust it so far, from 0 to 1.  [default: 0.8]")
+@click.option("--skill-name", help="Set the name of the skill.  [default: made of the tools]")
+@click.option("--tag", "tags", multiple=True, help="Add a tag to the record.")
 @click.option(
-    "--half-life-days", type=float, help="Halve its salience after so many days.  [default: 30]"
+    "--confidence",
+    type=float,
+    help="Set the confidence, from 0 to 1.  [default: the setting's, 0.8]",
+)
+@click.option(
+    "--half-life-days",
+    type=float,
+    help="Set the days without reinforcement after which its salience has halved.  "
+    "[default: the setting's, 30]",
 )
 @click.option("--pinned", is_flag=True, help="Keep its salience from decaying.")
 @_signed(reason_required=False)
