@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from .conditions import Fit, KnownTrigger, fit_of_record
+from .conditions import UNKNOWN, Fit, KnownTrigger, fit_of_record, values_of
 from .recipe import Step
 from .rules import Lifecycle, Status
 from .selection import success_rate
@@ -137,8 +137,10 @@ class Competence:
 
 def fit_of_competence(record: Competence, conditions: Any, task: str | None) -> Fit:  # noqa: ANN401 - any JSON
     """Return how far the conditions of a task agree with those of a record."""
-    known = (KnownTrigger(each.signal, each.all_conditions) for each in record.triggers)
-    return fit_of_record(conditions, known, task)
+    if conditions is None:
+        return UNKNOWN
+    known = (KnownTrigger.of(each.signal, each.all_conditions) for each in record.triggers)
+    return fit_of_record(values_of(conditions), known, task)
 
 
 def competence_id(project: str, signature: str) -> str:
