@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         reject_memory,
         similar_tasks,
     )
+    from .calls.pattern_tags import atag_pattern, tag_pattern
     from .calls.patterns import (
         adeprecate_pattern,
         alist_patterns,
@@ -160,6 +161,7 @@ __all__ = [
     "aspool",
     "astrategies",
     "asummarise",
+    "atag_pattern",
     "attempt",
     "aweigh",
     "classify",
@@ -200,6 +202,7 @@ __all__ = [
     "strategies",
     "summarise",
     "summarised",
+    "tag_pattern",
     "weigh",
 ]
 
@@ -245,6 +248,7 @@ _HOMES = {
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
+    "atag_pattern": "trackrecord.calls.pattern_tags",
     "attempt": "trackrecord_producers.attempt",
     "aweigh": "trackrecord.calls.criteria",
     "classify": "trackrecord.inflight.classification",
@@ -285,6 +289,7 @@ _HOMES = {
     "strategies": "trackrecord.calls.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
+    "tag_pattern": "trackrecord.calls.pattern_tags",
     "weigh": "trackrecord.calls.criteria",
 }
 

@@ -56,6 +56,10 @@ class InvalidConditions(TrackrecordError):
     """Raised when the conditions of a task are not JSON, or too long."""
 
 
+class InvalidTag(TrackrecordError):
+    """Raised when a pattern cannot be tagged as it is asked for."""
+
+
 class InvalidTime(TrackrecordError):
     """Raised when a text cannot be read as a moment in time."""
 

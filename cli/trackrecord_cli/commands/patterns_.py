@@ -19,6 +19,7 @@ from ..options import (
     project_option,
 )
 from ..screen import Coloured, print_details, print_json, print_table, say_more, shown_ids
+from ..tagging import tag as tag_command
 from ..text_input import text_or_input
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from trackrecord.queries.patterns import Pattern
 
 _STATES = ("candidate", "established", "proven", "deprecated")
-_TAGS = ("strategy", "named")
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
 
@@ -36,7 +36,7 @@ def command() -> None:
     """Show what helps and what hurts, and decide about it."""
 
 
-for each_command in COMMANDS:
+for each_command in (*COMMANDS, tag_command):
     command.add_command(each_command)
 
 
@@ -46,7 +46,9 @@ for each_command in COMMANDS:
     "--anti", "only_anti", is_flag=True, help="Show only patterns that have become anti-patterns."
 )
 @click.option("--state", type=OneOf(_STATES), help="Show only patterns in this maturity state.")
-@click.option("--tag", type=OneOf(_TAGS), help="Show only patterns with this tag.")
+@click.option(
+    "--tag", help="Show only patterns with this tag, or of this kind: `strategy` or `named`."
+)
 @click.option("--content", help="Show only patterns whose content contains this text.")
 @format_option(
     "Print a table or prompt text. Prompt text leaves out deprecated patterns unless "
