@@ -1,5 +1,6 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -23,6 +24,7 @@ from .document import (
 )
 from .explanation import Explanation
 from .handed import Handing, exposure_of
+from .task_record import FoundTask
 from .wanted import Wanted, usually_wanted
 
 if TYPE_CHECKING:
@@ -123,6 +125,7 @@ def answer_from(
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
     made: Compositions | None = None,
+    found: Sequence[FoundTask] | None = None,
 ) -> Rankings:
     """Choose from a document what fits.
 
@@ -141,6 +144,8 @@ def answer_from(
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
         made: what was composed of these documents before.
+        found: the past tasks that the task is similar to; None where only those of the rankings
+            are known.
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
@@ -163,6 +168,7 @@ def answer_from(
             advice=advice,
             wanted=wanted,
             handing=handing,
+            found=found,
         )
         if seen is not None and len(seen) < _MOST_REMEMBERED:
             seen[question] = composed

@@ -28,6 +28,8 @@ from .answer import Compositions, Rankings, answer_from
 from .cache import Stamps, read_advice, read_document, read_stamps
 from .document import RankingsDocument, decode_document
 from .handed import Handing, handing_of
+from .past_task_cache import find_tasks
+from .task_record import FoundTask
 from .wanted import Wanted, usually_wanted
 
 
@@ -41,6 +43,8 @@ class Cached:
         problem: what kept us from fresh ones, None when all is well.
         stamps: the stamps in the cache.
         made: what was composed of these documents before.
+        similar: the past tasks that the task that was asked for is similar to; None where no task
+            was, or none are cached.
     """
 
     document: RankingsDocument | None = None
@@ -48,6 +52,7 @@ class Cached:
     problem: str | None = None
     stamps: Stamps = field(default=Stamps())
     made: Compositions = field(default_factory=dict, compare=False, repr=False)
+    similar: tuple[FoundTask, ...] | None = None
 
 
 @dataclass
@@ -79,7 +84,9 @@ class RankingsReader:
     ) -> Rankings:
         """See `rankings`; without `wanted`, the sections are those of the settings."""
         name = project or self.settings.project
-        found = self.cached(name)
+        rules = self.settings.context
+        wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
+        found = self.cached_for(name, task, wanted)
         return answer_from(
             found.document,
             project=name,
@@ -89,12 +96,13 @@ class RankingsReader:
             limit=limit,
             language=known_language(lang),
             now=time.time(),
-            rules=self.settings.context,
+            rules=rules,
             memory_rules=self.settings.memories,
             advice=found.advice,
             wanted=wanted,
             handing=self.handing(found, name, task_id=task_id, task=task, explore=explore),
             made=found.made,
+            found=found.similar,
         )
 
     def handing(
@@ -136,6 +144,27 @@ class RankingsReader:
             return Cached(problem="nothing is learnt yet")
         self._last[project] = found
         return found
+
+    def cached_for(self, project: str, task: str | None, wanted: Wanted) -> Cached:
+        """Return as `cached` does, with the past tasks that a task is similar to; never raises."""
+        found = self.cached(project)
+        if not task or found.document is None or not wanted.has("past_tasks"):
+            return found
+        if self._client is None or found.problem is not None:
+            return found
+        try:
+            similar = find_tasks(
+                self._client,
+                self.settings.keys,
+                project,
+                task,
+                revision=found.document.revision,
+                newest=found.document.past_tasks,
+            )
+        except (redis.RedisError, OSError, ValueError) as error:
+            self._retry_at = time.monotonic() + self.settings.retry_after_s
+            return replace(found, problem=f"redis is unavailable ({type(error).__name__})")
+        return replace(found, similar=similar)
 
     def _updated(self, client: redis.Redis, project: str, seen: Cached, stamps: Stamps) -> Cached:
         """Return what was seen, with what has changed since."""

@@ -20,6 +20,7 @@ from .known import Known
 from .learnt import LearntEntries, learnt_of
 from .sections import SECTIONS, Feed
 from .shares import Shared, by_shares, capped
+from .task_record import FoundTask
 from .wanted import ALL, Wanted
 
 _AS_THEY_ARE: Final = Handing()
@@ -84,6 +85,7 @@ def compose(
     wanted: Wanted = ALL,
     most_learnt: int | None = None,
     handing: Handing = _AS_THEY_ARE,
+    found: Sequence[FoundTask] | None = None,
 ) -> Composition:
     """Rank both together, and write what fits.
 
@@ -101,6 +103,8 @@ def compose(
         wanted: which sections of what is learnt compete.
         most_learnt: tokens that all that is learnt may take together; None for the whole budget.
         handing: what is tried on the task, and what is withdrawn.
+        found: the past tasks that the task is similar to; None where only those of the rankings
+            are known.
     """
     learnt = LearntEntries()
     if document is not None:
@@ -111,6 +115,7 @@ def compose(
             language,
             memory_rules,
             rules.mask_past_tasks,
+            found=found,
             **_drawn(handing, wanted),
         )
         learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)

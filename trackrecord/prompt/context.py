@@ -86,7 +86,7 @@ def context(
     )
     name = asked.project or (DEFAULT_PROJECT if reader is None else reader.settings.project)
     if reader is not None and asked.names_project:
-        found = reader.cached(name)
+        found = reader.cached_for(name, asked.task, asked.wanted)
         problem = found.problem
         handing = reader.handing(
             found, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
@@ -106,5 +106,6 @@ def context(
         advice=found.advice,
         wanted=asked.wanted,
         handing=handing,
+        found=found.similar,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))

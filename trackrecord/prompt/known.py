@@ -1,6 +1,6 @@
 """What is known when a prompt is asked for: the documents, the task, and what to expect of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -10,6 +10,7 @@ from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, Expected, LessonEntry, PatternEntry
 from .document import RankingsDocument
+from .task_record import FoundTask
 
 if TYPE_CHECKING:
     from .expectation import Expectation
@@ -36,6 +37,8 @@ class Known:
         masks: whether past tasks' texts are masked.
         drawn: the rates that were drawn for patterns, by id; empty where nothing is tried.
         on_trial: the ids of the little known patterns that the draw puts forward.
+        found: the past tasks that the task is similar to, of all that are cached; None where none
+            are.
         memo: what one section has found out and another needs.
     """
 
@@ -47,6 +50,7 @@ class Known:
     masks: bool = True
     drawn: Mapping[str, float] = field(default_factory=dict)
     on_trial: frozenset[str] = frozenset()
+    found: Sequence[FoundTask] | None = None
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property

@@ -19,6 +19,7 @@ from .candidates.tokenizer import Tokenizer
 from .compose import Composition, compose, names_of
 from .document import RankingsDocument
 from .handed import Handing, exposure_of
+from .task_record import FoundTask
 from .wanted import Wanted, usually_wanted
 
 _AS_THEY_ARE: Final = Handing()
@@ -109,6 +110,7 @@ def context_from(
     advice: AdviceDocument | None = None,
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
+    found: Sequence[FoundTask] | None = None,
 ) -> Context:
     """Rank both together, and write what fits.
 
@@ -127,6 +129,8 @@ def context_from(
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
+        found: the past tasks that the task is similar to; None where only those of the rankings
+            are known.
     """
 
     def composed_of(offered: RankingsDocument | None) -> Composition:
@@ -144,6 +148,7 @@ def context_from(
             wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
             most_learnt=rules.learnt_tokens,
             handing=handing,
+            found=found,
         )
 
     composed = composed_of(document)

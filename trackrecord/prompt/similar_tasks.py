@@ -12,7 +12,12 @@ import msgspec
 
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.past_tasks import LONGEST_TOLD
-from trackrecord.learning.advice.texts import Difference, similar_task_line
+from trackrecord.learning.advice.texts import (
+    Difference,
+    Went,
+    found_task_line,
+    similar_task_line,
+)
 from trackrecord.learning.text.masking import masked
 
 from .advice_document import NO_PROCEDURE, AdviceDocument
@@ -20,6 +25,7 @@ from .document import RankedTask
 from .expectation import Similar
 from .known import Known
 from .relevance import similar_past_tasks
+from .task_record import FoundTask
 
 _LANGUAGES: Final = ("en", "zh")
 _ID_BYTES: Final = 8
@@ -37,20 +43,62 @@ _USUAL: Final = 0.5
 def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
     """Return the past tasks that a task is similar to, the most similar first.
 
-    With advice, only those of which it is known what made the difference; equal texts are one.
+    Of those that advice was counted from, only those of which it is known what made the difference;
+    of all others, those that are similar enough. Equal texts are one.
 
     Args:
         known: the documents and the task.
         told: lines of lessons; an error that stands in one is not told again.
     """
+    others = _found(known)
     if known.advice is None:
+        if known.found is not None:
+            return others
         found = similar_past_tasks(known.document.past_tasks, known.task)
         return _merged(found, masks=known.masks)
-    first_alike = array("I", known.advice.past_tasks.alike)
+    telling = _of_advice(known, known.advice, told)
+    texts = {each.text for each in telling}
+    others = [each for each in others if each.text not in texts]
+    # Of equally similar ones those first that tell what made the difference.
+    return sorted((*telling, *others), key=lambda each: -each.score)
+
+
+def _found(known: Known) -> list[RankedTask]:
+    """Return the past tasks that were found among all, those with equal texts as one."""
+    alike: dict[str, list[FoundTask]] = {}
+    for each in known.found or ():
+        text = _masked_text(each.record.text) if known.masks else each.record.text
+        alike.setdefault(text, []).append(each)
+    return [_told(text, same) for text, same in islice(alike.items(), _MOST_COMPARED)]
+
+
+def _told(text: str, same: Sequence[FoundTask]) -> RankedTask:
+    """Return past tasks with one text as one, the best of which stands for all."""
+    best = same[0].record
+    newest_first = sorted((each.record for each in same), key=lambda each: -each.ended_at)
+    won = [each for each in newest_first if each.success]
+    lost = [each for each in newest_first if not each.success]
+    steps = next((each.steps for each in won if each.steps), ())
+    ending = next((error_text(each.ending) for each in lost if each.ending), "")
+    went = Went(len(won), len(lost), steps, ending)
+    return RankedTask(
+        id=best.id,
+        task_id=best.task_id,
+        text=text,
+        success=best.success,
+        verdict=best.verdict,
+        ended_at=best.ended_at,
+        score=same[0].similarity,
+        lines={language: found_task_line(text, went, language) for language in _LANGUAGES},
+    )
+
+
+def _of_advice(known: Known, advice: AdviceDocument, told: Sequence[str]) -> list[RankedTask]:
+    first_alike = array("I", advice.past_tasks.alike)
     best: dict[int, Similar] = {}
-    for each in _telling(known, known.advice):
+    for each in _telling(known, advice):
         best.setdefault(first_alike[each.position], each)
-    tasks = (_task_of(known, known.advice, each, alike, told) for alike, each in best.items())
+    tasks = (_task_of(known, advice, each, alike, told) for alike, each in best.items())
     return [each for each in tasks if each is not None]
 
 

@@ -18,6 +18,7 @@ from trackrecord.store.database.migrate import migrate
 from .advise import Adviser
 from .drain import Drain
 from .outage import DatabaseOutage
+from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
 from .refresh import RankingsRefresher
 from .schedule import parse_crontab
@@ -61,6 +62,11 @@ class Services:
     def refresher(self) -> RankingsRefresher:
         """The writer of rankings to the cache."""
         return RankingsRefresher(self.engine, self.redis, self.settings)
+
+    @cached_property
+    def past_tasks(self) -> PastTaskIndexer:
+        """The writer of the past tasks that agents find."""
+        return PastTaskIndexer(self.engine, self.redis, self.settings)
 
     @cached_property
     def adviser(self) -> Adviser:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.client import Cached
     from trackrecord.prompt.report import Considered, Context
+    from trackrecord.prompt.wanted import Wanted
 
 
 @click.group("context", cls=Group)
@@ -84,7 +85,8 @@ def rank(
     own = read_candidates(question.candidates)
     rules = rules_from(question.config, settings.context)
     now = time.time()
-    found = _learnt(settings, project, at) if learnt else None
+    wanted = usually_wanted(include or rules.include, exclude or rules.exclude)
+    found = _learnt(settings, project, task, wanted, at) if learnt else None
     answer = context_from(
         None if found is None else found.document,
         own,
@@ -97,7 +99,8 @@ def rank(
         memory_rules=settings.memories,
         now=now,
         advice=None if found is None else found.advice,
-        wanted=usually_wanted(include or rules.include, exclude or rules.exclude),
+        wanted=wanted,
+        found=None if found is None else found.similar,
     )
     if as_json:
         print_json(vars(answer))
@@ -107,19 +110,23 @@ def rank(
         _print(answer)
 
 
-def _learnt(settings: DaemonSettings, project: str, at: float | None) -> Cached:
+def _learnt(
+    settings: DaemonSettings, project: str, task: str | None, wanted: Wanted, at: float | None
+) -> Cached:
     from trackrecord.prompt.client import Cached, RankingsReader
     from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import rankings_at
+    from trackrecord.queries.past_rankings import past_tasks_at, rankings_at
 
     if at is not None:
         with read_store(project) as (connection, _, name):
+            document = rankings_at(connection, settings, name, at)
             return Cached(
-                rankings_at(connection, settings, name, at),
+                document,
                 build_advice(connection, name, settings.rules, now=time.time(), at=at),
+                similar=past_tasks_at(connection, document, task, at),
             )
     with open_redis(settings):
-        found = RankingsReader(settings).cached(project)
+        found = RankingsReader(settings).cached_for(project, task, wanted)
     if found.document is None:
         check_project(settings, project)
     return found

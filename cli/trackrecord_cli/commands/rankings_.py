@@ -152,11 +152,12 @@ def _print_why(answer: Rankings) -> None:
 def _answer_at(project: str, at: float, language: Language, wanted: dict[str, Any]) -> Rankings:
     from trackrecord.prompt.answer import answer_from
     from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import rankings_at
+    from trackrecord.queries.past_rankings import past_tasks_at, rankings_at
 
     with read_store(project) as (connection, settings, name):
         document = rankings_at(connection, settings, name, at)
         advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
+        found = past_tasks_at(connection, document, wanted["task"], at)
     return answer_from(
         document,
         project=project,
@@ -166,6 +167,7 @@ def _answer_at(project: str, at: float, language: Language, wanted: dict[str, An
         rules=settings.context,
         memory_rules=settings.memories,
         advice=advice,
+        found=found,
         **wanted,
     )
 

@@ -1,0 +1,149 @@
+"""The record of a past task, as it is found at prompt time."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import msgspec
+
+from trackrecord.learning.advice.past_tasks import LONGEST_TOLD
+from trackrecord.learning.advice.task_finding import MOST_TERMS, Question, terms_of
+
+from .document import RankedTask
+
+_MOST_STEPS: Final = 9
+_LONGEST_STEP: Final = 48
+_LONGEST_ENDING: Final = 160
+
+
+class TaskRecord(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A past task.
+
+    Attributes:
+        id: the outcome that says how it ended.
+        task_id: the task.
+        text: the beginning of its instruction.
+        success: whether it reached its goal.
+        verdict: what its score stands for; "" if it has none.
+        ended_at: when it ended, seconds since the epoch.
+        steps: of a success, the beginning of its tools in their order.
+        ending: of a failure, the template of its last error, or how it failed; "" if unknown.
+        terms: the terms of its instruction: unsigned 32-bit integers.
+    """
+
+    id: str
+    task_id: str
+    text: str
+    success: bool
+    verdict: str
+    ended_at: float
+    steps: tuple[str, ...] = ()
+    ending: str = ""
+    terms: bytes = b""
+
+
+class FoundTask(NamedTuple):
+    """A past task that a task is similar to.
+
+    Attributes:
+        record: the past task.
+        similarity: how similar, 0..1.
+    """
+
+    record: TaskRecord
+    similarity: float
+
+
+_decoder = msgspec.msgpack.Decoder(TaskRecord)
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode_record(record: TaskRecord) -> bytes:
+    """Return the record as it is cached."""
+    return _encoder.encode(record)
+
+
+def decode_record(data: bytes) -> TaskRecord:
+    """Return the record from the cache.
+
+    Raises:
+        msgspec.DecodeError: it was written by another version.
+    """
+    return _decoder.decode(data)
+
+
+def record_of(
+    *,
+    id: str,  # noqa: A002 - the name of the field
+    task_id: str,
+    instruction: str,
+    success: bool,
+    verdict: str | None,
+    ended_at: float,
+    steps: Iterable[str] = (),
+    ending: str = "",
+) -> TaskRecord:
+    """Return the record of a task, with only the beginning of whatever may be long."""
+    named = [step[:_LONGEST_STEP] for step in steps]
+    return TaskRecord(
+        id=id,
+        task_id=task_id,
+        text=" ".join(instruction.split())[:LONGEST_TOLD],
+        success=success,
+        verdict=verdict or "",
+        ended_at=ended_at,
+        steps=tuple(named[:_MOST_STEPS]),
+        ending=ending[:_LONGEST_ENDING],
+        terms=_packed_terms(instruction),
+    )
+
+
+def with_newest(records: Sequence[TaskRecord], newest: Iterable[RankedTask]) -> list[TaskRecord]:
+    """Return records together with the past tasks of the rankings that are not among them."""
+    known = {record.id for record in records}
+    return [*records, *(_record_of_ranked(each) for each in newest if each.id not in known)]
+
+
+# The newest past tasks are the same for one prompt after another.
+@lru_cache(maxsize=1024)
+def _packed_terms(instruction: str) -> bytes:
+    return array("I", terms_of(instruction, MOST_TERMS)).tobytes()
+
+
+def _record_of_ranked(task: RankedTask) -> TaskRecord:
+    return record_of(
+        id=task.id,
+        task_id=task.task_id,
+        instruction=task.text,
+        success=task.success,
+        verdict=task.verdict,
+        ended_at=task.ended_at,
+    )
+
+
+def best_of(
+    records: Iterable[TaskRecord], question: Question, *, least: float, most: int
+) -> tuple[FoundTask, ...]:
+    """Return the records that are similar enough, the most similar first; each task once.
+
+    Of several outcomes of one task the one that ended last says how it ended.
+    """
+    last: dict[str, FoundTask] = {}
+    for record in records:
+        similarity = question.similarity(array("I", record.terms))
+        if similarity < least:
+            continue
+        known = last.get(record.task_id)
+        if known is None or _ended(known.record) < _ended(record):
+            last[record.task_id] = FoundTask(record, similarity)
+    ranked = sorted(last.values(), key=_best_first)
+    return tuple(ranked[:most])
+
+
+def _ended(record: TaskRecord) -> tuple[float, str]:
+    return record.ended_at, record.id
+
+
+def _best_first(found: FoundTask) -> tuple[float, float, str]:
+    return -found.similarity, -found.record.ended_at, found.record.task_id
