@@ -9,9 +9,12 @@ Numbers and terms are unsigned 32-bit integers, in fields of four bytes. A proje
 from its `base`, a row of the store.
 """
 
+import secrets
 import struct
+import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -23,11 +26,12 @@ from trackrecord.learning.advice.task_finding import (
     Holders,
     Question,
     terms_of,
+    with_others,
 )
 from trackrecord.redis_keys import Keys
 
 from .document import RankedTask
-from .task_record import FoundTask, best_of, decode_record, with_newest
+from .task_record import FoundTask, best_of, decode_record, records_of_ranked
 
 # Another form of what is cached has another number; what is of another one is made anew.
 FORMAT: Final = 1
@@ -38,6 +42,13 @@ COUNT: Final = struct.Struct("<I")
 # Only the few best can stand in a text.
 MOST_FOUND: Final = 8
 
+_LOCK_MS: Final = 60_000
+_PAUSE_S: Final = 0.05
+# KEYS: the lock. ARGV: who holds it.
+_UNLOCK: Final = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0
+"""
 _SUMMARY: Final = struct.Struct("<HIQ")
 
 
@@ -107,23 +118,55 @@ def find_tasks(
         for term, value in zip(terms, values[1:], strict=True)
         if value is not None
     }
+    others = records_of_ranked(newest) if summary.revision < revision else []
+    holders = with_others(holders, terms, [array("I", each.terms) for each in others])
     if not holders:
         return ()
-    question = Question.of(holders, summary.size)
-    found: Any = client.hmget(
-        keys.past_tasks(project), fields_of(question.candidates(holders)) or [SUMMARY]
-    )
+    question = Question.of(holders, summary.size + len(others))
+    numbers = question.candidates(holders)
+    found: Any = client.hmget(keys.past_tasks(project), fields_of(numbers)) if numbers else []
     try:
         records = [decode_record(data) for data in found if data is not None]
     except msgspec.DecodeError:
         return None
-    if summary.revision < revision:
-        records = with_newest(records, newest)
-    return best_of(records, question, least=LEAST_SIMILAR, most=MOST_FOUND)
+    if numbers and not records:  # a server has lost them
+        return None
+    return best_of([*records, *others], question, least=LEAST_SIMILAR, most=MOST_FOUND)
 
 
 def forget_cached_tasks(client: redis.Redis, keys: Keys, project: str) -> None:
-    """Remove the cached past tasks of a project; those in the store are cached again."""
+    """Remove the cached past tasks of a project; those in the store are cached again.
+
+    Whoever erases past tasks holds `alone_with_tasks` meanwhile.
+    """
     client.unlink(
         keys.past_task_words(project), keys.past_tasks(project), keys.past_task_order(project)
     )
+
+
+@contextmanager
+def alone_with_tasks(
+    client: redis.Redis, keys: Keys, project: str, *, wait_s: float = 0.0
+) -> Iterator[bool]:
+    """Keep others from writing the cached past tasks of a project.
+
+    Args:
+        client: a patient client.
+        keys: the names of the keys.
+        project: whose past tasks.
+        wait_s: how long to wait for whoever is writing them.
+
+    Yields:
+        Whether nobody else was, or has ended meanwhile.
+    """
+    key, owner = keys.past_task_lock(project), secrets.token_hex(8)
+    deadline = time.monotonic() + wait_s
+    while not (is_alone := bool(client.set(key, owner, nx=True, px=_LOCK_MS))):
+        if time.monotonic() >= deadline:
+            break
+        time.sleep(_PAUSE_S)
+    try:
+        yield is_alone
+    finally:
+        if is_alone:
+            client.eval(_UNLOCK, 1, key, owner)

@@ -31,6 +31,8 @@ _LANGUAGES: Final = ("en", "zh")
 _ID_BYTES: Final = 8
 # So many of the closest texts are told apart.
 _MOST_COMPARED: Final = 4
+# And so many past tasks are shown.
+_MOST_SHOWN: Final = 3
 
 # The same past tasks are similar to one task after another.
 _masked_text = lru_cache(maxsize=2048)(masked)
@@ -50,26 +52,36 @@ def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
         known: the documents and the task.
         told: lines of lessons; an error that stands in one is not told again.
     """
-    others = _found(known)
     if known.advice is None:
         if known.found is not None:
-            return others
+            return _found(known, ())
         found = similar_past_tasks(known.document.past_tasks, known.task)
         return _merged(found, masks=known.masks)
-    telling = _of_advice(known, known.advice, told)
-    texts = {each.text for each in telling}
-    others = [each for each in others if each.text not in texts]
+    telling = sorted(_of_advice(known, known.advice, told), key=_best_first)
     # Of equally similar ones those first that tell what made the difference.
-    return sorted((*telling, *others), key=lambda each: -each.score)
+    return sorted((*telling, *_found(known, telling)), key=_best_first)
 
 
-def _found(known: Known) -> list[RankedTask]:
-    """Return the past tasks that were found among all, those with equal texts as one."""
+def _best_first(task: RankedTask) -> float:
+    return -task.score
+
+
+def _found(known: Known, telling: Sequence[RankedTask]) -> list[RankedTask]:
+    """Return the past tasks that were found among all, those with equal texts as one.
+
+    Args:
+        known: the documents and the task.
+        telling: those of the advice, best first: what would come after them is left out.
+    """
+    least = telling[_MOST_SHOWN - 1].score if len(telling) >= _MOST_SHOWN else 0.0
+    texts = {each.text for each in telling}
     alike: dict[str, list[FoundTask]] = {}
     for each in known.found or ():
-        text = _masked_text(each.record.text) if known.masks else each.record.text
-        alike.setdefault(text, []).append(each)
-    return [_told(text, same) for text, same in islice(alike.items(), _MOST_COMPARED)]
+        if each.similarity > least:
+            text = _masked_text(each.record.text) if known.masks else each.record.text
+            if text not in texts:
+                alike.setdefault(text, []).append(each)
+    return [_told(text, same) for text, same in islice(alike.items(), _MOST_SHOWN)]
 
 
 def _told(text: str, same: Sequence[FoundTask]) -> RankedTask:

@@ -1,7 +1,7 @@
 """The record of a past task, as it is found at prompt time."""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -99,10 +99,9 @@ def record_of(
     )
 
 
-def with_newest(records: Sequence[TaskRecord], newest: Iterable[RankedTask]) -> list[TaskRecord]:
-    """Return records together with the past tasks of the rankings that are not among them."""
-    known = {record.id for record in records}
-    return [*records, *(_record_of_ranked(each) for each in newest if each.id not in known)]
+def records_of_ranked(tasks: Iterable[RankedTask]) -> list[TaskRecord]:
+    """Return the records of past tasks that rankings hold."""
+    return [_record_of_ranked(each) for each in tasks]
 
 
 # The newest past tasks are the same for one prompt after another.
@@ -128,6 +127,12 @@ def best_of(
     """Return the records that are similar enough, the most similar first; each task once.
 
     Of several outcomes of one task the one that ended last says how it ended.
+
+    Args:
+        records: of two of the same outcome the first one counts.
+        question: what they are compared with.
+        least: the least similarity.
+        most: how many to return at most.
     """
     last: dict[str, FoundTask] = {}
     for record in records:

@@ -1,5 +1,6 @@
 """Past tasks as they are found at prompt time: their records, and what was found at a moment."""
 
+from array import array
 from collections.abc import Sequence
 
 from sqlalchemy import Connection
@@ -13,6 +14,7 @@ from trackrecord.learning.advice.task_finding import (
     Holders,
     Question,
     asked_terms,
+    with_others,
 )
 from trackrecord.learning.text.search_words import lexeme
 from trackrecord.prompt.document import RankedTask
@@ -22,7 +24,7 @@ from trackrecord.prompt.task_record import (
     TaskRecord,
     best_of,
     record_of,
-    with_newest,
+    records_of_ranked,
 )
 from trackrecord.store.advice.indexed_tasks import NotedTask, holders_until, known_then, tasks_of
 
@@ -70,10 +72,15 @@ def find_tasks_at(
     size, last = known_then(connection, project_id, at)
     words = {lexeme(project_id, word): term for word, term in asked_terms(text, MOST_ASKED)}
     held = holders_until(connection, words, last=last, most=MOST_HOLDERS)
-    holders = {words[name]: Holders(*found) for name, found in held.items()}
+    others = records_of_ranked(newest)
+    holders = with_others(
+        {words[name]: Holders(*found) for name, found in held.items()},
+        words.values(),
+        [array("I", each.terms) for each in others],
+    )
     if not holders:
         return ()
     question = Question.of(holders, size)
     tasks = tasks_of(connection, project_id, question.candidates(holders), at=at)
-    records = with_newest([record_of_task(task) for task in tasks], newest)
+    records = [*map(record_of_task, tasks), *others]
     return best_of(records, question, least=LEAST_SIMILAR, most=MOST_FOUND)

@@ -1,73 +1,75 @@
-"""The scripts by which Redis adds past tasks to those that agents find, and removes some.
+"""The scripts by which Redis changes which past tasks have which words, in one step for each word.
 
-Each call is one step, and a task that is there already is passed: whoever is killed in between can
-begin again. See `trackrecord.prompt.past_task_cache` for the keys.
+What is there already is passed, so that whoever is killed in between can begin again. See
+`trackrecord.prompt.past_task_cache` for the keys. Redis writes what it has changed to its log, a
+word with all its numbers: so a word is changed once for many past tasks.
 """
 
 from typing import Final
 
-# KEYS: records, words, order. ARGV: the bytes of numbers that a term may have; then, for each task,
-# its number, its record and its terms.
+# KEYS: the words. ARGV: the bytes of numbers that a term may have; then, for each term, the term
+# and the numbers of past tasks that have it, ascending.
 ADD: Final = """
-local records, words, order = KEYS[1], KEYS[2], KEYS[3]
-local most = tonumber(ARGV[1])
-local added = 0
-for i = 2, #ARGV, 3 do
-  local number, terms = ARGV[i], ARGV[i + 2]
-  if redis.call('HSETNX', records, number, ARGV[i + 1]) == 1 then
-    added = added + 1
-    redis.call('APPEND', order, number)
-    for at = 1, #terms, 4 do
-      local term = string.sub(terms, at, at + 3)
-      local known = redis.call('HGET', words, term)
-      local total, numbers = 0, ''
-      if known then
-        total, numbers = struct.unpack('<I4', known), string.sub(known, 5)
-      end
-      if #numbers >= most then
-        numbers = string.sub(numbers, #numbers - most + 5)
-      end
-      redis.call('HSET', words, term, struct.pack('<I4', total + 1) .. numbers .. number)
-    end
+local words, most = KEYS[1], tonumber(ARGV[1])
+
+local function number_at(numbers, at)
+  return (struct.unpack('<I4', string.sub(numbers, at, at + 3)))
+end
+
+local function with(numbers, field)
+  local number, at = struct.unpack('<I4', field), 1
+  while at < #numbers and number_at(numbers, at) < number do at = at + 4 end
+  if at < #numbers and number_at(numbers, at) == number then return numbers end
+  return string.sub(numbers, 1, at - 1) .. field .. string.sub(numbers, at)
+end
+
+for i = 2, #ARGV, 2 do
+  local term, given = ARGV[i], ARGV[i + 1]
+  local known = redis.call('HGET', words, term)
+  local total, numbers, last = 0, '', -1
+  if known then
+    total, numbers = struct.unpack('<I4', known), string.sub(known, 5)
+    if #numbers > 0 then last = number_at(numbers, #numbers - 3) end
+  end
+  local before = #numbers
+  if number_at(given, 1) > last then
+    numbers = numbers .. given
+  else
+    for at = 1, #given, 4 do numbers = with(numbers, string.sub(given, at, at + 3)) end
+  end
+  if #numbers > before then
+    total = total + (#numbers - before) / 4
+    if #numbers > most then numbers = string.sub(numbers, #numbers - most + 1) end
+    redis.call('HSET', words, term, struct.pack('<I4', total) .. numbers)
   end
 end
-return added
+return redis.status_reply('OK')
 """
 
-# KEYS: records, words. ARGV: for each task, its number and its terms.
+# KEYS: the words. ARGV: for each term, the term and the numbers of past tasks that no longer have
+# it.
 REMOVE: Final = """
-local records, words = KEYS[1], KEYS[2]
-local removed = 0
+local words = KEYS[1]
+
+local function without(numbers, field)
+  local found = string.find(numbers, field, 1, true)
+  while found and found % 4 ~= 1 do found = string.find(numbers, field, found + 1, true) end
+  if not found then return numbers end
+  return string.sub(numbers, 1, found - 1) .. string.sub(numbers, found + 4)
+end
+
 for i = 1, #ARGV, 2 do
-  local number, terms = ARGV[i], ARGV[i + 1]
-  if redis.call('HDEL', records, number) == 1 then
-    removed = removed + 1
-    for at = 1, #terms, 4 do
-      local term = string.sub(terms, at, at + 3)
-      local known = redis.call('HGET', words, term)
-      if known then
-        local total, numbers = struct.unpack('<I4', known) - 1, string.sub(known, 5)
-        local found = string.find(numbers, number, 1, true)
-        while found and found % 4 ~= 1 do
-          found = string.find(numbers, number, found + 1, true)
-        end
-        if found then
-          numbers = string.sub(numbers, 1, found - 1) .. string.sub(numbers, found + 4)
-        end
-        if total < 1 then
-          redis.call('HDEL', words, term)
-        else
-          redis.call('HSET', words, term, struct.pack('<I4', total) .. numbers)
-        end
-      end
+  local term, given = ARGV[i], ARGV[i + 1]
+  local known = redis.call('HGET', words, term)
+  if known then
+    local total, numbers = struct.unpack('<I4', known) - #given / 4, string.sub(known, 5)
+    for at = 1, #given, 4 do numbers = without(numbers, string.sub(given, at, at + 3)) end
+    if total < 1 then
+      redis.call('HDEL', words, term)
+    else
+      redis.call('HSET', words, term, struct.pack('<I4', total) .. numbers)
     end
   end
 end
-return removed
-"""
-
-# KEYS: the lock. ARGV: who holds it.
-UNLOCK: Final = """
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0
+return redis.status_reply('OK')
 """

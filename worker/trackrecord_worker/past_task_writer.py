@@ -1,10 +1,9 @@
 """Write the past tasks of one project where agents find them: in Redis, see `past_task_cache`."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
-from uuid import uuid4
 
 import msgspec
 import redis
@@ -22,11 +21,11 @@ from trackrecord.prompt.past_task_cache import (
 )
 from trackrecord.prompt.task_record import TaskRecord, decode_record, encode_record
 
-from .past_task_scripts import ADD, REMOVE, UNLOCK
+from .past_task_scripts import ADD, REMOVE
 
-# One script adds so many tasks, and holds up whoever reads for a millisecond.
-_AT_ONCE: Final = 25
-_LOCK_MS: Final = 60_000
+# One script changes so many words, and holds up whoever reads for less than a millisecond.
+_TERMS_AT_ONCE: Final = 200
+_RECORDS_AT_ONCE: Final = 500
 _ASK_AT_ONCE: Final = 500
 # Beside the records, whose fields have four bytes.
 _STATE: Final = b"state"
@@ -37,18 +36,20 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         base: the row of the store that numbers count from.
+        first: no older row than this one is cached.
         through: the last row that was looked at.
         through_id: its outcome.
-        scored_by: what stands for the rules that verdicts follow.
+        made_for: what stands for the rules that it was made by.
         compared_at: when all of it was last compared with the store.
         compared_revision: the revision of the store at that time.
         form: of what is cached.
     """
 
     base: int
+    first: int
     through: int
     through_id: str | None
-    scored_by: str
+    made_for: str
     compared_at: float
     compared_revision: int
     form: int = FORMAT
@@ -117,19 +118,6 @@ class PastTaskWriter:
         self._records = settings.keys.past_tasks(project)
         self._words = settings.keys.past_task_words(project)
         self._order = settings.keys.past_task_order(project)
-        self._lock = settings.keys.past_task_lock(project)
-
-    @contextmanager
-    def alone(self) -> Iterator[bool]:
-        """Keep other workers from writing; yields False where one is at it."""
-        owner = uuid4().hex
-        if not self._client.set(self._lock, owner, nx=True, px=_LOCK_MS):
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            self._client.eval(UNLOCK, 1, self._lock, owner)
 
     def read(self) -> Known:
         """Return how far all is cached."""
@@ -151,34 +139,56 @@ class PastTaskWriter:
         forget_cached_tasks(self._client, self._settings.keys, self._project)
 
     def add(self, numbered: Sequence[tuple[int, TaskRecord]]) -> None:
-        """Add past tasks, the oldest first; those that are there already stay as they are."""
-        for start in range(0, len(numbered), _AT_ONCE):
-            some = numbered[start : start + _AT_ONCE]
-            given: list[Any] = [4 * MOST_HOLDERS]
-            for field, (_, record) in zip(fields_of([n for n, _ in some]), some, strict=True):
-                given += (field, encode_record(record), record.terms)
-            self._client.eval(ADD, 3, self._records, self._words, self._order, *given)
+        """Add past tasks, by their numbers ascending; those that are there stay as they are."""
+        self._change_words(ADD, [4 * MOST_HOLDERS], _by_term(numbered))
+        # Only now: a record says that all its words are there.
+        fields = fields_of([number for number, _ in numbered])
+        with self._client.pipeline(transaction=True) as pipe:
+            for field, (_, record) in zip(fields, numbered, strict=True):
+                pipe.hset(self._records, field, encode_record(record))
+            pipe.append(self._order, b"".join(self._new_in_order(numbered)))
+            pipe.execute()
+
+    def _new_in_order(self, numbered: Sequence[tuple[int, TaskRecord]]) -> list[bytes]:
+        """Return the fields that are not in the order yet, should this have been killed before."""
+        data: Any = self._client.getrange(self._order, -4, -1)
+        last = array("I", data)
+        return fields_of([number for number, _ in numbered if not last or number > last[0]])
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove past tasks, as far as they are there; their place in the order stays."""
-        fields = fields_of(numbers)
-        for start in range(0, len(fields), _AT_ONCE):
-            some = fields[start : start + _AT_ONCE]
-            found: Any = self._client.hmget(self._records, some)
-            given = [
-                part
-                for field, data in zip(some, found, strict=True)
+        for start in range(0, len(numbers), _RECORDS_AT_ONCE):
+            some = numbers[start : start + _RECORDS_AT_ONCE]
+            fields = fields_of(some)
+            found: Any = self._client.hmget(self._records, fields)
+            there = [
+                (number, decode_record(data))
+                for number, data in zip(some, found, strict=True)
                 if data is not None
-                for part in (field, decode_record(data).terms)
             ]
-            if given:
-                self._client.eval(REMOVE, 2, self._records, self._words, *given)
+            # First: after a kill in between, a word may count one too few, and never names a text.
+            self._client.hdel(self._records, *fields)
+            self._change_words(REMOVE, [], _by_term(there))
+
+    def _change_words(
+        self, script: str, settings: Sequence[Any], by_term: Mapping[int, Sequence[int]]
+    ) -> None:
+        """Run a script for all terms, a few at once: it holds up whoever reads meanwhile."""
+        terms = list(by_term)
+        fields = fields_of(terms)
+        with self._client.pipeline(transaction=False) as pipe:
+            for start in range(0, len(terms), _TERMS_AT_ONCE):
+                given = list(settings)
+                for at in range(start, min(start + _TERMS_AT_ONCE, len(terms))):
+                    given += (fields[at], array("I", by_term[terms[at]]).tobytes())
+                pipe.eval(script, 1, self._words, *given)
+            pipe.execute()
 
     def length(self) -> int:
         """Return how many numbers are in the order."""
         return self._client.strlen(self._order) // 4
 
-    def order(self) -> array[int]:
+    def order(self) -> "array[int]":
         """Return the numbers of all past tasks, the oldest first, and of some that were removed."""
         data: Any = self._client.get(self._order)
         return array("I", data or b"")
@@ -186,3 +196,12 @@ class PastTaskWriter:
     def set_order(self, numbers: Iterable[int]) -> None:
         """Set the order anew."""
         self._client.set(self._order, array("I", numbers).tobytes())
+
+
+def _by_term(numbered: Iterable[tuple[int, TaskRecord]]) -> dict[int, list[int]]:
+    """Return, for each term of past tasks, their numbers, in their order."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for number, record in numbered:
+        for term in array("I", record.terms):
+            found[term].append(number)
+    return found

@@ -16,9 +16,11 @@ import structlog
 from sqlalchemy import Connection, Engine
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.prompt.past_task_cache import alone_with_tasks
 from trackrecord.queries.past_tasks import record_of_task
 from trackrecord.store.advice.indexed_tasks import (
     NotedTask,
+    first_of_all,
     first_of_newest,
     outcome_of,
     replaced_rows,
@@ -34,15 +36,17 @@ from .past_task_writer import Known, PastTaskWriter, State, known_states
 
 # One call works for so long at most, and goes on where it was the next time.
 _SLICE_S: Final = 2.0
-_READ_AT_ONCE: Final = 500
+_READ_AT_ONCE: Final = 2000
 _COMPARE_EVERY_S: Final = 30.0
 # When it is full, room is made for this share of it at once.
 _ROOM: Final = 50
 # Room for rows that are committed after later ones; numbers have 32 bits.
 _BEFORE_FIRST: Final = 1_000_000
 _NUMBERS: Final = 2**32
-# When so much is to be removed, all is made anew.
+# When more than so much is to be changed, all is made anew.
+_FEW: Final = 1000
 _MUCH: Final = 10
+_TO_BE_MADE_ANEW: Final = 0
 
 _log = structlog.get_logger(__name__)
 
@@ -83,27 +87,30 @@ class PastTaskIndexer:
             return True
         return self._must_compare(known.state, revision)
 
-    def update(self, project: str, *, deadline: float | None = None) -> bool:
+    def update(self, project: str, *, deadline: float | None = None, compare: bool = False) -> bool:
         """Update one project; return whether another worker was not at it already.
 
         Args:
             project: its name.
             deadline: when to stop and leave the rest for the next time, on the monotonic clock.
+            compare: compare all with the store, however recently that was done.
         """
         writer = PastTaskWriter(self._client, self._settings, project)
-        with writer.alone() as is_alone:
+        with alone_with_tasks(self._client, self._settings.keys, project) as is_alone:
             if not is_alone:
                 return False
             try:
                 if self._most:
-                    self._update(writer, project, deadline)
+                    self._update(writer, project, deadline, compare=compare)
                 else:
                     writer.forget()
             except msgspec.DecodeError:  # written by another version
                 writer.forget()
         return True
 
-    def _update(self, writer: PastTaskWriter, project: str, deadline: float | None) -> None:
+    def _update(
+        self, writer: PastTaskWriter, project: str, deadline: float | None, *, compare: bool
+    ) -> None:
         started = time.perf_counter()
         with reading(self._engine) as connection:
             found = revision_of(connection, project)
@@ -117,9 +124,9 @@ class PastTaskIndexer:
                 state = self._begun(connection, project_id, revision)
         before = state.through
         state, is_complete = self._add_new(writer, project_id, state, deadline)
-        if is_complete and self._must_compare(state, revision):
+        if is_complete and (compare or self._must_compare(state, revision)):
             state = self._compare(writer, project_id, state, revision)
-        self._make_room(writer)
+        state = self._with_room(writer, state)
         # An agent looks at the newest past tasks of its rankings, too, while this is behind them.
         writer.note(state, revision if is_complete else 0)
         _log.debug(
@@ -132,19 +139,26 @@ class PastTaskIndexer:
 
     def _valid(self, connection: Connection, project_id: int, state: State | None) -> State | None:
         """Return the state unless the store is another one than it was made from."""
-        if state is None or state.scored_by != _digest(scored_by(connection, project_id)):
+        if state is None or state.made_for != self._made_for(connection, project_id):
             return None
         if state.through_id != outcome_of(connection, project_id, state.through):
             return None
         return state if state.through - state.base < _NUMBERS - _BEFORE_FIRST else None
 
+    def _made_for(self, connection: Connection, project_id: int) -> str:
+        """Return what stands for the rules that verdicts follow, and for how many are cached."""
+        rules = f"{self._most} {scored_by(connection, project_id)}"
+        return blake2b(rules.encode(), digest_size=8).hexdigest()
+
     def _begun(self, connection: Connection, project_id: int, revision: int) -> State:
         first = first_of_newest(connection, project_id, self._most)
+        oldest = first or first_of_all(connection, project_id) or 1
         return State(
-            base=max(0, first - _BEFORE_FIRST),
-            through=first - 1,
-            through_id=outcome_of(connection, project_id, first - 1),
-            scored_by=_digest(scored_by(connection, project_id)),
+            base=max(0, oldest - _BEFORE_FIRST),
+            first=first or 0,
+            through=oldest - 1,
+            through_id=outcome_of(connection, project_id, oldest - 1),
+            made_for=self._made_for(connection, project_id),
             compared_at=time.time(),
             compared_revision=revision,
         )
@@ -169,19 +183,19 @@ class PastTaskIndexer:
             if len(tasks) < _READ_AT_ONCE:
                 return state, True
             # Whoever is killed goes on from here.
+            state = self._with_room(writer, state)
             writer.note(state, 0)
-            self._make_room(writer)
             if deadline is not None and time.monotonic() > deadline:
                 return state, False
 
     def _add(self, writer: PastTaskWriter, state: State, tasks: Sequence[NotedTask]) -> None:
-        writer.add(
-            [
-                (task.row - state.base, record_of_task(task))
-                for task in tasks
-                if task.row >= state.base
-            ]
-        )
+        numbered = [
+            (task.row - state.base, record_of_task(task))
+            for task in tasks
+            if task.row >= state.base
+        ]
+        if numbered:
+            writer.add(numbered)
 
     def _must_compare(self, state: State, revision: int) -> bool:
         age_s = time.time() - state.compared_at
@@ -194,33 +208,30 @@ class PastTaskIndexer:
     ) -> State:
         """Add what is missing of the newest past tasks, and remove what no longer stands."""
         cached = {number + state.base for number in writer.order()}
-        first = min(cached, default=state.through)
         with reading(self._engine) as connection:
+            first = max(state.first, state.base)
             rows = standing_rows(connection, project_id, first=first, last=state.through)
             standing = set(rows)
-            gone = cached - standing
-            if len(gone) > len(cached) // _MUCH:
+            gone, missing = cached - standing, standing - cached
+            if len(gone) + len(missing) > _FEW + len(standing) // _MUCH:
                 writer.forget()
-                return msgspec.structs.replace(state, through=-1, through_id=None, form=0)
-            missing = tasks_of(connection, project_id, sorted(standing - cached))
+                return msgspec.structs.replace(state, form=_TO_BE_MADE_ANEW)
+            tasks = tasks_of(connection, project_id, sorted(missing))
         writer.remove(_numbers(state, sorted(gone)))
-        self._add(writer, state, missing)
+        self._add(writer, state, sorted(tasks, key=lambda task: task.row))
         writer.set_order(row - state.base for row in rows)
         return msgspec.structs.replace(state, compared_at=time.time(), compared_revision=revision)
 
-    def _make_room(self, writer: PastTaskWriter) -> None:
+    def _with_room(self, writer: PastTaskWriter, state: State) -> State:
         """Remove the oldest past tasks when there are too many."""
         if writer.length() <= self._most:
-            return
+            return state
         order = writer.order()
         excess = len(order) - self._most + self._most // _ROOM
         writer.remove(order[:excess].tolist())
         writer.set_order(order[excess:])
+        return msgspec.structs.replace(state, first=state.base + order[excess])
 
 
 def _numbers(state: State, rows: Sequence[int]) -> list[int]:
     return [row - state.base for row in rows if row >= state.base]
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode(), digest_size=8).hexdigest()

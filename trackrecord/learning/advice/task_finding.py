@@ -6,7 +6,7 @@ cosine of `task_index`, as far as it can be told without knowing how rare the te
 the past task has: those count like the terms of the text do on average.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from math import sqrt
@@ -69,6 +69,23 @@ def term_of(word: str) -> int:
     return crc32(word.encode("utf-8", "surrogatepass"))
 
 
+def with_others(
+    holders: Mapping[int, Holders], terms: Iterable[int], others: Sequence[Collection[int]]
+) -> dict[int, Holders]:
+    """Return the holders of terms, also of those that only other past tasks have.
+
+    Args:
+        holders: the past tasks that have a term, as far as they are indexed.
+        terms: the terms of a question.
+        others: the terms of past tasks that may not be indexed yet.
+    """
+    found = dict(holders)
+    for term in terms:
+        if term not in found and (total := sum(term in each for each in others)):
+            found[term] = Holders(total, ())
+    return found
+
+
 @dataclass(frozen=True)
 class Question:
     """A task's text, by the terms that past tasks have, too.
@@ -84,7 +101,7 @@ class Question:
         """Return a question.
 
         Args:
-            holders: the past tasks that have its terms; at least one each.
+            holders: the past tasks that have its terms; at least one.
             size: how many past tasks there are.
         """
         return cls({term: idf(held.total, size) ** 2 for term, held in holders.items()})

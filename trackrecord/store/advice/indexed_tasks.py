@@ -88,14 +88,17 @@ def standing_rows(connection: Connection, project_id: int, *, first: int, last: 
     return list(connection.execute(query).scalars())
 
 
-def first_of_newest(connection: Connection, project_id: int, most: int) -> int:
-    """Return the first row of so many newest past tasks; 1 if there are none at all."""
+def first_of_newest(connection: Connection, project_id: int, most: int) -> int | None:
+    """Return the first row of so many newest past tasks; None if there are not so many."""
     own = select(past_tasks.c.outcome).where(past_tasks.c.project_id == project_id)
     newest = own.order_by(past_tasks.c.outcome.desc()).offset(most - 1).limit(1)
-    first: int | None = connection.execute(newest).scalar()
-    if first is None:
-        first = connection.execute(own.order_by(past_tasks.c.outcome).limit(1)).scalar()
-    return 1 if first is None else first
+    return connection.execute(newest).scalar()
+
+
+def first_of_all(connection: Connection, project_id: int) -> int | None:
+    """Return the first row of a project's past tasks; None if there are none."""
+    own = past_tasks.c.project_id == project_id
+    return connection.execute(select(func.min(past_tasks.c.outcome)).where(own)).scalar()
 
 
 def outcome_of(connection: Connection, project_id: int, row: int) -> str | None:
