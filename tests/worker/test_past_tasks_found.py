@@ -256,17 +256,18 @@ def test_chinese(worker, store_settings, client):
     assert "[成功]" in answer.prompt
 
 
-def test_of_several_outcomes_of_a_task_the_last_one_counts(worker, store_settings, client):
-    """And equal texts of several tasks are one line."""
+def test_equal_texts_are_one_line(worker, store_settings, client):
+    """With how often they succeeded, and in what the last failure ended."""
     learn(
         worker, client, store_settings,
         body(1, instruction=RIGHT, timestamp=1e9, success=False),
-        body(2, instruction=RIGHT, timestamp=1.1e9, task_id="t1"),
+        body(2, instruction=RIGHT, timestamp=1.1e9),
         body(3, instruction=RIGHT, timestamp=1.2e9, failure_mode="timeout", success=False),
     )  # fmt: skip
     worker.past_tasks.update_due()
     (task,) = RankingsReader(store_settings).read(task=ASKED).past_tasks
-    assert "[1 of 2 succeeded; a failure ended in: timeout]" in task.lines["en"]
+    assert (task.task_id, task.success) == ("t3", False)
+    assert "[1 of 3 succeeded; a failure ended in: timeout]" in task.lines["en"]
 
 
 def test_a_moment_of_the_past(worker, store_settings, client, engine):

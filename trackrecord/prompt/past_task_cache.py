@@ -39,8 +39,6 @@ FORMAT: Final = 1
 SUMMARY: Final = b""
 # A term's count, which stands before the numbers of its tasks.
 COUNT: Final = struct.Struct("<I")
-# Only the few best can stand in a text.
-MOST_FOUND: Final = 8
 
 _LOCK_MS: Final = 60_000
 _PAUSE_S: Final = 0.05
@@ -131,7 +129,7 @@ def find_tasks(
         return None
     if numbers and not records:  # a server has lost them
         return None
-    return best_of([*records, *others], question, least=LEAST_SIMILAR, most=MOST_FOUND)
+    return best_of([*records, *others], question, least=LEAST_SIMILAR)
 
 
 def forget_cached_tasks(client: redis.Redis, keys: Keys, project: str) -> None:

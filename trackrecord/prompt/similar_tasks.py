@@ -85,21 +85,21 @@ def _found(known: Known, telling: Sequence[RankedTask]) -> list[RankedTask]:
 
 
 def _told(text: str, same: Sequence[FoundTask]) -> RankedTask:
-    """Return past tasks with one text as one, the best of which stands for all."""
-    best = same[0].record
+    """Return past tasks with one text as one, the last of which stands for all."""
     newest_first = sorted((each.record for each in same), key=lambda each: -each.ended_at)
+    last = newest_first[0]
     won = [each for each in newest_first if each.success]
     lost = [each for each in newest_first if not each.success]
     steps = next((each.steps for each in won if each.steps), ())
     ending = next((error_text(each.ending) for each in lost if each.ending), "")
     went = Went(len(won), len(lost), steps, ending)
     return RankedTask(
-        id=best.id,
-        task_id=best.task_id,
+        id=last.id,
+        task_id=last.task_id,
         text=text,
-        success=best.success,
-        verdict=best.verdict,
-        ended_at=best.ended_at,
+        success=last.success,
+        verdict=last.verdict,
+        ended_at=last.ended_at,
         score=same[0].similarity,
         lines={language: found_task_line(text, went, language) for language in _LANGUAGES},
     )

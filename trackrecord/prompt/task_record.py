@@ -122,33 +122,22 @@ def _record_of_ranked(task: RankedTask) -> TaskRecord:
 
 
 def best_of(
-    records: Iterable[TaskRecord], question: Question, *, least: float, most: int
+    records: Iterable[TaskRecord], question: Question, *, least: float
 ) -> tuple[FoundTask, ...]:
-    """Return the records that are similar enough, the most similar first; each task once.
-
-    Of several outcomes of one task the one that ended last says how it ended.
+    """Return the records that are similar enough, the most similar first, then the last to end.
 
     Args:
         records: of two of the same outcome the first one counts.
         question: what they are compared with.
         least: the least similarity.
-        most: how many to return at most.
     """
-    last: dict[str, FoundTask] = {}
+    found: dict[str, FoundTask] = {}
     for record in records:
         similarity = question.similarity(array("I", record.terms))
-        if similarity < least:
-            continue
-        known = last.get(record.task_id)
-        if known is None or _ended(known.record) < _ended(record):
-            last[record.task_id] = FoundTask(record, similarity)
-    ranked = sorted(last.values(), key=_best_first)
-    return tuple(ranked[:most])
-
-
-def _ended(record: TaskRecord) -> tuple[float, str]:
-    return record.ended_at, record.id
+        if similarity >= least:
+            found.setdefault(record.id, FoundTask(record, similarity))
+    return tuple(sorted(found.values(), key=_best_first))
 
 
 def _best_first(found: FoundTask) -> tuple[float, float, str]:
-    return -found.similarity, -found.record.ended_at, found.record.task_id
+    return -found.similarity, -found.record.ended_at, found.record.id

@@ -18,7 +18,6 @@ from trackrecord.learning.advice.task_finding import (
 )
 from trackrecord.learning.text.search_words import lexeme
 from trackrecord.prompt.document import RankedTask
-from trackrecord.prompt.past_task_cache import MOST_FOUND
 from trackrecord.prompt.task_record import (
     FoundTask,
     TaskRecord,
@@ -83,4 +82,4 @@ def find_tasks_at(
     question = Question.of(holders, size)
     tasks = tasks_of(connection, project_id, question.candidates(holders), at=at)
     records = [*map(record_of_task, tasks), *others]
-    return best_of(records, question, least=LEAST_SIMILAR, most=MOST_FOUND)
+    return best_of(records, question, least=LEAST_SIMILAR)
