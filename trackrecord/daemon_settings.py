@@ -8,7 +8,6 @@ from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules
-from .embeddings.endpoint import Endpoint
 from .hook_settings import HookSettings
 from .http_settings import HttpSettings
 from .learning.advice.lessons.rules import LessonRules
@@ -25,7 +24,7 @@ from .learning.strategies.catalogue import STRATEGIES, Strategy
 from .learning.strategies.identity import strategies_by_slug
 from .learning.strategies.recogniser import MAX_CHARS
 from .rules import Rules
-from .server_urls import checked_database_url
+from .server_urls import checked_database_url, database_url_of
 from .setting_values import Check, read_values
 from .trace_rules import TraceRules
 from .wire.outcome import MAX_BODY_BYTES
@@ -164,7 +163,6 @@ class DaemonSettings(AgentSettings):
     texts: TextRules = field(default=TextRules())
     advice: AdviceRules = field(default=AdviceRules())
     lessons: LessonRules = field(default=LessonRules())
-    embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
     capture: CaptureRules = field(default=CaptureRules())
     traces: TraceRules = field(default=TraceRules())
@@ -181,10 +179,7 @@ class DaemonSettings(AgentSettings):
         """The database to use, in the form SQLAlchemy reads."""
         if self.database_url is None:
             return f"sqlite:///{self.home / 'trackrecord.db'}"
-        for scheme in ("postgresql://", "postgres://"):
-            if self.database_url.startswith(scheme):
-                return "postgresql+psycopg://" + self.database_url.removeprefix(scheme)
-        return self.database_url
+        return database_url_of(self.database_url)
 
 
 def load_daemon_settings() -> DaemonSettings:

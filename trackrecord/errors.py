@@ -12,28 +12,52 @@ class SettingsError(TrackrecordError):
     """Raised when a setting is unknown, malformed or does not fit with another one."""
 
 
-class InvalidOutcome(TrackrecordError):
+class InvalidEntry(TrackrecordError):
+    """Raised when an entry of the stream does not hold what the wire format describes."""
+
+
+class InvalidOutcome(InvalidEntry):
     """Raised when a body is not an outcome as the wire format describes it."""
 
 
-class InvalidErrorReport(TrackrecordError):
+class InvalidErrorReport(InvalidEntry):
     """Raised when an error of a task cannot be recorded, or asked for, as it is given."""
 
 
-class InvalidMemory(TrackrecordError):
+class InvalidMemory(InvalidEntry):
     """Raised when a memory cannot be stored, or asked for, as it is given."""
 
 
-class InvalidExposure(TrackrecordError):
+class InvalidExposure(InvalidEntry):
     """Raised when a body is not an exposure as the wire format describes it."""
 
 
-class InvalidRecall(TrackrecordError):
+class InvalidFeedback(InvalidEntry):
+    """Raised when feedback cannot be counted as it is given."""
+
+
+class InvalidRecall(InvalidEntry):
     """Raised when a body is not a recall of memories as the wire format describes it."""
 
 
 class InvalidCandidate(TrackrecordError):
     """Raised when a candidate for a prompt is invalid; the message names it."""
+
+
+class InvalidScores(TrackrecordError):
+    """Raised when scores on criteria cannot be weighed as they are given."""
+
+
+class InvalidSelection(TrackrecordError):
+    """Raised when procedures for a task cannot be selected as it was asked for."""
+
+
+class InvalidConditions(TrackrecordError):
+    """Raised when the conditions of a task are not JSON, or too long."""
+
+
+class InvalidTag(TrackrecordError):
+    """Raised when a pattern cannot be tagged as it is asked for."""
 
 
 class InvalidTime(TrackrecordError):
@@ -45,7 +69,17 @@ class ImportFormatError(TrackrecordError):
 
 
 class UnknownId(TrackrecordError):
-    """Raised when nothing is stored under the requested id."""
+    """Raised when nothing is stored under the requested id.
+
+    Attributes:
+        nearest: the known id that is spelt most like it; None when none is close.
+    """
+
+    def __init__(self, message: str, *, nearest: str | None = None, hint: str = "") -> None:
+        """Say what is unknown, and then the nearest known id, or else the hint."""
+        self.nearest = nearest
+        what_to_do = hint if nearest is None else f"did you mean {nearest!r}?"
+        super().__init__(f"{message}; {what_to_do}" if what_to_do else message)
 
 
 class UnknownProject(UnknownId):
@@ -58,14 +92,11 @@ class UnknownProject(UnknownId):
 
     def __init__(self, project: str, *, nearest: str | None, count: int) -> None:
         self.project = project
-        self.nearest = nearest
-        if nearest is not None:
-            hint = f"did you mean {nearest!r}?"
-        elif count:
+        if count:
             hint = "`trackrecord projects` lists the projects on record"
         else:
             hint = "no project is on record yet: `trackrecord publish` records outcomes"
-        super().__init__(f"project {project!r} does not exist; {hint}")
+        super().__init__(f"project {project!r} does not exist", nearest=nearest, hint=hint)
 
 
 class AmbiguousId(TrackrecordError):
@@ -132,6 +163,14 @@ class StoreBusy(StoreUnavailable):
     """Raised when the database is locked by another process for longer than it may be."""
 
 
+class StoreMoved(StoreUnavailable):
+    """Raised when a store was moved to another database, or a move of it is not complete."""
+
+
+class TransferRefused(TrackrecordError):
+    """Raised when a store cannot be moved, or a project imported, as it was asked for."""
+
+
 class SchemaTooNew(TrackrecordError):
     """Raised when a newer trackrecord has already migrated the database."""
 
@@ -146,6 +185,14 @@ class SchemaUnreleased(TrackrecordError):
 
 class NoVectors(TrackrecordError):
     """Raised when the database has no place for vectors."""
+
+
+class InvalidRequest(TrackrecordError):
+    """Raised when an argument of a call is not usable; the message names it."""
+
+
+class ExtraMissing(TrackrecordError):
+    """Raised when a call needs a package that only an extra of trackrecord installs."""
 
 
 class Unhealthy(TrackrecordError):

@@ -1,29 +1,21 @@
 """The calls that may wait, for agents on an event loop: each has a form that is awaited.
 
 It does the same in a thread beside the loop, with all that it imports, so that the loop is never
-held up. A caller that stops awaiting goes on at once; the thread ends when its own time limits are
-over.
-
-There are few such threads, and they are apart from the loop's own: while Redis hangs, neither do
-these calls keep the agent's other work waiting, nor the other way round.
+held up.
 """
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from functools import lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from trackrecord.beside import beside
 from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page
-    from trackrecord.inflight.errors import ErrorStats, ErrorType
+    from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
     from trackrecord.learning.advice.rules import Explore
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
@@ -35,8 +27,6 @@ if TYPE_CHECKING:
     from .outcome_fields import OutcomeFields
 
 Output = TypeVar("Output")
-
-_THREADS: Final = 8
 
 
 async def arankings(
@@ -50,6 +40,7 @@ async def arankings(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
     answer: Rankings = await _beside(
@@ -63,6 +54,7 @@ async def arankings(
         exclude=exclude,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
     )
     return answer
 
@@ -80,6 +72,7 @@ async def acontext(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Context:
     """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
     composed: Context = await _beside(
@@ -95,6 +88,7 @@ async def acontext(
         exclude=exclude,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
     )
     return composed
 
@@ -115,6 +109,26 @@ async def aerror_stats(task_id: str, *, project: str | None = None) -> ErrorStat
     """Call `trackrecord.error_stats` without blocking the event loop."""
     counts: ErrorStats = await _beside("error_stats", task_id, project=project)
     return counts
+
+
+async def alist_errors(
+    task_id: str | None = None,
+    *,
+    unresolved: bool = False,
+    category: ErrorType | None = None,
+    limit: int | None = None,
+    project: str | None = None,
+) -> list[TaskError]:
+    """Call `trackrecord.list_errors` without blocking the event loop."""
+    found: list[TaskError] = await _beside(
+        "list_errors",
+        task_id,
+        unresolved=unresolved,
+        category=category,
+        limit=limit,
+        project=project,
+    )
+    return found
 
 
 async def arecord_error(
@@ -182,21 +196,10 @@ async def aartifact(
 
 
 async def _beside(name: str, *given: object, **named: object) -> Any:  # noqa: ANN401 - of any call
-    """Call a function of `trackrecord` in a thread with this task's context; return its result."""
-    call = partial(copy_context().run, _call, name, *given, **named)
-    try:
-        waiting = asyncio.get_running_loop().run_in_executor(_threads(os.getpid()), call)
-    except RuntimeError:  # another kind of loop, or a process that starts no thread any more
-        return call()
-    return await waiting
+    """Call a function of `trackrecord` in a thread beside the loop; return its result."""
+    return await beside(_call, name, *given, **named)
 
 
-def _call(name: str, *given: object, **named: object) -> object:
+def _call(name: str, *given: object, **named: object) -> Any:  # noqa: ANN401 - of any call
     # Importing is a good part of the first call's time.
     return getattr(import_module("trackrecord"), name)(*given, **named)
-
-
-@lru_cache(maxsize=1)
-def _threads(_pid: int) -> ThreadPoolExecutor:
-    """Return this process's threads; a child made by fork has none of its parent's."""
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="trackrecord-awaited")

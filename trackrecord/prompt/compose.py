@@ -10,17 +10,18 @@ from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument
 from .candidates.candidate import LEARNT_KINDS, Candidate
-from .candidates.rank import Ranking, Scored, in_order, score_all
+from .candidates.rank import Ranking, Scored, in_order, score_own
 from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
+from .choice import Choice, choice_of
 from .document import RankingsDocument
 from .handed import Handing
+from .hints import NO_HINTS, Hints
 from .known import Known
 from .learnt import LearntEntries, learnt_of
 from .sections import SECTIONS, Feed
 from .shares import Shared, by_shares, capped
-from .task_record import FoundTask
 from .wanted import ALL, Wanted
 
 _AS_THEY_ARE: Final = Handing()
@@ -43,6 +44,14 @@ class Composition:
     learnt: LearntEntries
     replaced: tuple[Scored, ...] = ()
     over_share: frozenset[int] = frozenset()
+
+    @cached_property
+    def choice(self) -> Choice:
+        """How sure the choice of a procedure is."""
+        known = self.learnt.known
+        if known is None:
+            return Choice()
+        return choice_of(known, self.learnt.offered.get("competences"))
 
     @cached_property
     def taken_entries(self) -> dict[str, tuple[Any, ...]]:
@@ -85,7 +94,7 @@ def compose(
     wanted: Wanted = ALL,
     most_learnt: int | None = None,
     handing: Handing = _AS_THEY_ARE,
-    found: Sequence[FoundTask] | None = None,
+    hints: Hints = NO_HINTS,
 ) -> Composition:
     """Rank both together, and write what fits.
 
@@ -103,8 +112,7 @@ def compose(
         wanted: which sections of what is learnt compete.
         most_learnt: tokens that all that is learnt may take together; None for the whole budget.
         handing: what is tried on the task, and what is withdrawn.
-        found: the past tasks that the task is similar to; None where only those of the rankings
-            are known.
+        hints: what is known of the task beside its text.
     """
     learnt = LearntEntries()
     if document is not None:
@@ -115,14 +123,14 @@ def compose(
             language,
             memory_rules,
             rules.mask_past_tasks,
-            found=found,
+            hints=hints,
             **_drawn(handing, wanted),
         )
         learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]
     competing, replaced = _apart(learnt.entries, ours)
-    entries = in_order([*score_all(ours, rules), *competing], rules)
+    entries = in_order([*score_own(ours, rules), *competing], rules)
     ranking = Ranking(entries, tuple(own[most_own:]), rules)
     shared = _shared(ranking, learnt, budget, most_learnt, language)
     tried = replace(ranking, entries=shared.entries)

@@ -14,10 +14,12 @@ from trackrecord.learning.competences.selection import (
     selection_score,
 )
 from trackrecord.learning.competences.texts import Counts, competence_line, failing_line
+from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, base_score
+from trackrecord.learning.patterns.reasons import reason_of
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import (
     PLAIN,
@@ -29,10 +31,17 @@ from trackrecord.learning.patterns.texts import (
     pattern_line,
     warning,
 )
-from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import Language
 
-from .document import RankedCompetence, RankedFailure, RankedMemory, RankedPattern, RankedTask
+from .document import (
+    ANTI_PATTERN,
+    RankedCompetence,
+    RankedCriterion,
+    RankedFailure,
+    RankedMemory,
+    RankedPattern,
+    RankedTask,
+)
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -52,7 +61,7 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
     return RankedPattern(
         id=standing.id,
         content=_content(standing, name_of(facts.slug, facts.content, "en"), texts),
-        kind=facts.kind,
+        kind=ANTI_PATTERN if standing.is_inverted else facts.kind,
         is_negative=standing.is_inverted,
         state=standing.state.value,
         multiplier=standing.multiplier,
@@ -66,9 +75,9 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         decayed_helpful=evidence.decayed_helpful,
         decayed_harmful=evidence.decayed_harmful,
         harmful_ratio=evidence.harmful_share,
-        reason=_reason(standing),
+        reason=reason_of(standing),
         last_validated=facts.last_validated,
-        tags=(facts.kind,),
+        tags=facts.all_tags,
         lines=_lines(standing, name_of, texts),
     )
 
@@ -152,6 +161,7 @@ def present_competence(record: Competence, *, now: float, base_rate: float) -> R
         expected_success=expected,
         lines={language: _competence_line(record, language) for language in LANGUAGES},
         instructions=instructions_of(step.tool for step in record.recipe),
+        conditions=tuple(trigger.all_conditions for trigger in record.triggers),
     )
 
 
@@ -235,6 +245,22 @@ def present_past_task(
     )
 
 
+def present_criterion(standing: CriterionStanding) -> RankedCriterion:
+    """Return a criterion's weight as it is shown."""
+    evidence = standing.evidence
+    return RankedCriterion(
+        criterion=standing.criterion,
+        weight=standing.weight,
+        deprecated=standing.deprecated,
+        little_evidence=standing.has_little_evidence,
+        helpful_count=evidence.helpful,
+        neutral_count=evidence.neutral,
+        harmful_count=evidence.harmful,
+        evidence=evidence.decayed_total,
+        last_validated=evidence.last_validated,
+    )
+
+
 def is_recommended(standing: Standing) -> bool:
     """Whether a pattern may be recommended: neither deprecated nor turned into a warning."""
     return not standing.is_inverted and standing.state is not Maturity.DEPRECATED
@@ -252,27 +278,9 @@ def _content(standing: Standing, name: str, texts: TextRules) -> str:
 def _line(standing: Standing, name: str, language: Language, texts: TextRules) -> str:
     if standing.is_inverted:
         return anti_pattern_line(_inversion(standing, name), language, rules=texts)
-    wording = PatternWording(name, standing.state, standing.evidence)
+    wording = PatternWording(name, standing.state, standing.evidence, standing.decision)
     return pattern_line(wording, language, rules=texts)
 
 
 def _inversion(standing: Standing, name: str) -> Inversion:
     return Inversion(name, standing.evidence, standing.is_failing)
-
-
-def _reason(standing: Standing) -> str:
-    """One line; `explain` says more."""
-    decision = standing.decision
-    if decision is not None:
-        why = f": {one_line(decision.reason)}" if decision.reason else ""
-        return f"{standing.state} by hand, by {one_line(decision.actor)}{why}"
-    if standing.is_inverted:
-        return (
-            f"{standing.evidence.failed} of {standing.evidence.observations} tasks failed, "
-            f"{standing.success_count} scored helpful"
-        )
-    evidence = standing.evidence
-    return (
-        f"{evidence.decayed_helpful:.2f} helpful, {evidence.decayed_harmful:.2f} harmful "
-        "after decay"
-    )

@@ -188,6 +188,9 @@ _ROWS: Final = (
 )
 
 SECTIONS: Final = {row.name: row for row in _ROWS}
+# Where an agent's own candidates stand when ranking is off: one after the other, as they were
+# handed in. No candidate names it.
+AS_HANDED_IN: Final = Section("", "agent_context", {"en": "", "zh": ""}, _BLOCKS)
 # By kind of what is learnt, the rule that weighs it.
 WEIGHTS: Final[dict[str, str]] = {row.kind: row.feed.weight for row in _ROWS if row.feed}
 # The sections whose candidates are taken last, by name.

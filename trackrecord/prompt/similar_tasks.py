@@ -53,7 +53,7 @@ def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
         told: lines of lessons; an error that stands in one is not told again.
     """
     if known.advice is None:
-        if known.found is not None:
+        if known.hints.past_tasks is not None:
             return _found(known, ())
         found = similar_past_tasks(known.document.past_tasks, known.task)
         return _merged(found, masks=known.masks)
@@ -76,7 +76,7 @@ def _found(known: Known, telling: Sequence[RankedTask]) -> list[RankedTask]:
     least = telling[_MOST_SHOWN - 1].score if len(telling) >= _MOST_SHOWN else 0.0
     texts = {each.text for each in telling}
     alike: dict[str, list[FoundTask]] = {}
-    for each in known.found or ():
+    for each in known.hints.past_tasks or ():
         if each.similarity > least:
             text = _masked_text(each.record.text) if known.masks else each.record.text
             if text not in texts:

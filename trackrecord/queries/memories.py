@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.memories.rules import MemoryRules, effective_confidence
+from trackrecord.learning.memories.rules import MemoryRules, MemoryType, effective_confidence
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.past_tasks import PastTask, index_past_tasks, similar_tasks
 from trackrecord.store.memories.read import Memory, MemoryChange, changes_of, find_memory
@@ -19,7 +19,7 @@ from trackrecord.store.memories.write import list_memories as read_memories
 from trackrecord.times import iso
 
 from .project_rows import project_row
-from .short_ids import ids_beginning_with, whole_id
+from .short_ids import ids_beginning_with, ids_near, whole_stored_id
 
 EVERY = MemoryFilter()
 
@@ -35,6 +35,16 @@ class KnownMemory:
 
     memory: Memory
     effective_confidence: float
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.memory.id
+
+    @property
+    def text(self) -> str:
+        """The memory's text; that of a known pitfall with its prefix."""
+        return self.memory.text
 
     @classmethod
     def at(cls, rules: MemoryRules, memory: Memory, moment: float) -> "KnownMemory":
@@ -73,6 +83,16 @@ class RecalledMemory:
     relevance: float
     score: float
 
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.known.id
+
+    @property
+    def text(self) -> str:
+        """The memory's text; that of a known pitfall with its prefix."""
+        return self.known.text
+
     def to_document(self) -> dict[str, Any]:
         """Return the memory, its relevance and its score as a JSON object."""
         return self.known.to_document() | {"relevance": self.relevance, "score": self.score}
@@ -94,6 +114,16 @@ class MemoryDetails:
         """Return the memory with its history as a JSON object."""
         history = [{**vars(change), "at": iso(change.at)} for change in self.changes]
         return self.known.to_document() | {"history": history}
+
+
+def memory_filter(
+    *,
+    type: str | None,  # noqa: A002 - what the rules call it
+    source: str | None,
+    min_confidence: float | None,
+) -> MemoryFilter:
+    """Return the filter for memories of a type, from a source, with a minimum confidence."""
+    return MemoryFilter(MemoryType(type) if type else None, source, min_confidence)
 
 
 def list_memories(
@@ -229,17 +259,25 @@ def whole_memory_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project has no such memory.
         AmbiguousId: several memories' ids begin so.
     """
-    message = (
-        f"project {project!r} has no memory {given!r}; "
-        "`trackrecord memories list` shows its memories"
+    return whole_stored_id(
+        connection,
+        memories.c.memory_id,
+        memories.c.project_id == project_row(connection, project),
+        given,
+        f"project {project!r} has no memory {given!r}",
+        hint="`trackrecord memories list` shows its memories",
     )
-    return whole_id(given, memory_ids(connection, project_row(connection, project), given), message)
 
 
 def memory_ids(connection: Connection, project_id: int, given: str) -> list[str]:
     """Return the ids of the memories that begin with a text."""
     where = memories.c.project_id == project_id
     return ids_beginning_with(connection, memories.c.memory_id, where, given)
+
+
+def memory_ids_near(connection: Connection, project_id: int, given: str) -> list[str]:
+    """Return the ids of the memories that a mistyped one may have been meant to be."""
+    return ids_near(connection, memories.c.memory_id, memories.c.project_id == project_id, given)
 
 
 def ids_for_tables(engine: Engine, project: str) -> list[str]:

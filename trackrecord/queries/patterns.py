@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import Connection
@@ -13,6 +13,7 @@ from trackrecord.factories import recogniser_of
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.patterns.tags import plain_tag
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.prompt.document import RankedPattern
 from trackrecord.prompt.presentation import present_pattern
@@ -30,7 +31,9 @@ from trackrecord.times import iso
 
 from .estimates import estimate_document, read_estimates
 from .project_rows import project_row
-from .short_ids import ids_beginning_with, whole_id
+from .short_ids import ids_beginning_with, ids_near, whole_stored_id
+
+_HINT: Final = "`trackrecord patterns list` shows its patterns"
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,11 @@ class Pattern:
     standing: Standing
     shown: RankedPattern
     estimate: Estimate | None = None
+
+    @property
+    def id(self) -> str:
+        """The pattern's id; that of an anti-pattern begins with `anti-`."""
+        return self.shown.id
 
     def to_document(self) -> dict[str, Any]:
         """Return the pattern as a JSON object."""
@@ -98,7 +106,12 @@ def pattern_filter(
     *, state: str | None, tag: str | None, content: str | None, only_anti: bool
 ) -> PatternFilter:
     """Return the filter for patterns in a state, with a tag, or whose content holds a text."""
-    return PatternFilter(Maturity(state) if state else None, tag, content, only_anti)
+    return PatternFilter(
+        Maturity(state) if state else None,
+        None if tag is None else plain_tag(tag),
+        content,
+        only_anti,
+    )
 
 
 def list_patterns(
@@ -169,7 +182,7 @@ def find_pattern(
         connection, project_id, settings.rules, now=time.time(), at=at, slug=slug
     )
     if not found:
-        raise UnknownId(_unknown(pattern_id, project))
+        raise UnknownId(_unknown(pattern_id, project), hint=_HINT)
     return _pattern(settings, found[0], read_estimates(connection, settings, project, at=at))
 
 
@@ -181,14 +194,26 @@ def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:
         UnknownId: the project has no such pattern.
         AmbiguousId: several patterns' ids begin so.
     """
-    matches = pattern_slugs(connection, project_row(connection, project), pattern_id)
-    return whole_id(pattern_id_of(pattern_id), matches, _unknown(pattern_id, project))
+    return whole_stored_id(
+        connection,
+        patterns.c.slug,
+        patterns.c.project_id == project_row(connection, project),
+        pattern_id_of(pattern_id),
+        _unknown(pattern_id, project),
+        hint=_HINT,
+    )
 
 
 def pattern_slugs(connection: Connection, project_id: int, given: str) -> list[str]:
     """Return the slugs of the patterns that an id, or the beginning of one, may stand for."""
     where = patterns.c.project_id == project_id
     return ids_beginning_with(connection, patterns.c.slug, where, pattern_id_of(given))
+
+
+def pattern_slugs_near(connection: Connection, project_id: int, given: str) -> list[str]:
+    """Return the slugs of the patterns that a mistyped one may have been meant to be."""
+    where = patterns.c.project_id == project_id
+    return ids_near(connection, patterns.c.slug, where, pattern_id_of(given))
 
 
 def show_pattern(
@@ -218,7 +243,4 @@ def show_pattern(
 
 
 def _unknown(pattern_id: str, project: str) -> str:
-    return (
-        f"project {project!r} has no pattern {pattern_id!r}; "
-        "`trackrecord patterns list` shows its patterns"
-    )
+    return f"project {project!r} has no pattern {pattern_id!r}"

@@ -11,14 +11,16 @@ from trackrecord.errors import SettingsError, StoreBusy, StoreUnavailable, Store
 
 from .dialects import ALL
 from .dialects.base import Dialect
+from .moves import GATE_KEY, check_writable
 
 
-def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
+def connect_store(url: str, *, timeout_s: float = 5.0, keeps_connections: bool = True) -> Engine:
     """An engine for the store; connects when it is first used.
 
     Args:
         url: as `Settings.effective_database_url` gives it.
         timeout_s: how long a statement waits for a lock before StoreBusy.
+        keeps_connections: whether a connection is kept for the next transaction.
 
     Raises:
         SettingsError: the database is of a kind that trackrecord cannot use.
@@ -26,7 +28,9 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
         StoreUnfit: PostgreSQL's driver is not installed.
     """
     parsed = make_url(url)
-    return _named(parsed.get_backend_name()).engine(parsed, timeout_s)
+    return _named(parsed.get_backend_name()).engine(
+        parsed, timeout_s, keeps_connections=keeps_connections
+    )
 
 
 def dialect_of(bind: Connection | Engine) -> Dialect:
@@ -59,6 +63,20 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes: commits at the end, rolls everything back on an error.
+
+    Raises:
+        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy), or
+            the store was moved to another one (StoreMoved).
+    """
+    with writing_anyway(engine) as connection:
+        dialect_of(engine).shared_lock(connection, GATE_KEY)
+        check_writable(connection)
+        yield connection
+
+
+@contextmanager
+def writing_anyway(engine: Engine) -> Iterator[Connection]:
+    """One transaction that writes, also where there are no tables yet or a move closes the store.
 
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).

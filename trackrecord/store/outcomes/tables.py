@@ -92,6 +92,8 @@ decay_bases = Table(
     Column("project_id", ForeignKey("projects.id"), primary_key=True, autoincrement=False),
     Column("half_life_days", Double, nullable=False),
     Column("landmark", Double, nullable=False),
+    # Of the sums of criteria, where it is not that of patterns.
+    Column("criteria_half_life_days", Double),
 )
 
 # Episodes that consolidation has not read yet; it deletes what it has folded in.
@@ -120,4 +122,13 @@ recorded_rules = Table(
     Column("rules", Text, nullable=False),
     # Whether some of what is recorded was computed by others.
     Column("mixed", Boolean, nullable=False),
+)
+
+# Exports that a project was made from: each is imported once.
+project_imports = Table(
+    "project_imports",
+    metadata,
+    Column("project_id", ForeignKey("projects.id"), primary_key=True, autoincrement=False),
+    Column("export_id", String(32), primary_key=True),
+    Column("imported_at", Double, nullable=False),
 )

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL
-from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool, StaticPool
 
 from trackrecord.errors import StoreUnavailable
 from trackrecord.folders import make_private_folder
@@ -55,13 +55,17 @@ class SQLite(Dialect):
         _full_text_index("task_words"),
     )
 
-    def engine(self, url: URL, timeout_s: float) -> Engine:
+    def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:
         """Return an engine of a file, or of memory that this process alone has."""
         if not url.database or url.database == ":memory:":
             engine = _in_memory(url)
         else:
             _make_private(Path(url.database))
-            engine = create_engine(url, connect_args={"timeout": timeout_s})
+            engine = create_engine(
+                url,
+                connect_args={"timeout": timeout_s},
+                poolclass=QueuePool if keeps_connections else NullPool,
+            )
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)
         return engine
@@ -103,6 +107,27 @@ class SQLite(Dialect):
 
     def advisory_lock(self, connection: Connection, key: int) -> None:
         """Do nothing: a writing transaction is alone."""
+
+    def shared_lock(self, connection: Connection, key: int) -> None:
+        """Do nothing: a writing transaction is alone."""
+
+    def load(
+        self,
+        connection: Connection,
+        table: Table,
+        columns: Sequence[Column[Any]],
+        rows: Sequence[tuple[Any, ...]],
+    ) -> None:
+        """Run one statement again and again, as the driver does it."""
+        self.bulk_insert(connection, table, columns, rows, conflict="", returning=())
+
+    def continue_numbering(self, connection: Connection, table: Table) -> None:
+        """Do nothing: the next id is one more than the largest."""
+
+    def is_same_database(self, one: Connection, other: Connection) -> bool:
+        """Compare the files."""
+        files = [_file_of(each) for each in (one, other)]
+        return bool(files[0] and files[1]) and Path(files[0]).samefile(files[1])
 
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return IN with a parameter for each value."""
@@ -168,6 +193,11 @@ class SQLite(Dialect):
         newest = f"SELECT rowid {where} ORDER BY rowid DESC LIMIT ?"
         rows = connection.exec_driver_sql(newest, (lexeme, last, most))
         return total, [row for (row,) in rows]
+
+
+def _file_of(connection: Connection) -> str:
+    """Return the path of the database; it is empty where the database is in memory."""
+    return str(connection.exec_driver_sql("PRAGMA database_list").first()[2])  # type: ignore[index] # each database has one
 
 
 def _make_private(database: Path) -> None:
