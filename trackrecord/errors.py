@@ -144,6 +144,10 @@ class NoVectors(TrackrecordError):
     """Raised when the database has no place for vectors."""
 
 
+class ExtraMissing(TrackrecordError):
+    """Raised when a call needs a package that only an extra of trackrecord installs."""
+
+
 class Unhealthy(TrackrecordError):
     """Raised when a process runs and does not do its work."""
 

@@ -1,24 +1,16 @@
 """The calls that may wait, for agents on an event loop: each has a form that is awaited.
 
 It does the same in a thread beside the loop, with all that it imports, so that the loop is never
-held up. A caller that stops awaiting goes on at once; the thread ends when its own time limits are
-over.
-
-There are few such threads, and they are apart from the loop's own: while Redis hangs, neither do
-these calls keep the agent's other work waiting, nor the other way round.
+held up.
 """
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from functools import lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from trackrecord.beside import beside
 from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget
 
 if TYPE_CHECKING:
@@ -35,8 +27,6 @@ if TYPE_CHECKING:
     from .outcome_fields import OutcomeFields
 
 Output = TypeVar("Output")
-
-_THREADS: Final = 8
 
 
 async def arankings(
@@ -182,21 +172,10 @@ async def aartifact(
 
 
 async def _beside(name: str, *given: object, **named: object) -> Any:  # noqa: ANN401 - of any call
-    """Call a function of `trackrecord` in a thread with this task's context; return its result."""
-    call = partial(copy_context().run, _call, name, *given, **named)
-    try:
-        waiting = asyncio.get_running_loop().run_in_executor(_threads(os.getpid()), call)
-    except RuntimeError:  # another kind of loop, or a process that starts no thread any more
-        return call()
-    return await waiting
+    """Call a function of `trackrecord` in a thread beside the loop; return its result."""
+    return await beside(_call, name, *given, **named)
 
 
-def _call(name: str, *given: object, **named: object) -> object:
+def _call(name: str, *given: object, **named: object) -> Any:  # noqa: ANN401 - of any call
     # Importing is a good part of the first call's time.
     return getattr(import_module("trackrecord"), name)(*given, **named)
-
-
-@lru_cache(maxsize=1)
-def _threads(_pid: int) -> ThreadPoolExecutor:
-    """Return this process's threads; a child made by fork has none of its parent's."""
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="trackrecord-awaited")

@@ -1,6 +1,7 @@
 """The forms that are awaited do what the calls do, and hold up nobody's event loop."""
 
 import asyncio
+import importlib
 import inspect
 import json
 import os
@@ -13,10 +14,13 @@ import pytest
 import trackrecord
 from trackrecord.errors import UnknownId
 from trackrecord.testing import captured, rankings_of
-from trackrecord_producers import awaitable
 
-FORMS = [name for name, form in vars(awaitable).items()
-         if inspect.iscoroutinefunction(form) and not name.startswith("_")]  # fmt: skip
+FORMS = [
+    name
+    for home in map(importlib.import_module, sorted({*trackrecord._HOMES.values()}))
+    for name, form in vars(home).items()
+    if inspect.iscoroutinefunction(form) and not name.startswith("_") and name != "beside"
+]
 
 # How long a server that hangs is waited for.
 WAIT_S = "1.5"
@@ -131,6 +135,10 @@ def test_each_call_that_may_wait_has_a_form():
 WAITS = {
     "artifact", "context", "error_context", "error_stats", "flush", "rankings", "record_error",
     "resolve_error", "spool", "summarise",
+} | {
+    name for name, home in trackrecord._HOMES.items()
+    if home.startswith("trackrecord.calls.")
+    and not inspect.iscoroutinefunction(getattr(trackrecord, name))
 }  # fmt: skip
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,10 +24,7 @@ from ..options import (
 from ..screen import on_terminal, print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.store.memories.read import Memory
+    from trackrecord.queries.memories import KnownMemory
 
 _MAX_SOURCE = 256
 _FEW = 5
@@ -172,12 +168,12 @@ def recall_memories(
 @json_option
 def confirm_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
     """Note that a memory was right."""
-    from trackrecord.store.memories.write import confirm
+    from trackrecord.changes import memories
 
-    with _changing(project, memory_id) as (connection, settings, project_id, whole):
-        rules = settings.memories
-        memory = confirm(connection, project_id, whole, rules=rules, now=time.time())
-    _say(settings, memory, as_json=as_json)
+    settings, project = settings_for(project)
+    with open_store(settings) as engine:
+        known = memories.confirm_memory(engine, settings, project, memory_id)
+    _say(known, as_json=as_json)
 
 
 @command.command("reject")
@@ -186,12 +182,12 @@ def confirm_memory(memory_id: str, project: str | None, *, as_json: bool) -> Non
 @json_option
 def reject_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
     """Note that a memory was wrong; one that is rejected often becomes a known pitfall."""
-    from trackrecord.store.memories.write import reject
+    from trackrecord.changes import memories
 
-    with _changing(project, memory_id) as (connection, settings, project_id, whole):
-        rules = settings.memories
-        memory = reject(connection, project_id, whole, rules=rules, now=time.time())
-    _say(settings, memory, as_json=as_json)
+    settings, project = settings_for(project)
+    with open_store(settings) as engine:
+        known = memories.reject_memory(engine, settings, project, memory_id)
+    _say(known, as_json=as_json)
 
 
 @command.command("forget")
@@ -200,10 +196,11 @@ def reject_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 @json_option
 def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
     """Erase a memory and its history."""
-    from trackrecord.store.memories.write import forget
+    from trackrecord.changes import memories
 
-    with _changing(project, memory_id) as (connection, _, project_id, whole):
-        forget(connection, project_id, whole, now=time.time())
+    settings, project = settings_for(project)
+    with open_store(settings) as engine:
+        whole = memories.forget_memory(engine, project, memory_id)
     if as_json:
         print_json({"id": whole, "forgotten": True})
     else:
@@ -283,27 +280,11 @@ def show_similar(
         )
 
 
-@contextmanager
-def _changing(
-    project: str | None, memory_id: str
-) -> Iterator[tuple[Connection, DaemonSettings, int, str]]:
-    """Open a writing transaction; with it come the project's row and the memory's whole id."""
-    from trackrecord.queries.memories import whole_memory_id
-    from trackrecord.queries.project_rows import project_row
-    from trackrecord.store.database.engine import writing
-
-    settings, project = settings_for(project)
-    with open_store(settings) as engine, writing(engine) as connection:
-        project_id = project_row(connection, project)
-        yield connection, settings, project_id, whole_memory_id(connection, project, memory_id)
-
-
-def _say(settings: DaemonSettings, memory: Memory, *, as_json: bool) -> None:
-    from trackrecord.queries.memories import KnownMemory
-
+def _say(known: KnownMemory, *, as_json: bool) -> None:
     if as_json:
-        print_json(KnownMemory.at(settings.memories, memory, time.time()).to_document())
+        print_json(known.to_document())
     else:
+        memory = known.memory
         click.echo(f"{memory.id}: {memory.state.type.value}, {memory.state.confidence:g}")
 
 
