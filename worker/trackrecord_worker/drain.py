@@ -49,6 +49,7 @@ class Drained:
         duplicates: entries that added nothing to what was recorded already.
         memories: memories that were stored now or before.
         exposures: exposures that were recorded now or before.
+        forgotten: entries about outcomes that a person has forgotten.
         refused: entries that became dead letters.
         batches: batches that were read.
     """
@@ -58,6 +59,7 @@ class Drained:
     duplicates: int = 0
     memories: int = 0
     exposures: int = 0
+    forgotten: int = 0
     refused: int = 0
     batches: int = 0
 
@@ -251,6 +253,7 @@ class Drain:
         done.recorded += sum(each.recorded for each in learnt)
         done.amended += sum(each.amended for each in learnt)
         done.duplicates += sum(each.duplicates for each in learnt)
+        done.forgotten += sum(each.forgotten for each in learnt)
         done.refused += len(refused)
         done.batches += 1
         changed = frozenset[str]().union(*(each.projects for each in learnt))

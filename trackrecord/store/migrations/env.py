@@ -12,6 +12,7 @@ from trackrecord.store.database.engine import dialect_of
 from trackrecord.store.database.metadata import metadata
 from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - as said above
 from trackrecord.store.memories import tables as _memories  # noqa: F401 - as said above
+from trackrecord.store.outcomes import forgotten as _forgotten  # noqa: F401 - as said above
 from trackrecord.store.outcomes import tables as _outcomes  # noqa: F401 - as said above
 from trackrecord.store.patterns import tables as _patterns  # noqa: F401 - as said above
 

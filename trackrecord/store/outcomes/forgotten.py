@@ -90,9 +90,7 @@ def mark_forgotten(connection: Connection, digests: Iterable[bytes], now: float)
     """Remember ids as forgotten; see `digest_of_id`."""
     rows = [(digest, now) for digest in sorted(set(digests))]
     for start in range(0, len(rows), 10_000):
-        insert_rows(
-            connection, forgotten_ids, tuple(forgotten_ids.c), rows[start : start + 10_000]
-        )
+        insert_rows(connection, forgotten_ids, tuple(forgotten_ids.c), rows[start : start + 10_000])
 
 
 def forgotten_among(connection: Connection, kind: Kind, names: Collection[Name]) -> set[Name]:

@@ -113,6 +113,10 @@ class Dialect(ABC):
         """Serialise with other writing transactions that lock the key, until this one ends."""
 
     @abstractmethod
+    def share_lock(self, connection: Connection, key: int) -> None:
+        """Keep others from taking the key's lock until this transaction ends; several may."""
+
+    @abstractmethod
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return the condition that a column's value is one of many."""
 
@@ -131,6 +135,10 @@ class Dialect(ABC):
         self, connection: Connection, index: str, row: int, lexemes: list[str]
     ) -> None:
         """Remove a row, whose lexemes are those it was added with, from an index."""
+
+    @abstractmethod
+    def erase_remains(self, engine: Engine) -> None:
+        """Let nothing of deleted rows linger where the database has a way to do so."""
 
     @abstractmethod
     def full_text_planning(self, connection: Connection) -> AbstractContextManager[None]:

@@ -159,6 +159,15 @@ class PostgreSQL(Dialect):
         """Take a lock of the transaction."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
+    def share_lock(self, connection: Connection, key: int) -> None:
+        """Take a shared lock of the transaction."""
+        connection.execute(text("SELECT pg_advisory_xact_lock_shared(:key)"), {"key": key})
+
+    def erase_remains(self, engine: Engine) -> None:
+        """Vacuum all tables of this user, so that the room of deleted rows is used again."""
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text("VACUUM"))
+
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return ANY of one array."""
         return column == any_(literal(list(wanted), ARRAY(BigInteger)))
