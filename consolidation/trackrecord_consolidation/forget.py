@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, Engine
 
-from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.rules import Rules
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.forget_outcomes import forget_outcomes
@@ -66,7 +66,7 @@ def _find(connection: Connection, project_id: int | None, subject: Subject) -> I
 
 def forget_in_store(
     engine: Engine,
-    settings: DaemonSettings,
+    rules: Rules,
     subject: Subject,
     marks: Iterable[bytes],
     *,
@@ -80,7 +80,7 @@ def forget_in_store(
 
     Args:
         engine: the store.
-        settings: the rules.
+        rules: the rules of today.
         subject: what is to be forgotten.
         marks: what stands for ids that were found elsewhere, so that they do not come back.
         actor: who forgets it.
@@ -100,7 +100,7 @@ def forget_in_store(
             if subject.what == "project":
                 forget_project(connection, subject.project, project_id, now=now)
             else:
-                _forget_some(connection, project_id, settings, subject, known.found, now)
+                _forget_some(connection, project_id, rules, subject, known.found, now)
             turn.give_back(connection)
         mark_forgotten(connection, marks, now)
         note_forgetting(connection, subject, known.counts, actor=actor, now=now)
@@ -110,15 +110,14 @@ def forget_in_store(
 def _forget_some(
     connection: Connection,
     project_id: int,
-    settings: DaemonSettings,
+    rules: Rules,
     subject: Subject,
     found: OnRecord,
     now: float,
 ) -> None:
-    rules = settings.rules
     gone = forget_outcomes(connection, project_id, subject, found, rules, now=now)
     if found.rows:
-        rewriter = Rewriter(connection, settings.competence, subject.project, project_id)
+        rewriter = Rewriter(connection, rules.competence, subject.project, project_id)
         rewriter.rewrite(gone.signatures)
         rebuild_credit(connection, project_id)
 
