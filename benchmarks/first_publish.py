@@ -34,7 +34,11 @@ print((time.perf_counter() - started) * 1000)
 _IMPORT = "import trackrecord"
 _CALL = 'trackrecord.publish(task_id="task-1", success=True, duration_ms=81_000)'
 _PUBLISH = f"{_IMPORT}\n{_CALL}"
+# What trackrecord installs for an agent does not bring OpenTelemetry; redis imports its SDK where
+# it is there, as in the environment of the developers.
 _RESIDENT = """
+import sys
+sys.modules["opentelemetry"] = None
 {work}
 with open("/proc/self/status") as status:
     print(next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024)

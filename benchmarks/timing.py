@@ -1,7 +1,7 @@
 """Timing calls one by one."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 from .percentiles import percentile
@@ -65,3 +65,19 @@ def time_calls(
         if pause_s:
             time.sleep(pause_s)
     return Latency.of(took, burst)
+
+
+def time_by_turns(calls: Mapping[str, Callable[[], object]], count: int) -> dict[str, Latency]:
+    """Time calls that are compared, one after the other: what else the machine does hits all.
+
+    Args:
+        calls: by name.
+        count: how many of each.
+    """
+    took: dict[str, list[int]] = {name: [] for name in calls}
+    for _ in range(count):
+        for name, call in calls.items():
+            before = time.perf_counter_ns()
+            call()
+            took[name].append(time.perf_counter_ns() - before)
+    return {name: Latency.of(durations, 1) for name, durations in took.items()}

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.criteria import aweigh, weigh
     from .calls.memories import (
         aconfirm_memory,
         aforget_memory,
@@ -108,6 +109,7 @@ __all__ = [
     "aspool",
     "asummarise",
     "attempt",
+    "aweigh",
     "classify",
     "classify_failure",
     "confirm_memory",
@@ -132,6 +134,7 @@ __all__ = [
     "stats",
     "summarise",
     "summarised",
+    "weigh",
 ]
 
 _HOMES = {
@@ -161,6 +164,7 @@ _HOMES = {
     "aspool": "trackrecord_producers.awaitable",
     "asummarise": "trackrecord_producers.awaitable",
     "attempt": "trackrecord_producers.attempt",
+    "aweigh": "trackrecord.calls.criteria",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
     "confirm_memory": "trackrecord.calls.memories",
@@ -185,6 +189,7 @@ _HOMES = {
     "stats": "trackrecord_producers.publish",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
+    "weigh": "trackrecord.calls.criteria",
 }
 
 

@@ -25,7 +25,7 @@ from .learning.strategies.catalogue import STRATEGIES, Strategy
 from .learning.strategies.identity import strategies_by_slug
 from .learning.strategies.recogniser import MAX_CHARS
 from .rules import Rules
-from .server_urls import checked_database_url
+from .server_urls import checked_database_url, database_url_of
 from .setting_values import Check, read_values
 from .trace_rules import TraceRules
 from .wire.outcome import MAX_BODY_BYTES
@@ -181,10 +181,7 @@ class DaemonSettings(AgentSettings):
         """The database to use, in the form SQLAlchemy reads."""
         if self.database_url is None:
             return f"sqlite:///{self.home / 'trackrecord.db'}"
-        for scheme in ("postgresql://", "postgres://"):
-            if self.database_url.startswith(scheme):
-                return "postgresql+psycopg://" + self.database_url.removeprefix(scheme)
-        return self.database_url
+        return database_url_of(self.database_url)
 
 
 def load_daemon_settings() -> DaemonSettings:

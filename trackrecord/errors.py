@@ -28,8 +28,16 @@ class InvalidExposure(TrackrecordError):
     """Raised when a body is not an exposure as the wire format describes it."""
 
 
+class InvalidRecall(TrackrecordError):
+    """Raised when a body is not a recall of memories as the wire format describes it."""
+
+
 class InvalidCandidate(TrackrecordError):
     """Raised when a candidate for a prompt is invalid; the message names it."""
+
+
+class InvalidScores(TrackrecordError):
+    """Raised when scores on criteria cannot be weighed as they are given."""
 
 
 class InvalidTime(TrackrecordError):
@@ -41,7 +49,17 @@ class ImportFormatError(TrackrecordError):
 
 
 class UnknownId(TrackrecordError):
-    """Raised when nothing is stored under the requested id."""
+    """Raised when nothing is stored under the requested id.
+
+    Attributes:
+        nearest: the known id that is spelt most like it; None when none is close.
+    """
+
+    def __init__(self, message: str, *, nearest: str | None = None, hint: str = "") -> None:
+        """Say what is unknown, and then the nearest known id, or else the hint."""
+        self.nearest = nearest
+        what_to_do = hint if nearest is None else f"did you mean {nearest!r}?"
+        super().__init__(f"{message}; {what_to_do}" if what_to_do else message)
 
 
 class UnknownProject(UnknownId):
@@ -54,14 +72,11 @@ class UnknownProject(UnknownId):
 
     def __init__(self, project: str, *, nearest: str | None, count: int) -> None:
         self.project = project
-        self.nearest = nearest
-        if nearest is not None:
-            hint = f"did you mean {nearest!r}?"
-        elif count:
+        if count:
             hint = "`trackrecord projects` lists the projects on record"
         else:
             hint = "no project is on record yet: `trackrecord publish` records outcomes"
-        super().__init__(f"project {project!r} does not exist; {hint}")
+        super().__init__(f"project {project!r} does not exist", nearest=nearest, hint=hint)
 
 
 class AmbiguousId(TrackrecordError):
@@ -126,6 +141,14 @@ class StoreUnfit(StoreUnavailable, ServerUnfit):
 
 class StoreBusy(StoreUnavailable):
     """Raised when the database is locked by another process for longer than it may be."""
+
+
+class StoreMoved(StoreUnavailable):
+    """Raised when a store was moved to another database, or a move of it is not complete."""
+
+
+class TransferRefused(TrackrecordError):
+    """Raised when a store cannot be moved, or a project imported, as it was asked for."""
 
 
 class SchemaTooNew(TrackrecordError):

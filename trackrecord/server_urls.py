@@ -125,6 +125,23 @@ def checked_database_url(url: str | None) -> str | None:
     return url
 
 
+def database_url_of(url: str) -> str:
+    """Return a checked URL of a database in the form that SQLAlchemy reads."""
+    for scheme in ("postgresql://", "postgres://"):
+        if url.startswith(scheme):
+            return "postgresql+psycopg://" + url.removeprefix(scheme)
+    return url
+
+
+def without_password(url: str) -> str:
+    """Return a server's URL without its password and its options, which may hold one."""
+    parts = urlsplit(url)
+    user, at, place = parts.netloc.rpartition("@")
+    name, colon, _ = user.partition(":")
+    server = f"{name}:***@{place}" if colon else f"{user}{at}{place}"
+    return f"{parts.scheme}://{server}{parts.path}"
+
+
 def _require(holds: bool, message: str) -> None:
     if not holds:
         raise ValueError(message)

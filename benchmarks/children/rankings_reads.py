@@ -6,11 +6,14 @@ The first argument says how many, the second of which project, the third for whi
 import json
 import sys
 
-from benchmarks.timing import time_calls
+from benchmarks.timing import time_by_turns, time_calls
+from trackrecord.prompt import client as asking
 from trackrecord.prompt.cache import read_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
+from trackrecord_producers import handing_out
+from trackrecord_producers.publish import flush
 
 
 def main() -> None:
@@ -25,7 +28,18 @@ def main() -> None:
         "for a task": lambda _: reader.read(project=project, task=task),
         "no limit": lambda _: reader.read(project=project, budget=None),
     }
-    print(json.dumps({name: time_calls(read, count).as_dict() for name, read in kinds.items()}))
+    took = {name: time_calls(read, count) for name, read in kinds.items()}
+    # What a process says first takes a thread and a connection, once.
+    handing_out.rankings(project=project, task=task)
+    flush(30)
+    took |= time_by_turns(
+        {
+            "nothing reported": lambda: asking.rankings(project=project, task=task),
+            "memories handed out": lambda: handing_out.rankings(project=project, task=task),
+        },
+        count,
+    )
+    print(json.dumps({name: latency.as_dict() for name, latency in took.items()}))
 
 
 if __name__ == "__main__":

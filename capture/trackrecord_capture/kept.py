@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
+
 from .agent_run import Call
-from .redaction.redact import redacted, redacted_beginning, redacted_value
 from .shell.names import SHELL, tool_name
 
 LONGEST_ARGUMENT: Final = 300

@@ -11,12 +11,12 @@ import msgspec
 
 from trackrecord.capture_rules import CaptureRules
 from trackrecord.project_names import MAX_CHARS
+from trackrecord.redaction.redact import redacted, redacted_beginning
 from trackrecord.wire.outcome import encode_body
 
 from .agent_run import AgentRun, Call, Seen
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
 from .projects import project_of
-from .redaction.redact import redacted, redacted_beginning
 from .verdict.verdict import Evidence, Verdict, verdict_of
 
 _LONGEST_INSTRUCTION: Final = 4000

@@ -57,6 +57,7 @@ COMMANDS = {
     "status": "Show whether the loop is alive and how much it has learnt.",
     "dead": "Show, replay or discard outcomes that could not be learnt.",
     "rebuild": "Compute every statistic of a project anew.",
+    "move": "Move the whole store to another database.",
 }
 
 NO = 1
@@ -185,5 +186,7 @@ def _say_in_json(error: TrackrecordError) -> None:
 
     document: dict[str, object] = {"error": type(error).__name__, "message": str(error)}
     if isinstance(error, UnknownProject):
-        document |= {"project": error.project, "nearest": error.nearest}
+        document["project"] = error.project
+    if isinstance(error, UnknownId):
+        document["nearest"] = error.nearest
     print_json(document)

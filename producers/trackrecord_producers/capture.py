@@ -8,13 +8,20 @@ from typing import Any
 
 import msgspec
 
-from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome, UnknownId
+from trackrecord.errors import (
+    InvalidExposure,
+    InvalidMemory,
+    InvalidOutcome,
+    InvalidRecall,
+    UnknownId,
+)
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import Outcome, decode_outcome
+from trackrecord.wire.recall import RecallBody, decode_recall
 
 from .body import build_body
 from .entry_format import Waiting
@@ -30,6 +37,7 @@ class Captured:
         bodies: the same outcomes as plain dicts, with the fields that were sent.
         memories: the memories stored with `remember()`.
         exposures: what tasks were handed by `rankings(task_id=…)` and `context(task_id=…)`.
+        recalls: the memories that `rankings()` and `context()` handed out without a task id.
         errors: the errors of tasks in flight, from attempts and from `record_error()`.
         dropped: one line for each report that would have been lost, with the reason.
         remarks: what the log would have said of fields that are not quite right: misspelt ones, and
@@ -41,6 +49,7 @@ class Captured:
         self.bodies: list[dict[str, Any]] = []
         self.memories: list[MemoryBody] = []
         self.exposures: list[ExposureBody] = []
+        self.recalls: list[RecallBody] = []
         self.errors: list[ErrorReport] = []
         self.dropped: list[str] = []
         self.remarks: list[str] = []
@@ -67,19 +76,24 @@ class Captured:
         return outcome_id
 
     def accept(self, item: Waiting) -> bool:
-        """Keep a memory or an exposure."""
-        if item.kind == "exposure":
-            self.exposures.append(decode_exposure(item.body))
-            return True
-        self.memories.append(decode_memory(item.body))
+        """Keep a memory, an exposure or a recall."""
+        match item.kind:
+            case "exposure":
+                self.exposures.append(decode_exposure(item.body))
+            case "recall":
+                self.recalls.append(decode_recall(item.body))
+            case _:
+                self.memories.append(decode_memory(item.body))
         return True
 
     def count_fault(self, error: Exception) -> None:
-        """Note a memory or an exposure that could not be written."""
+        """Note a memory, an exposure or a recall that could not be written."""
         self._drop_outcome(error)
 
     def _drop_outcome(self, error: Exception) -> None:
-        is_invalid = isinstance(error, (InvalidOutcome, InvalidMemory, InvalidExposure))
+        is_invalid = isinstance(
+            error, (InvalidOutcome, InvalidMemory, InvalidExposure, InvalidRecall)
+        )
         reason = "invalid" if is_invalid else "internal_error"
         self._dropped_outcomes[reason] += 1
         self.dropped.append(f"{reason}: {error if is_invalid else type(error).__name__}")
@@ -126,7 +140,7 @@ class Captured:
 
     def stats(self) -> Stats:
         """Return the counts of publishing: all accepted items count as sent."""
-        accepted = len(self.outcomes) + len(self.memories) + len(self.exposures)
+        accepted = len(self.outcomes) + len(self.memories) + len(self.exposures) + len(self.recalls)
         return Stats(
             published=accepted, waiting=0, sent=accepted, spooled=0, forwarded=0,
             dropped=dict(self._dropped_outcomes),

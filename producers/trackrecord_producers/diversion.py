@@ -26,10 +26,10 @@ class Diversion(Protocol):
         """Take in an outcome."""
 
     def accept(self, item: Waiting) -> bool:
-        """Take in a memory or an exposure."""
+        """Take in a memory, an exposure or a recall."""
 
     def count_fault(self, error: Exception) -> None:
-        """Note a memory or an exposure that could not be written."""
+        """Note a memory, an exposure or a recall that could not be written."""
 
     def remark(self, message: str) -> None:
         """Note a remark on a call that is not quite right."""

@@ -6,7 +6,7 @@ import msgspec
 
 from trackrecord.wire.outcome import WIRE_VERSION
 
-Kind = Literal["outcome", "memory", "exposure", "report"]
+Kind = Literal["outcome", "memory", "exposure", "recall", "report"]
 Entry = dict[str, bytes | str]
 
 # In which field of a stream entry, and of a line of the spool, the body of each kind travels.
@@ -14,6 +14,7 @@ _FIELDS: dict[Kind, str] = {
     "outcome": "body",
     "memory": "memory",
     "exposure": "exposure",
+    "recall": "recall",
 }
 _BEGINNINGS: dict[Kind, bytes] = {
     kind: f'{{"v":{WIRE_VERSION},"{field}":'.encode() for kind, field in _FIELDS.items()

@@ -1,28 +1,40 @@
-"""The question for rankings that an agent asks at prompt time; what a task is handed is recorded.
+"""The question for rankings that an agent asks at prompt time; what it is handed is recorded.
 
-An exposure goes the way of an outcome, and the answer does not wait for it: a bounded queue, a
-background thread, Redis or the spool.
+With a task id that is an exposure. Without one it is only said which memories were handed out, so
+that they stay fresh: once a day for each memory. Both go the way of an outcome, and the answer does
+not wait for them: a bounded queue, a background thread, Redis or the spool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Final, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
 from trackrecord.prompt import client
 from trackrecord.prompt.client import given_readers
 from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
+from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 
 from .diversion import diversion_here
 from .entry_format import Waiting
 from .ids import new_id
 from .publish import accept, count_fault
+from .recalling import HandedToday
+
+_handed_today: Final = HandedToday()
 
 
 class _Answer(Protocol):
+    @property
+    def project(self) -> str: ...
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]: ...
+
     @property
     def exposure(self) -> ExposureBody | None: ...
 
@@ -39,6 +51,8 @@ def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
         answer = ask(*args, **kwargs)
         if answer.exposure is not None:
             publish_exposure(answer.exposure)
+        if answer.memory_ids:
+            _report_handed(answer)
         return answer
 
     return asked
@@ -61,6 +75,40 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
         count_fault(error)
         return None
     return exposure_id if accept(Waiting(body, names_project=True, kind="exposure")) else None
+
+
+def _report_handed(answer: _Answer) -> None:
+    """Report the memories that were handed out, unless that was said today: never raises."""
+    diversion = diversion_here()
+    if diversion is not None:
+        # A test is told of all.
+        names = list(answer.memory_ids)
+    elif given_readers.get() is not None:
+        return
+    else:
+        names = _handed_today.new(answer.project, answer.memory_ids)
+    if names and answer.exposure is None:  # an exposure has said it
+        publish_recall(answer.project, names)
+
+
+def publish_recall(project: str, memories: Sequence[str]) -> bool:
+    """Report memories that were handed out, and go on: never raises, never waits.
+
+    Returns:
+        Whether all of it was accepted; `dropped` counts why if not.
+    """
+    are_accepted = True
+    for start in range(0, len(memories), MAX_MEMORIES):
+        some = tuple(memories[start : start + MAX_MEMORIES])
+        try:
+            body = encode_recall(RecallBody(memories=some, project=project, at=time.time()))
+        except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+            count_fault(error)
+            are_accepted = False
+            continue
+        # A body of the default project says so by its silence, which is not that of the settings.
+        are_accepted &= accept(Waiting(body, names_project=True, kind="recall"))
+    return are_accepted
 
 
 rankings = recorded(client.rankings)

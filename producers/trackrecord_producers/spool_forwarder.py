@@ -14,10 +14,11 @@ from typing import NamedTuple
 import redis
 
 from trackrecord.agent_settings import AgentSettings
-from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome
+from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome, InvalidRecall
 from trackrecord.wire.exposure import decode_exposure
 from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.recall import decode_recall
 
 from .entry_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
 from .locked_file import LockedFile, lock_file
@@ -107,9 +108,11 @@ def _is_whole(line: bytes, max_bytes: int) -> bool:
             decode_memory(body, max_bytes=max_bytes)
         elif kind == "exposure":
             decode_exposure(body, max_bytes=max_bytes)
+        elif kind == "recall":
+            decode_recall(body, max_bytes=max_bytes)
         else:
             decode_outcome(body, max_bytes=max_bytes)
-    except (InvalidOutcome, InvalidMemory, InvalidExposure):
+    except (InvalidOutcome, InvalidMemory, InvalidExposure, InvalidRecall):
         return False
     return True
 

@@ -145,8 +145,61 @@ def test_rules_in_either_spelling_flat_or_in_groups():
 
 
 @pytest.mark.parametrize(
+    "config",
+    [
+        {"decision_decay": {"mode": "linear", "half_life_hours": 48, "max_age_hours": 60}},
+        {"decisionDecay": {"mode": "linear", "halfLifeHours": 48, "maxAgeHours": 60}},
+        {"decision_decay": {"mode": "linear", "half_life_hours": 48}, "max_age_hours": 60},
+        {"age_decay": "linear", "decision_decay": {"mode": "linear"}, "half_life_hours": 48.0,
+         "maxAgeHours": 60},
+    ],
+)  # fmt: skip
+def test_how_decisions_age_may_stand_in_a_group(config):
+    """In either spelling, and beside the flat names as long as both say the same."""
+    wanted = ContextRules(age_decay="linear", half_life_hours=48, max_age_hours=60)
+    assert rules_from(config) == wanted
+
+
+def test_a_whole_configuration_of_nested_groups():
+    """Weights, ratios and decay in groups; what is left out stays as it is."""
+    config = {
+        "enabled": True,
+        "max_candidates": 50,
+        "weights": {"phase": 1.5, "decision_recency": 2.0},
+        "decision_decay": {"mode": "exponential", "half_life_hours": 12},
+        "token_ratios": {"prose": 0.3},
+    }
+    wanted = ContextRules(
+        max_candidates=50, phase_weight=1.5, decision_recency_weight=2.0, half_life_hours=12,
+        prose_ratio=0.3,
+    )  # fmt: skip
+    assert rules_from(config) == wanted
+    assert rules_from({"decision_decay": None}) == rules_from({"decision_decay": {}})
+    assert rules_from({"decision_decay": {"mode": None}}) == ContextRules()
+    decision = {
+        "id": "d", "kind": "decision", "text": "x", "metadata": {"decisionAgeHours": 12}
+    }  # fmt: skip
+    assert rank([decision], config).entries[0].score == 1.0
+    linear = {**config, "decision_decay": {"mode": "linear", "half_life_hours": 12}}
+    assert rank([decision], linear).entries[0].score == 1.0
+    older = {**decision, "metadata": {"decisionAgeHours": 24}}
+    assert rank([older], config).entries[0].score == 0.5
+    assert rank([older], linear).entries[0].score == 0.0
+
+
+@pytest.mark.parametrize(
     ("config", "named"),
     [
+        ({"decision_decay": {"mode": "slow"}}, "age_decay is one of"),
+        ({"decision_decay": {"half_life_hours": 0.5}}, "half_life_hours must lie in 1..168"),
+        ({"decision_decay": {"half_life_hours": True}}, "half_life_hours must be a number"),
+        ({"decision_decay": {"half_live_hours": 4}}, "there is no 'half_live_hours' in"),
+        ({"decision_decay": "linear"}, "decision_decay must be an object"),
+        (
+            {"decision_decay": {"mode": "linear"}, "age_decay": "exponential"},
+            "age_decay is given twice, as 'linear' and as 'exponential'",
+        ),
+        ({"weights": {"phase": 2}, "phaseWeight": 3}, "phase_weight is given twice"),
         ({"weights": {"phase": 5.01}}, "phase_weight must lie in 0..5"),
         ({"weights": {"phase": -1}}, "phase_weight"),
         ({"weights": {"phase": float("nan")}}, "phase_weight"),

@@ -30,21 +30,25 @@ TOKENIZERS = {
 
 
 @st.composite
-def ranked_lists(draw):
+def ranked_lists(draw, *, enabled=(True, False)):
     count = draw(st.integers(0, 14))
+    is_enabled = draw(st.sampled_from(enabled))
+    # Without headings an empty text is nothing that could be counted.
+    shortest = 0 if is_enabled else 1
     return rank(
         [
             Candidate(
                 id=f"id-{number}",
                 kind=draw(st.sampled_from(KINDS)),
-                text=draw(st.text("ab 中\n", max_size=60)),
+                text=draw(st.text("ab 中\n", min_size=shortest, max_size=60)),
                 tokens=draw(st.none() | st.integers(0, 30)),
                 score=draw(st.sampled_from([0.0, 0.5, 1.0])),
                 content_type=draw(st.sampled_from(["prose", "code", "markdown", "json"])),
                 has_failure=draw(st.booleans()),
             )
             for number in range(count)
-        ]
+        ],
+        {"enabled": is_enabled},
     )
 
 
@@ -125,7 +129,7 @@ def test_equality_fits_and_one_token_less_does_not(ranked, name):
         assert select(ranked, everything.tokens - 1, tokenizer=TOKENIZERS[name]).left_out
 
 
-@given(ranked_lists(), st.randoms(), st.sampled_from(["en", "zh"]))
+@given(ranked_lists(enabled=(True,)), st.randoms(), st.sampled_from(["en", "zh"]))
 def test_an_unchanged_choice_is_the_same_text_whatever_the_order(ranked, chance, language):
     """Rank to choose, then render in a stable order: prompt caches live on that."""
     shuffled = list(ranked.entries)
@@ -133,6 +137,15 @@ def test_an_unchanged_choice_is_the_same_text_whatever_the_order(ranked, chance,
     before = select(ranked, None, lang=language)
     after = select(only(ranked, shuffled), None, lang=language)
     assert before.text.encode() == after.text.encode()
+
+
+@given(ranked_lists(enabled=(False,)), budgets | st.none(), tokenizers)
+def test_with_ranking_off_the_text_is_what_was_handed_in(ranked, budget, name):
+    """One text after the other, as they came, without headings; what does not fit is left out."""
+    chosen = select(ranked, budget, tokenizer=TOKENIZERS[name])
+    given_order = sorted(chosen.taken, key=lambda each: int(each.candidate.id[3:]))
+    assert named(chosen.taken) == named(given_order)
+    assert chosen.text == "\n\n".join(each.candidate.text for each in given_order)
 
 
 @pytest.mark.parametrize("budget", [0, -1, -(10**9)])

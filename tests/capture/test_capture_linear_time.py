@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from growth import grows_by_at_most, repeated
 
+from trackrecord.redaction.redact import redacted
 from trackrecord_capture.agent_run import Call
-from trackrecord_capture.redaction.redact import redacted
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
 from trackrecord_capture.shell.git import commits_and_reverts

@@ -16,6 +16,7 @@ READING = [
     (("criteria", "list"), 0, []),
     (("criteria", "show", "own"), 1, None),
     (("criteria", "feedback", "t1"), 1, None),
+    (("criteria", "weigh", "--score", "own=0.5"), 0, None),
     (("explain", "plan"), 1, None),
     (("explain", "criterion:own"), 1, None),
     (("rankings",), 0, None),

@@ -56,6 +56,30 @@ def test_config_and_budget_may_stand_in_the_file(nothing_up, asked, monkeypatch)
     assert len(asked(question, "--budget", 50, "--json").json["taken"]) == 2
 
 
+def test_a_configuration_in_groups_is_accepted(nothing_up, asked):
+    """How decisions age stands in a group of its own, in either spelling."""
+    decision = {"id": "d", "kind": "decision", "text": "Use SQLite",
+                "metadata": {"decisionAgeHours": 12}}  # fmt: skip
+    for decay, score in (
+        ({"decision_decay": {"mode": "exponential", "half_life_hours": 12}}, 0.75),
+        ({"decisionDecay": {"mode": "linear", "halfLifeHours": 24}}, 1.125),
+    ):
+        ran = asked({"candidates": [decision], "config": decay}, "--json").json
+        assert [each["score"] for each in ran["taken"]] == [score]
+    wrong = asked({"candidates": [], "config": {"decision_decay": {"mode": "slow"}}})
+    assert wrong.status == 2
+    assert "age_decay is one of exponential, linear" in wrong.err
+
+
+def test_with_ranking_off_the_text_is_what_was_handed_in(nothing_up, asked):
+    """In the same order, without headings."""
+    question = {"candidates": [TASK, FAILED, {**TASK, "id": "a", "text": "Then release"}],
+                "config": {"enabled": False}}  # fmt: skip
+    ran = asked(question, "--json").json
+    assert ran["prompt"] == "Fix it\n\n2 tests failed\n\nThen release"
+    assert [each["id"] for each in ran["taken"]] == ["now", "log", "a"]
+
+
 @pytest.mark.parametrize(
     ("question", "named"),
     [

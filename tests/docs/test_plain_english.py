@@ -23,7 +23,7 @@ _VERBS = frozenset({
     "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower", "Make", "Mark",
     "Measure", "Name", "Note", "Print", "Publish", "Put", "Raise", "Rank", "Recall", "Record",
     "Remove", "Replace", "Retract", "Return", "Run", "Say", "Score", "Select", "Serve", "Set",
-    "Show", "Store", "Take", "Turn", "Use", "Wait", "Write",
+    "Show", "Store", "Tag", "Take", "Turn", "Use", "Wait", "Weigh", "Write",
 })  # fmt: skip
 
 

@@ -25,9 +25,10 @@ from trackrecord.wire.outcome import (
     Trigger,
     decode_outcome,
 )
+from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, decode_recall
 
 # In the order of their tables on the page.
-KINDS = [Outcome, Trigger, ToolCall, Process, Cost, Ground, MemoryBody, ExposureBody]
+KINDS = [Outcome, Trigger, ToolCall, Process, Cost, Ground, MemoryBody, ExposureBody, RecallBody]
 PAGE = "docs/wire.md"
 
 
@@ -168,6 +169,19 @@ def test_example_exposures_are_exposures():
     for exposure in found:
         decode_exposure(exposure.encode())
     assert f"At most {MAX_ENTRIES}" in text_of(PAGE)
+
+
+def test_example_recalls_are_recalls():
+    """Every recall in an example is a valid one, and the bound is that of the code."""
+    found = [
+        recall
+        for block in blocks("sh")
+        for recall in re.findall(r"recall '(\{.*?\})'", block.text, re.DOTALL)
+    ]
+    assert found
+    for recall in found:
+        decode_recall(recall.encode())
+    assert text_of(PAGE).count(f"At most {MAX_MEMORIES}") == 2
 
 
 def test_keys_and_version():

@@ -62,6 +62,7 @@ WAITING_CALLS = {
     "acontext": "(task='fix the build')",
     "aerror_context": "('t')",
     "aerror_stats": "('t')",
+    "aweigh": "({'readable': 1})",
 }
 
 

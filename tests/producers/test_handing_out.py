@@ -22,12 +22,28 @@ trackrecord.context("p", task_id="t2")
 trackrecord.rankings(project="p")
 print(first.prompt == again.prompt, first.arm, trackrecord.dropped())
 """
+READS = """
+import os, trackrecord
+for _ in range(3):
+    answers = [trackrecord.rankings(project="p"), trackrecord.context("p", task="fix y")]
+    answers.append(trackrecord.rankings(project="p", task="fix y"))
+print([each.memory_ids for each in answers], trackrecord.flush(30))
+if os.fork():
+    os.wait()
+else:
+    trackrecord.rankings(project="p")
+    trackrecord.flush(30)
+    os._exit(0)
+print(trackrecord.stats().published, trackrecord.dropped())
+"""
 LATER = """
 import trackrecord
+from trackrecord_producers.handing_out import publish_recall
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord_producers.handing_out import publish_exposure
 print(publish_exposure(ExposureBody(task_id="t", entries=("混合",), project="p")))
 print(publish_exposure(ExposureBody(task_id="", entries=())), trackrecord.dropped())
+print(publish_recall("p", ["记忆"]), publish_recall("p", ["\\ud800"]), trackrecord.dropped())
 """
 
 
@@ -41,9 +57,27 @@ def agent(settings, program):
     return ran.stdout.splitlines()
 
 
-def exposures_on(client, settings):
+def exposures_on(client, settings, kind=b"exposure"):
     entries = client.xrange(settings.keys.outcomes)
-    return [json.loads(fields[b"exposure"]) for _, fields in entries if b"exposure" in fields]
+    return [json.loads(fields[kind]) for _, fields in entries if kind in fields]
+
+
+def cache_memories(client, settings, **more):
+    """Rankings of memories x, y and z."""
+    memories = tuple(
+        RankedMemory(
+            id=name, text=name, type="memory", source=None, confidence=1.0,
+            effective_confidence=1.0, score=1.0, lines={"en": f"- {name}"},
+        )
+        for name in "xyz"
+    )  # fmt: skip
+    write_document(
+        client,
+        settings,
+        RankingsDocument(
+            project="p", revision=3, computed_at=time.time(), memories=memories, **more
+        ),
+    )
 
 
 def test_they_go_onto_the_stream(agent_settings, client):
@@ -64,15 +98,52 @@ def test_they_go_onto_the_stream(agent_settings, client):
     assert {each["revision"] for each in found} == {3}
 
 
+def test_memories_handed_out_without_a_task_are_reported_once(agent_settings, client):
+    """A process that only reads says each once a day, and so does its forked child."""
+    cache_memories(client, agent_settings)
+    said = agent(agent_settings, READS)
+    assert said == ["[('x', 'y', 'z'), ('y',), ('y',)] True", "1 {}"]
+    (recall,) = exposures_on(client, agent_settings, b"recall")
+    assert (recall["project"], recall["memories"]) == ("p", ["x", "y", "z"])
+    assert abs(recall["at"] - time.time()) < 600
+    assert exposures_on(client, agent_settings) == []
+
+
+def test_an_exposure_says_it_already(agent_settings, client):
+    """What a task was handed is not reported again; what is withheld is not handed out."""
+    cache_memories(client, agent_settings)
+    program = """
+import trackrecord
+trackrecord.rankings(project="p", task_id="t")
+trackrecord.rankings(project="p")
+"""
+    agent(agent_settings, program)
+    assert len(exposures_on(client, agent_settings)) == 1
+    assert exposures_on(client, agent_settings, b"recall") == []
+    away = agent_settings.model_copy(update={"holdout": 0.9})
+    cache_memories(client, agent_settings, holdout=0.9)
+    program = """
+import trackrecord
+answers = [trackrecord.rankings(project="p", task_id=f"t{n}") for n in range(40)]
+answers += [trackrecord.context("p", task_id=f"t{n}") for n in range(40)]
+print({each.arm: each.memory_ids for each in answers})
+"""
+    (arms,) = agent(away, program)
+    assert "'withheld': ()" in arms
+
+
 def test_without_redis_they_wait_in_the_spool(agent_settings, redis_server, client):
     """And are forwarded by whoever gets through; what is invalid is dropped and counted."""
     away = agent_settings.model_copy(update={"redis_url": "unix:///nowhere/redis.sock"})
-    exposure_id, dropped = agent(away, LATER)
+    exposure_id, dropped, recalled = agent(away, LATER)
     assert dropped == "None {'invalid': 1}"
+    assert recalled == "True False {'invalid': 2}"
     (path,) = agent_settings.spool_dir.glob("*.jsonl")
-    (line,) = [json.loads(line) for line in path.read_bytes().splitlines()]
+    line, recall = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert (line["v"], line["exposure"]["task_id"]) == (1, "t")
-    assert forward_spool(agent_settings, client) == 1
+    assert (recall["v"], recall["recall"]["memories"]) == (1, ["记忆"])
+    assert forward_spool(agent_settings, client) == 2
+    assert len(exposures_on(client, agent_settings, b"recall")) == 1
     (exposure,) = exposures_on(client, agent_settings)
     assert (exposure["exposure_id"], exposure["entries"]) == (exposure_id, ["混合"])
 

@@ -215,6 +215,21 @@ def test_rankings_answer_from_what_a_test_gives(monkeypatch):
         assert context.problem is None
 
 
+def test_memories_handed_out_are_captured():
+    """Each time, so that no test depends on another; nothing is sent where nobody captures."""
+    with rankings_of(memories=["Use uv"], project="shop"):
+        trackrecord.rankings(project="shop")
+        with captured() as reports:
+            for _ in range(2):
+                (name,) = trackrecord.rankings(project="shop").memory_ids
+            assert trackrecord.context("shop", task="use uv", task_id="t").memory_ids == (name,)
+        assert [(each.project, each.memories) for each in reports.recalls] == [
+            ("shop", (name,))
+        ] * 2
+        assert [each.entries for each in reports.exposures] == [(f"memory:{name}",)]
+        assert trackrecord.stats().published == 0
+
+
 def test_rankings_of_one_project_are_no_others():
     """Objects that rankings() gave can be given again; without entries nothing is learnt."""
     with rankings_of(memories=["Use uv"], project="shop"):

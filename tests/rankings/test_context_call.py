@@ -231,6 +231,23 @@ def test_ranking_that_is_off_leaves_the_order_untouched():
     assert composed(LEARNT, own, replace(RULES, enabled=False), budget=60).tokens <= 60
 
 
+def test_ranking_that_is_off_leaves_the_text_untouched():
+    """No heading, no section and no sorting, byte for byte; what is learnt follows in sections."""
+    own = [
+        Candidate(id="z", kind="task", text="# Task\n\tFix it  \n", is_current_task=True),
+        Candidate(id="y", kind="phase", text="Testing", section=None),
+        Candidate(id="x", kind="pattern", text="- ours", section="proven"),
+        Candidate(id="w", kind="task", text="Then release"),
+    ]
+    off = replace(RULES, enabled=False)
+    as_given = "# Task\n\tFix it  \n\n\nTesting\n\n- ours\n\nThen release"
+    assert composed(None, own, off).prompt == as_given
+    together = composed(LEARNT, own, off).prompt
+    assert together == f"{as_given}\n\n{composed(LEARNT, (), RULES).prompt}"
+    counted = composed(LEARNT, own, off, tokenizer=len)
+    assert (counted.prompt, counted.tokens) == (together, len(together))
+
+
 def test_only_the_best_of_each_kind_compete():
     """As many as max_learnt says; the others are counted, also those beyond the cache."""
     many = document(

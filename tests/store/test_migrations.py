@@ -17,7 +17,7 @@ from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - for the metadata
 from trackrecord.store.competences.vectors import make_room
 from trackrecord.store.database import migrate
-from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
+from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing_anyway
 from trackrecord.store.database.metadata import metadata
 from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - for the metadata
 from trackrecord.store.outcomes.projects import count_outcomes, project_names
@@ -82,7 +82,7 @@ def test_many_processes_may_start_at_once(empty_store_url):
 
 def test_a_newer_database_is_refused_in_one_clear_line(store):
     """An old version must not write into tables it does not know."""
-    with writing(store) as connection:
+    with writing_anyway(store) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(SchemaTooNew, match="newer trackrecord"):
         migrate.migrate(store)
@@ -95,7 +95,7 @@ def of_revision(url, revision, batch):
     teach(taught, batch)
     config = Config()
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
-    with writing(old) as connection, reading(taught) as source:
+    with writing_anyway(old) as connection, reading(taught) as source:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
         was = MetaData()
@@ -116,7 +116,7 @@ TOUCHING = [outcome(1, patterns=["plan"]), outcome(2, patterns=["plan"], helpful
 def test_a_database_of_the_last_unreleased_version_goes_on_as_it_is(empty_store_url):
     """It gets what was added since, counted from what it holds, and keeps all of that."""
     store = of_revision(empty_store_url, "r0001", [*TOUCHING, outcome(3, project="kept")])
-    with writing(store) as connection:
+    with writing_anyway(store) as connection:
         for column in ("patterns DROP COLUMN succeeded", "observations DROP COLUMN success"):
             connection.execute(text(f"ALTER TABLE {column}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
@@ -152,7 +152,7 @@ def test_a_database_whose_outcomes_all_have_a_verdict_goes_on_as_it_is(empty_sto
 @pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
 def test_an_older_unreleased_database_is_refused_in_one_clear_line(store, revision):
     """What to do is part of the line; nothing in the database is changed."""
-    with writing(store) as connection:
+    with writing_anyway(store) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :v"), {"v": revision})
     told = f"unreleased .*{revision}.* another database"
     with pytest.raises(SchemaUnreleased, match=told) as raised:
@@ -171,7 +171,7 @@ def test_a_database_of_another_kind_is_refused_in_one_clear_line():
 
 def test_what_only_one_database_has_is_made_again_where_it_is_missing(store):
     """A migration of tomorrow may add to it, without knowing which databases there are."""
-    with writing(store) as connection:
+    with writing_anyway(store) as connection:
         dialect_of(connection).make_extras(connection)
         names = [name for extra in dialect_of(connection).ddl_extras for name in extra.names]
     assert names

@@ -214,6 +214,41 @@ def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: 
         outside.stop()
 
 
+def test_redis_away_when_wake_ups_are_to_be_acknowledged(
+    quick: Settings, log: IO[bytes], home: Path
+) -> None:
+    """The worker holds as many wake-ups as it may, can acknowledge none, and reads on after that.
+
+    Its children are stopped while it takes the wake-ups, and continue when Redis is away.
+    """
+    outside = EmbeddedRedis(home / "outside", home / "outside.sock")
+    away = load_settings(
+        **quick.model_dump(exclude_unset=True)
+        | {"redis_url": f"unix://{outside.socket}", "worker_concurrency": 1}
+    )
+    outside.start()
+    try:
+        with Daemon(away, log=log) as daemon, store_of(away) as engine:
+            with agent_client(away) as client:
+                publish(client, away, body(1))
+                until(lambda: len(recorded_ids(engine)) == 1)
+                children = psutil.Process(daemon.pids()["worker"]).children()
+                for child in children:
+                    child.suspend()
+                queue = f"{away.redis_prefix}:celery:trackrecord"
+                until(lambda: client.llen(queue) > 2)
+            outside.stop()
+            for child in children:
+                child.resume()
+            until(lambda: b"Couldn't ack" in Path(log.name).read_bytes())
+            outside.start()
+            with agent_client(away) as client:
+                publish(client, away, body(2))
+            until(lambda: len(recorded_ids(engine)) == 2)
+    finally:
+        outside.stop()
+
+
 @contextlib.contextmanager
 def locked(url: str) -> Iterator[None]:
     """The store, held by someone else."""

@@ -14,6 +14,7 @@ from .candidates.rules import ContextRules
 from .compose import Composition, compose
 from .document import (
     RankedCompetence,
+    RankedCriterion,
     RankedFailure,
     RankedMemory,
     RankedPattern,
@@ -54,6 +55,8 @@ class Rankings:
         competences: competence records that fitted, best first.
         memories: memories that fitted, best first; with a task only those that have to do with it.
         past_tasks: similar past tasks that fitted, best first; at most three, none without a task.
+        criteria: the weights of criteria, by name, whatever the task and the budget; no part of the
+            text. See `trackrecord.weigh`.
         prompt: the text for the prompt, "" when there is nothing to say.
         tokens: how many tokens the text is counted as.
         left_out: how many entries did not fit the budget or the limit.
@@ -78,6 +81,7 @@ class Rankings:
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
     past_tasks: tuple[RankedTask, ...] = ()
+    criteria: tuple[RankedCriterion, ...] = ()
     prompt: str = ""
     tokens: int = 0
     left_out: int = 0
@@ -90,6 +94,11 @@ class Rankings:
     propensity: float = 1.0
     exposure: ExposureBody | None = None
     _explanation: Explanation = field(default=_UNEXPLAINED, repr=False, compare=False)
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]:
+        """The ids of the memories in the text, for the outcome of a task that used them."""
+        return tuple([memory.id for memory in self.memories])
 
     @property
     def why(self) -> "tuple[Why, ...]":
@@ -165,6 +174,8 @@ def answer_from(
     assignment = handing.assignment
     answer = Rankings(
         project=project,
+        # Also for a task that is withheld advice: both arms are to be judged alike.
+        criteria=document.criteria,
         age_s=max(0.0, now - document.computed_at),
         is_stale=problem is not None,
         problem=problem,

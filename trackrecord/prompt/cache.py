@@ -87,6 +87,7 @@ class CachedAge:
 def _rules_of(settings: DaemonSettings) -> str:
     """What stands for the rules that rankings are derived by, whenever they are read."""
     rules = (
+        settings.criteria,
         settings.maturity,
         settings.antipatterns,
         settings.strategies,

@@ -10,7 +10,7 @@ from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument
 from .candidates.candidate import LEARNT_KINDS, Candidate
-from .candidates.rank import Ranking, Scored, in_order, score_all
+from .candidates.rank import Ranking, Scored, in_order, score_own
 from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
@@ -117,7 +117,7 @@ def compose(
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]
     competing, replaced = _apart(learnt.entries, ours)
-    entries = in_order([*score_all(ours, rules), *competing], rules)
+    entries = in_order([*score_own(ours, rules), *competing], rules)
     ranking = Ranking(entries, tuple(own[most_own:]), rules)
     shared = _shared(ranking, learnt, budget, most_learnt, language)
     tried = replace(ranking, entries=shared.entries)

@@ -253,6 +253,32 @@ class RankedTask(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=
         return self.lines["en"].removeprefix("- ")
 
 
+class RankedCriterion(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A criterion with its weight, as agents are shown it.
+
+    Attributes:
+        criterion: its name.
+        weight: how far its verdicts can be relied on, 0..1; 0 for a deprecated one.
+        deprecated: whether too much of its feedback was harmful: it has no say.
+        little_evidence: whether its evidence is too little to rely on.
+        helpful_count: helpful verdicts, a raw count.
+        neutral_count: neutral ones.
+        harmful_count: harmful ones.
+        evidence: the decayed mass of the helpful and the harmful ones.
+        last_validated: when the last feedback came, seconds since the epoch.
+    """
+
+    criterion: str
+    weight: float
+    deprecated: bool = False
+    little_evidence: bool = False
+    helpful_count: int = 0
+    neutral_count: int = 0
+    harmful_count: int = 0
+    evidence: float = 0.0
+    last_validated: float | None = None
+
+
 class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything of one project that a prompt may want.
 
@@ -272,6 +298,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         others: the patterns that are deprecated by their counts or turned into warnings, worded as
             recommendations: such tasks may go better with them all the same.
         disputed: the signatures of records that somebody has contested or retracted.
+        criteria: the weights of criteria, by name; those with most feedback where there are many.
+        weight_without_feedback: the weight of a criterion of which nothing is known.
     """
 
     project: str
@@ -288,6 +316,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     withdrawn: tuple[str, ...] = ()
     others: tuple[RankedPattern, ...] = ()
     disputed: tuple[str, ...] = ()
+    criteria: tuple[RankedCriterion, ...] = ()
+    weight_without_feedback: float = 1.0
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

@@ -14,6 +14,7 @@ from trackrecord.learning.competences.selection import (
     selection_score,
 )
 from trackrecord.learning.competences.texts import Counts, competence_line, failing_line
+from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.learning.patterns.evidence import Evidence
@@ -32,7 +33,14 @@ from trackrecord.learning.patterns.texts import (
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import Language
 
-from .document import RankedCompetence, RankedFailure, RankedMemory, RankedPattern, RankedTask
+from .document import (
+    RankedCompetence,
+    RankedCriterion,
+    RankedFailure,
+    RankedMemory,
+    RankedPattern,
+    RankedTask,
+)
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
@@ -232,6 +240,22 @@ def present_past_task(
             language: past_task_line(instruction, success=success, language=language)
             for language in LANGUAGES
         },
+    )
+
+
+def present_criterion(standing: CriterionStanding) -> RankedCriterion:
+    """Return a criterion's weight as it is shown."""
+    evidence = standing.evidence
+    return RankedCriterion(
+        criterion=standing.criterion,
+        weight=standing.weight,
+        deprecated=standing.deprecated,
+        little_evidence=standing.has_little_evidence,
+        helpful_count=evidence.helpful,
+        neutral_count=evidence.neutral,
+        harmful_count=evidence.harmful,
+        evidence=evidence.decayed_total,
+        last_validated=evidence.last_validated,
     )
 
 

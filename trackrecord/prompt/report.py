@@ -72,6 +72,8 @@ class Context:
             tried.
         propensity: how probable it was that the task was assigned so.
         exposure: what is recorded of the task; None without a task id.
+        memory_ids: the ids of the learnt memories in the text, for the outcome of a task that used
+            them.
     """
 
     project: str
@@ -88,6 +90,7 @@ class Context:
     is_explored: bool = False
     propensity: float = 1.0
     exposure: ExposureBody | None = None
+    memory_ids: tuple[str, ...] = ()
 
 
 def context_from(
@@ -169,6 +172,7 @@ def context_from(
         is_explored=handing.assignment.is_explored,
         propensity=handing.assignment.propensity,
         exposure=exposure,
+        memory_ids=tuple([memory.id for memory in composed.taken_entries.get("memories", ())]),
     )
 
 

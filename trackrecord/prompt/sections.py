@@ -37,6 +37,7 @@ from .offers import (
     similar_tasks_for,
 )
 from .pattern_offers import patterns_for, warnings_for
+from .section_names import MEMORY_PREFIX
 
 Kind = Literal[
     "phase", "task", "decision", "evidence", "agent_context",
@@ -162,7 +163,7 @@ _ROWS: Final = (
         "memory",
         MEMORIES_HEADING,
         feed=Feed("memories", "memory_weight", 0.3, memories_for),
-        prefix="memory:",
+        prefix=MEMORY_PREFIX,
     ),
     # A memory of another kind: weighed as one, told apart by its id and its section.
     Section(
@@ -187,6 +188,9 @@ _ROWS: Final = (
 )
 
 SECTIONS: Final = {row.name: row for row in _ROWS}
+# Where an agent's own candidates stand when ranking is off: one after the other, as they were
+# handed in. No candidate names it.
+AS_HANDED_IN: Final = Section("", "agent_context", {"en": "", "zh": ""}, _BLOCKS)
 # By kind of what is learnt, the rule that weighs it.
 WEIGHTS: Final[dict[str, str]] = {row.kind: row.feed.weight for row in _ROWS if row.feed}
 # The sections whose candidates are taken last, by name.

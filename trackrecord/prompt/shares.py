@@ -88,7 +88,7 @@ def by_shares(
     over: list[Scored] = []
     for entry in entries:
         feed = learnt.get(id(entry.candidate))
-        section = section_of(entry.candidate)
+        section = section_of(entry)
         if feed is None:
             within.append(entry)
             continue
@@ -119,7 +119,7 @@ def capped(
     over = list(shared.over)
     for entry in shared.entries:
         is_learnt = id(entry.candidate) in learnt
-        section = section_of(entry.candidate)
+        section = section_of(entry)
         if is_learnt and not room.has_room("learnt", 1.0, section, entry.tokens):
             over.append(entry)
         else:

@@ -27,7 +27,7 @@ from trackrecord.times import iso
 
 from .estimates import estimate_document, read_estimates
 from .project_rows import project_row
-from .short_ids import ids_beginning_with, whole_id
+from .short_ids import ids_beginning_with, ids_near, whole_stored_id
 
 
 @dataclass(frozen=True)
@@ -267,12 +267,15 @@ def whole_record_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project never had such a record.
         AmbiguousId: several records' ids begin so.
     """
-    message = (
-        f"project {project!r} has no competence record {given!r}; "
-        "`trackrecord competences list` shows its records"
+    table = competence_history.c
+    return whole_stored_id(
+        connection,
+        table.competence_id,
+        table.project_id == project_row(connection, project),
+        given,
+        f"project {project!r} has no competence record {given!r}",
+        hint="`trackrecord competences list` shows its records",
     )
-    matches = record_ids(connection, project_row(connection, project), given)
-    return whole_id(given, matches, message)
 
 
 def record_ids(connection: Connection, project_id: int, given: str) -> list[str]:
@@ -281,3 +284,9 @@ def record_ids(connection: Connection, project_id: int, given: str) -> list[str]
     return ids_beginning_with(
         connection, table.competence_id, table.project_id == project_id, given
     )
+
+
+def record_ids_near(connection: Connection, project_id: int, given: str) -> list[str]:
+    """Return the ids of the records, present or gone, that a mistyped one may have been."""
+    table = competence_history.c
+    return ids_near(connection, table.competence_id, table.project_id == project_id, given)

@@ -1,6 +1,7 @@
 """Criteria as a reader is shown them: their weights, and the feedback behind these."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,6 +9,13 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
+from trackrecord.learning.criteria.evaluation import (
+    NO_FEEDBACK,
+    Weight,
+    WeightedEvaluation,
+    weight_of,
+    weighted_evaluation,
+)
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.store.criteria.feedback import Feedback, feedback_of_criterion, feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
@@ -15,6 +23,8 @@ from trackrecord.store.outcomes.decay_basis import read_basis
 from trackrecord.times import iso
 
 from .project_rows import project_row
+from .short_ids import nearest_id
+from .tasks import unknown_task
 
 
 @dataclass(frozen=True)
@@ -33,9 +43,7 @@ class Criterion:
     @property
     def note(self) -> str:
         """Why its weight may be doubted; "" when there is no reason to."""
-        if self.standing.deprecated:
-            return "deprecated"
-        return "little evidence" if self.standing.has_little_evidence else ""
+        return weight_of(self.standing).note
 
     def to_document(self) -> dict[str, Any]:
         """Return the criterion as a JSON object."""
@@ -107,11 +115,10 @@ def find_criterion(
     """
     for criterion in _read(connection, settings, project, at=at, name=name):
         return criterion
-    message = (
-        f"project {project!r} has no criterion {name!r}; "
-        "`trackrecord criteria list` shows its criteria"
-    )
-    raise UnknownId(message)
+    known = (each.standing.criterion for each in _read(connection, settings, project, at=at))
+    message = f"project {project!r} has no criterion {name!r}"
+    hint = "`trackrecord criteria list` shows its criteria"
+    raise UnknownId(message, nearest=nearest_id(name, known), hint=hint)
 
 
 def _read(
@@ -158,6 +165,34 @@ def show_criterion(
     return CriterionDetails(criterion, tuple(newest))
 
 
+def weigh_scores(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    scores: Mapping[str, float],
+    *,
+    at: float | None = None,
+) -> WeightedEvaluation:
+    """Weigh scores on criteria by how far a project can rely on each.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose criteria.
+        scores: the score of each criterion, see `checked_scores`.
+        at: a past moment whose weights count.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    known = _read(connection, settings, project, at=at)
+    return weighted_evaluation(
+        scores,
+        {each.standing.criterion: weight_of(each.standing) for each in known},
+        otherwise=Weight(settings.criteria.weight_without_feedback, NO_FEEDBACK),
+    )
+
+
 def list_feedback(
     connection: Connection,
     settings: DaemonSettings,
@@ -177,6 +212,5 @@ def list_feedback(
     defaults = settings.criteria.defaults
     found = feedback_of_task(connection, project_id, task_id, defaults, at=at, limit=limit)
     if not found:
-        message = f"project {project!r} has no outcome of a task {task_id!r} on record"
-        raise UnknownId(message)
+        raise unknown_task(connection, project, task_id)
     return found

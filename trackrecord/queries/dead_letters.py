@@ -15,6 +15,8 @@ from .short_ids import matching, whole_id
 # What the worker added when it set an entry aside.
 _OURS: Final = (b"reason", b"entry_id")
 _PAGE: Final = 500
+# A letter comes with its body, which may have a megabyte.
+_MOST_COMPARED: Final = 50
 _MILLISECONDS_DIGITS: Final = 13
 
 Fields = dict[bytes, bytes]
@@ -125,17 +127,34 @@ def _wanted(
 
 
 def _found(client: redis.Redis, keys: Keys, given: str) -> tuple[bytes, Fields]:
-    message = f"there is no dead letter {given!r}; `trackrecord dead list` shows them"
-    letter_id = whole_id(given, matching(given, _ids_near(client, keys, given)), message)
+    message = f"there is no dead letter {given!r}"
+    hint = "`trackrecord dead list` shows them"
+    matches = matching(given, _ids_beginning_with(client, keys, given))
+    letter_id = whole_id(
+        given, matches, message, hint=hint, near=lambda: _ids_near(client, keys, given)
+    )
     answer: Any = client.xrange(keys.dead, min=letter_id, max=letter_id)
     if not answer:  # someone else was quicker
-        raise UnknownId(message)
+        raise UnknownId(message, hint=hint)
     found: tuple[bytes, Fields] = answer[0]
     return found
 
 
 def _ids_near(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
-    """Return the ids that may begin with a text: an id begins with its milliseconds."""
+    """Yield the ids of the letters that were set aside shortly before and after a mistyped one."""
+    digits = given.partition("-")[0]
+    is_time = digits.isascii() and digits.isdecimal() and len(digits) <= _MILLISECONDS_DIGITS
+    moment = digits.ljust(_MILLISECONDS_DIGITS, "0") if is_time else "+"
+    pages: list[Any] = [client.xrevrange(keys.dead, max=moment, count=_MOST_COMPARED)]
+    if is_time:
+        pages.append(client.xrange(keys.dead, min=moment, count=_MOST_COMPARED))
+    for page in pages:
+        for letter_id, _ in page:
+            yield letter_id.decode()
+
+
+def _ids_beginning_with(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
+    """Yield the ids that may begin with a text: an id begins with its milliseconds."""
     digits = given.partition("-")[0]
     if not digits.isascii() or not digits.isdecimal() or len(digits) > _MILLISECONDS_DIGITS:
         return

@@ -132,11 +132,13 @@ def decided_entry(connection: Connection, project: str, given: str) -> str:
     project_id = project_row(connection, project)
     known = set(effect_decisions_in_force(connection, project_id).entries)
     known.update(each.entry for each in read_effect(connection, project_id).entries)
-    unknown = (
-        f"no entry {given!r} was handed to a task of project {project!r} that ended; "
-        "`trackrecord effect --by entry` lists those that were"
+    return whole_id(
+        given,
+        entries_named(given, known),
+        f"no entry {given!r} was handed to a task of project {project!r} that ended",
+        hint="`trackrecord effect --by entry` lists those that were",
+        near=lambda: {*known, *map(_without_kind, known)},
     )
-    return whole_id(given, entries_named(given, known), unknown)
 
 
 def entries_named(given: str, known: Iterable[str]) -> list[str]:

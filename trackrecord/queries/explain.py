@@ -1,6 +1,7 @@
 """Explanations: why a pattern, a criterion, a memory or a record stands where it stands."""
 
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -23,13 +24,13 @@ from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
-from .competences import find_competence, record_ids
+from .competences import find_competence, record_ids, record_ids_near
 from .criteria import find_criterion, list_criteria
 from .estimates import estimate_document, read_estimates
-from .memories import memory_ids, show_memory
-from .patterns import find_pattern, pattern_slugs
+from .memories import memory_ids, memory_ids_near, show_memory
+from .patterns import find_pattern, pattern_slugs, pattern_slugs_near
 from .project_rows import project_row
-from .short_ids import only_match
+from .short_ids import nearest_id, only_match
 
 _CRITERION = "criterion:"
 
@@ -202,7 +203,7 @@ class _Subject:
             # What is on record now may not have been there at the moment that is asked about.
             with suppress(UnknownId):
                 return some_id if exact else name, *self._explanations[kind](name)
-        raise UnknownId(self._unknown(some_id))
+        raise self._unknown(some_id)
 
     def _candidates(self, some_id: str) -> list[tuple[str, str]]:
         row, connection = self._project_id, self._connection
@@ -245,13 +246,24 @@ class _Subject:
         explanation = explain_competence(settings.competence, found.record, now=found.reading.now)
         return found.to_document(), _with_estimate(explanation, found.estimate)
 
-    def _unknown(self, some_id: str) -> str:
+    def _unknown(self, some_id: str) -> UnknownId:
         when = "" if self._at is None else f" at {iso(self._at)}"
-        return (
-            f"nothing in project {self._project!r} had the id {some_id!r}{when}; `patterns list`, "
-            "`criteria list`, `competences list` and `memories list` show what there is, and "
-            "`lessons show` explains a lesson"
+        nearest = None if self._candidates(some_id) else nearest_id(some_id, self._near(some_id))
+        return UnknownId(
+            f"nothing in project {self._project!r} had the id {some_id!r}{when}",
+            nearest=nearest,
+            hint="`patterns list`, `criteria list`, `competences list` and `memories list` show "
+            "what there is, and `lessons show` explains a lesson",
         )
+
+    def _near(self, some_id: str) -> Iterator[str]:
+        row, connection = self._project_id, self._connection
+        criteria = list_criteria(connection, self._settings, self._project, at=self._at)
+        prefix = _CRITERION if some_id.startswith(_CRITERION) else ""
+        yield from (prefix + each.standing.criterion for each in criteria)
+        yield from pattern_slugs_near(connection, row, some_id)
+        yield from memory_ids_near(connection, row, some_id)
+        yield from record_ids_near(connection, row, some_id)
 
 
 def _with_estimate(explanation: Explanation, estimate: Estimate | None) -> Explanation:

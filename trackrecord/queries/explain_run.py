@@ -18,8 +18,7 @@ from trackrecord.wire.outcome import Outcome
 
 from .explain import Explained
 from .project_rows import project_row
-from .runs import show_run
-from .short_ids import ids_beginning_with, whole_id
+from .runs import show_run, whole_outcome_id
 
 
 def explain_run(
@@ -45,11 +44,7 @@ def explain_run(
         AmbiguousId: several outcomes' ids begin so.
     """
     project_id = project_row(connection, project)
-    message = f"project {project!r} has no outcome {outcome_id!r}"
-    matches = ids_beginning_with(
-        connection, outcomes.c.outcome_id, outcomes.c.project_id == project_id, outcome_id
-    )
-    whole = whole_id(outcome_id, matches, message)
+    whole = whole_outcome_id(connection, project, outcome_id)
     row = connection.execute(
         select(outcomes.c.id)
         .where(

@@ -8,10 +8,12 @@ import redis
 
 from trackrecord.redis_keys import Keys
 
-from .short_ids import FEWEST_CHARS, matching, only_match
+from .short_ids import matching, whole_id
 
 _TASKS_AT_ONCE: Final = 500
 _ID_FIELD: Final = b"i:"
+# Of the tasks with the latest news.
+_MOST_COMPARED: Final = 1000
 
 
 def has_tasks_in_flight(client: redis.Redis, keys: Keys, project: str) -> bool:
@@ -20,14 +22,20 @@ def has_tasks_in_flight(client: redis.Redis, keys: Keys, project: str) -> bool:
 
 
 def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) -> str:
-    """Return the id of the error that a beginning stands for; the text itself when there is none.
+    """Return the id of the error that an id, or the beginning of one, stands for.
 
     Raises:
+        UnknownId: the project keeps no such error.
         AmbiguousId: several errors' ids begin so.
     """
-    if len(given) < FEWEST_CHARS:
-        return given
-    return only_match(given, matching(given, _error_ids(client, keys, project))) or given
+    known = list(_error_ids(client, keys, project))
+    return whole_id(
+        given,
+        matching(given, known),
+        f"no error {given!r} is on record in project {project!r}",
+        hint="`trackrecord errors context TASK_ID --json` shows the errors of a task",
+        near=lambda: known[-_MOST_COMPARED:],
+    )
 
 
 def _error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:

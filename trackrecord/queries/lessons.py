@@ -1,6 +1,7 @@
 """Lessons as a reader is shown them: all of a project, and one with the runs behind it."""
 
 import time
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -164,7 +165,7 @@ def show_lesson(
     """
     project_id = project_row(connection, project)
     found = {each.lesson.id: each for each in _lessons(connection, settings, project_id, at)}
-    known = found[whole_id(lesson_id, matching(lesson_id, found), _unknown(lesson_id, project))]
+    known = found[_whole_lesson_id(lesson_id, found, project)]
     return LessonDetails(
         known,
         tuple(runs_of_outcomes(connection, project_id, known.lesson.outcomes)),
@@ -202,7 +203,7 @@ def decide_about_lesson(
     # A dismissed lesson may not be found any more, and can be restored all the same.
     known = {each.lesson.id for each in _lessons(connection, settings, project_id, None)}
     known.update(dismissed_lessons(connection, project_id))
-    whole = whole_id(lesson_id, matching(lesson_id, known), _unknown(lesson_id, project))
+    whole = _whole_lesson_id(lesson_id, known, project)
     decision = LessonDecision(whole, action, actor, reason, time.time())
     return whole, decide_lesson(connection, project_id, decision)
 
@@ -219,8 +220,11 @@ def _lessons(
     ]
 
 
-def _unknown(lesson_id: str, project: str) -> str:
-    return (
-        f"project {project!r} has no lesson {lesson_id!r}; "
-        "`trackrecord lessons list --all` shows its lessons"
+def _whole_lesson_id(given: str, known: Collection[str], project: str) -> str:
+    return whole_id(
+        given,
+        matching(given, known),
+        f"project {project!r} has no lesson {given!r}",
+        hint="`trackrecord lessons list --all` shows its lessons",
+        near=lambda: known,
     )

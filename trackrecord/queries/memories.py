@@ -19,7 +19,7 @@ from trackrecord.store.memories.write import list_memories as read_memories
 from trackrecord.times import iso
 
 from .project_rows import project_row
-from .short_ids import ids_beginning_with, whole_id
+from .short_ids import ids_beginning_with, ids_near, whole_stored_id
 
 EVERY = MemoryFilter()
 
@@ -229,17 +229,25 @@ def whole_memory_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project has no such memory.
         AmbiguousId: several memories' ids begin so.
     """
-    message = (
-        f"project {project!r} has no memory {given!r}; "
-        "`trackrecord memories list` shows its memories"
+    return whole_stored_id(
+        connection,
+        memories.c.memory_id,
+        memories.c.project_id == project_row(connection, project),
+        given,
+        f"project {project!r} has no memory {given!r}",
+        hint="`trackrecord memories list` shows its memories",
     )
-    return whole_id(given, memory_ids(connection, project_row(connection, project), given), message)
 
 
 def memory_ids(connection: Connection, project_id: int, given: str) -> list[str]:
     """Return the ids of the memories that begin with a text."""
     where = memories.c.project_id == project_id
     return ids_beginning_with(connection, memories.c.memory_id, where, given)
+
+
+def memory_ids_near(connection: Connection, project_id: int, given: str) -> list[str]:
+    """Return the ids of the memories that a mistyped one may have been meant to be."""
+    return ids_near(connection, memories.c.memory_id, memories.c.project_id == project_id, given)
 
 
 def ids_for_tables(engine: Engine, project: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import Connection
@@ -30,7 +30,9 @@ from trackrecord.times import iso
 
 from .estimates import estimate_document, read_estimates
 from .project_rows import project_row
-from .short_ids import ids_beginning_with, whole_id
+from .short_ids import ids_beginning_with, ids_near, whole_stored_id
+
+_HINT: Final = "`trackrecord patterns list` shows its patterns"
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ def find_pattern(
         connection, project_id, settings.rules, now=time.time(), at=at, slug=slug
     )
     if not found:
-        raise UnknownId(_unknown(pattern_id, project))
+        raise UnknownId(_unknown(pattern_id, project), hint=_HINT)
     return _pattern(settings, found[0], read_estimates(connection, settings, project, at=at))
 
 
@@ -181,14 +183,26 @@ def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:
         UnknownId: the project has no such pattern.
         AmbiguousId: several patterns' ids begin so.
     """
-    matches = pattern_slugs(connection, project_row(connection, project), pattern_id)
-    return whole_id(pattern_id_of(pattern_id), matches, _unknown(pattern_id, project))
+    return whole_stored_id(
+        connection,
+        patterns.c.slug,
+        patterns.c.project_id == project_row(connection, project),
+        pattern_id_of(pattern_id),
+        _unknown(pattern_id, project),
+        hint=_HINT,
+    )
 
 
 def pattern_slugs(connection: Connection, project_id: int, given: str) -> list[str]:
     """Return the slugs of the patterns that an id, or the beginning of one, may stand for."""
     where = patterns.c.project_id == project_id
     return ids_beginning_with(connection, patterns.c.slug, where, pattern_id_of(given))
+
+
+def pattern_slugs_near(connection: Connection, project_id: int, given: str) -> list[str]:
+    """Return the slugs of the patterns that a mistyped one may have been meant to be."""
+    where = patterns.c.project_id == project_id
+    return ids_near(connection, patterns.c.slug, where, pattern_id_of(given))
 
 
 def show_pattern(
@@ -218,7 +232,4 @@ def show_pattern(
 
 
 def _unknown(pattern_id: str, project: str) -> str:
-    return (
-        f"project {project!r} has no pattern {pattern_id!r}; "
-        "`trackrecord patterns list` shows its patterns"
-    )
+    return f"project {project!r} has no pattern {pattern_id!r}"

@@ -10,14 +10,21 @@ from trackrecord.learning.advice.exploring import Prospect
 from trackrecord.learning.competences.record import signature_of_skill
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.selection import FAILING_FROM
+from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
-from trackrecord.prompt.document import RankedCompetence, RankedPattern, RankingsDocument
+from trackrecord.prompt.document import (
+    RankedCompetence,
+    RankedCriterion,
+    RankedPattern,
+    RankingsDocument,
+)
 from trackrecord.prompt.presentation import (
     NameOf,
     is_held_back,
     is_recommended,
     present_competence,
+    present_criterion,
     present_failing,
     present_other,
     present_pattern,
@@ -26,6 +33,7 @@ from trackrecord.rules import Rules
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.signatures import failing_signatures
+from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.projects import count_outcomes, revision_of
 from trackrecord.store.patterns.read import read_standings
 
@@ -73,6 +81,7 @@ def build_document(
     memories, memories_beyond = ranked_memories(
         connection, project_id, rules.memories, now=now, at=at
     )
+    criteria = read_criteria(connection, project_id, rules.criteria, now=now, at=at)
     decisions = effect_decisions_in_force(connection, project_id, at=at)
     return RankingsDocument(
         project=project,
@@ -89,6 +98,7 @@ def build_document(
             "anti_patterns": max(0, len(anti_patterns) - most),
             "competences": max(0, len(competences) - most),
             "memories": memories_beyond,
+            "criteria": max(0, len(criteria) - most),
         },
         holdout=decisions.holdout,
         withdrawn=decisions.withdrawn,
@@ -100,7 +110,19 @@ def build_document(
                 if record.status in (Status.CONTESTED, Status.RETRACTED)
             )
         ),
+        criteria=_weights(criteria, most),
+        weight_without_feedback=rules.criteria.weight_without_feedback,
     )
+
+
+def _weights(criteria: Sequence[CriterionStanding], most: int) -> tuple[RankedCriterion, ...]:
+    """Return the weights of those with most feedback, by name."""
+
+    def feedback(standing: CriterionStanding) -> int:
+        return standing.evidence.helpful + standing.evidence.harmful
+
+    kept = sorted(criteria, key=lambda each: (-feedback(each), each.criterion))[:most]
+    return tuple(sorted(map(present_criterion, kept), key=lambda each: each.criterion))
 
 
 def ranked_patterns(

@@ -18,7 +18,7 @@ from trackrecord.wire.join import Entry
 from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
 from .project_rows import project_row
-from .short_ids import ids_beginning_with, whole_id
+from .short_ids import whole_stored_id
 
 RunVerdict = Literal["success", "failure", "none"]
 
@@ -229,10 +229,7 @@ def show_run(
         AmbiguousId: several outcomes' ids begin so.
     """
     project_id = project_row(connection, project)
-    matches = ids_beginning_with(
-        connection, outcomes.c.outcome_id, outcomes.c.project_id == project_id, outcome_id
-    )
-    whole = whole_id(outcome_id, matches, f"project {project!r} has no outcome {outcome_id!r}")
+    whole = whole_outcome_id(connection, project, outcome_id)
     query = _on_record(project_id, at).where(outcomes.c.outcome_id == whole)
     rows = [(row, _decoded(row.body)) for row in connection.execute(query)]
     found = _read(connection, project_id, project, rows, at)
@@ -240,6 +237,24 @@ def show_run(
         message = f"outcome {whole!r} was not on record at {iso(at)}"
         raise UnknownId(message)
     return found[0]
+
+
+def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
+    """Return the id of the outcome that an id, or the beginning of one, stands for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such outcome.
+        AmbiguousId: several outcomes' ids begin so.
+    """
+    return whole_stored_id(
+        connection,
+        outcomes.c.outcome_id,
+        outcomes.c.project_id == project_row(connection, project),
+        given,
+        f"project {project!r} has no outcome {given!r}",
+        hint="`trackrecord runs list` shows its runs",
+    )
 
 
 def _on_record(project_id: int, at: float | None) -> Select[Any]:

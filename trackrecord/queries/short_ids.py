@@ -1,15 +1,21 @@
-"""Short ids: the beginning of an id stands for the whole one as long as only one id has it."""
+"""Short ids: the beginning of an id stands for the whole one as long as only one id has it.
 
-from collections.abc import Iterable, Sequence
+What stands for no id is said to be unknown, with the nearest known id.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from sqlalchemy import Column, ColumnElement, Connection, func, or_, select
 
 from trackrecord.errors import AmbiguousId, UnknownId
+from trackrecord.learning.text.spelling import closest_id
 
 FEWEST_CHARS: Final = 4
 _MOST_NAMED: Final = 5
 _SHOWN_CHARS: Final = 8
+# The number of ids of each sort that a mistyped one is compared with; a table may have millions.
+_MOST_COMPARED: Final = 500
 # Ids of competence records all begin alike, so what follows counts as a beginning, too.
 _COMMON_BEGINNINGS: Final = ("skill-",)
 
@@ -71,17 +77,86 @@ def matching(given: str, known: Iterable[str]) -> list[str]:
     return [some_id for some_id in found if some_id.startswith(given)]
 
 
-def whole_id(given: str, matches: Iterable[str], message: str) -> str:
+def whole_id(
+    given: str,
+    matches: Iterable[str],
+    message: str,
+    *,
+    hint: str = "",
+    near: Callable[[], Iterable[str]] = tuple,
+) -> str:
     """Return the one id that the given text stands for.
 
+    Args:
+        given: what was typed.
+        matches: the ids that begin with it, or the one that equals it.
+        message: what to say when there is none.
+        hint: where the ids that exist are listed, for when no id is close.
+        near: returns the ids among which the nearest one is looked for; called when there is none.
+
     Raises:
-        UnknownId: with this message, when there is none.
+        UnknownId: there is none; the message names the nearest id.
         AmbiguousId: there are several.
     """
     found = only_match(given, matches)
     if found is None:
-        raise UnknownId(message)
+        raise UnknownId(message, nearest=nearest_id(given, near()), hint=hint)
     return found
+
+
+def whole_stored_id(
+    connection: Connection,
+    column: Column[str],
+    where: ColumnElement[bool],
+    given: str,
+    message: str,
+    *,
+    hint: str = "",
+) -> str:
+    """Return the one id in a column that the given text stands for; see `whole_id`.
+
+    Raises:
+        UnknownId: there is none; the message names the nearest id.
+        AmbiguousId: there are several.
+    """
+    matches = ids_beginning_with(connection, column, where, given)
+    return whole_id(
+        given, matches, message, hint=hint, near=lambda: ids_near(connection, column, where, given)
+    )
+
+
+def nearest_id(given: str, known: Iterable[str]) -> str | None:
+    """Return the known id that is spelt most like the given text; None when none is close.
+
+    What all ids of a kind begin with need not have been typed.
+    """
+    by_form = {some_id: some_id for some_id in known}
+    for common in _COMMON_BEGINNINGS:
+        if not given.startswith(common):
+            by_form |= {some_id.removeprefix(common): some_id for some_id in by_form.values()}
+    found = closest_id(given, by_form)
+    return None if found is None else by_form[found]
+
+
+def ids_near(
+    connection: Connection, column: Column[str], where: ColumnElement[bool], given: str
+) -> list[str]:
+    """Return the ids that a mistyped one may have been meant to be: a bounded number of any table.
+
+    A slip of the finger leaves the beginning or the end as it was. The ids that sort next to the
+    text share its beginning, as far as any do; others share its end. A small table is returned
+    whole.
+    """
+    if "\0" in given:
+        return []
+    ids = select(column).where(where).distinct().limit(_MOST_COMPARED)
+    ending = given[len(given) // 2 :].lower()
+    queries = (
+        ids.where(column >= given).order_by(column),
+        ids.where(column < given).order_by(column.desc()),
+        ids.where(func.substr(func.lower(column), func.length(column) - len(ending) + 1) == ending),
+    )
+    return list({some_id for query in queries for some_id in connection.execute(query).scalars()})
 
 
 def shortened(ids: Sequence[str]) -> dict[str, str]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import redis
 from sqlalchemy import Connection
@@ -13,6 +12,7 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.cache import cached_ages
 from trackrecord.redis_keys import CONSUMER_GROUP
+from trackrecord.server_urls import without_password
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.memories.read import count_memories
@@ -121,8 +121,8 @@ def read_status(
     return StatusReport(
         version=version("trackrecord"),
         home=str(settings.home),
-        redis=masked(settings.effective_redis_url),
-        database=masked(settings.effective_database_url),
+        redis=without_password(settings.effective_redis_url),
+        database=without_password(settings.effective_database_url),
         **flow,
         spooled=spooled,
         **learnt,
@@ -130,15 +130,6 @@ def read_status(
         is_learning=flow["workers"] > 0,
         verdict=_verdict(**flow, rebuild_due=learnt["rebuild_due"], spooled=spooled),
     )
-
-
-def masked(url: str) -> str:
-    """Return a server's URL without its password and its options, which may hold one."""
-    parts = urlsplit(url)
-    user, at, place = parts.netloc.rpartition("@")
-    name, colon, _ = user.partition(":")
-    server = f"{name}:***@{place}" if colon else f"{user}{at}{place}"
-    return f"{parts.scheme}://{server}{parts.path}"
 
 
 def _flow(client: redis.Redis, settings: DaemonSettings) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from .beat import QUEUE
 from .schedule import beat_schedule
 from .server_checks import check_servers
 from .services import TrackrecordApp
+from .stalled import NoticeStall
 
 _log = structlog.get_logger(__name__)
 
@@ -41,6 +42,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
         SettingsError: the crontab or the time zone cannot be read.
     """
     app = TrackrecordApp(settings)
+    app.steps["consumer"].add(NoticeStall)
     broker, options = broker_of(settings)
     app.conf.update(
         broker_url=broker,

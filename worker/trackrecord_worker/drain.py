@@ -24,6 +24,7 @@ from .batch_size import BatchSize
 from .exposure_entries import record_arrived
 from .memory_entries import remember_arrived
 from .outage import DatabaseOutage
+from .recall_entries import recall_arrived
 from .refresh import RankingsRefresher
 from .store_probe import try_store
 from .stream import OutcomeStream
@@ -49,6 +50,7 @@ class Drained:
         duplicates: entries that added nothing to what was recorded already.
         memories: memories that were stored now or before.
         exposures: exposures that were recorded now or before.
+        recalls: entries that say which memories were handed out.
         forgotten: entries about outcomes that a person has forgotten.
         refused: entries that became dead letters.
         batches: batches that were read.
@@ -59,6 +61,7 @@ class Drained:
     duplicates: int = 0
     memories: int = 0
     exposures: int = 0
+    recalls: int = 0
     forgotten: int = 0
     refused: int = 0
     batches: int = 0
@@ -195,6 +198,9 @@ class Drain:
                 )
                 memories = len(arrivals.memories) - len(refused_by_store)
             record_arrived(self._engine, arrivals.exposures)
+            recall_arrived(
+                self._engine, arrivals.exposures, arrivals.recalls, self._settings.memories
+            )
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused_by_store)
         except StoreUnavailable as error:
@@ -211,6 +217,7 @@ class Drain:
             self._stream.set_aside(refused)
         done.memories += memories
         done.exposures += len(arrivals.exposures)
+        done.recalls += len(arrivals.recalls)
         self._account(learnt, refused, done)
         _log.debug(
             "batch_learnt",

@@ -1,4 +1,4 @@
-"""Decode the entries of the stream: into outcomes, memories, exposures and refused entries."""
+"""Decode the entries of the stream: into what each of them reports, and refused entries."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,15 +6,17 @@ from dataclasses import dataclass
 import msgspec
 import structlog
 
-from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome
+from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome, InvalidRecall
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
+from trackrecord.wire.recall import RecallBody, decode_recall
 
 _WIRE_VERSION = WIRE_VERSION.encode()
 _MEMORY = b"memory"
 _EXPOSURE = b"exposure"
+_RECALL = b"recall"
 
 _log = structlog.get_logger(__name__)
 
@@ -63,6 +65,15 @@ class ArrivedExposure(msgspec.Struct, frozen=True, gc=False):
     received_at: float
 
 
+class ArrivedRecall(msgspec.Struct, frozen=True, gc=False):
+    """A recall of memories, and the entry that it came in."""
+
+    entry_id: bytes
+    fields: Mapping[bytes, bytes]
+    recall: RecallBody
+    received_at: float
+
+
 @dataclass(frozen=True)
 class Arrivals:
     """The entries of one read, sorted.
@@ -72,6 +83,7 @@ class Arrivals:
         arrived: the outcomes to learn.
         memories: the memories to store.
         exposures: the exposures to record.
+        recalls: the recalls of memories.
         refused: the entries for the dead letters.
     """
 
@@ -79,6 +91,7 @@ class Arrivals:
     arrived: list[Arrived]
     memories: list[ArrivedMemory]
     exposures: list[ArrivedExposure]
+    recalls: list[ArrivedRecall]
     refused: list[Refused]
 
 
@@ -90,6 +103,7 @@ def sort_arrivals(
     arrived: list[Arrived] = []
     memories: list[ArrivedMemory] = []
     exposures: list[ArrivedExposure] = []
+    recalls: list[ArrivedRecall] = []
     refused: list[Refused] = []
     for entry_id, fields in entries:
         entry_ids.append(entry_id)
@@ -102,8 +116,11 @@ def sort_arrivals(
             if _EXPOSURE in fields:
                 exposures.append(_exposure(entry_id, fields, max_body_bytes, now))
                 continue
+            if _RECALL in fields:
+                recalls.append(_recall(entry_id, fields, max_body_bytes, now))
+                continue
             outcome = _score(entry_id, fields, scorer, max_body_bytes, now)
-        except (InvalidOutcome, InvalidMemory, InvalidExposure) as error:
+        except (InvalidOutcome, InvalidMemory, InvalidExposure, InvalidRecall) as error:
             refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
             _log.exception("scoring_failed", entry_id=entry_id.decode())
@@ -111,7 +128,7 @@ def sort_arrivals(
             refused.append(Refused(entry_id, fields, reason))
         else:
             arrived.append(Arrived(entry_id, fields, outcome))
-    return Arrivals(entry_ids, arrived, memories, exposures, refused)
+    return Arrivals(entry_ids, arrived, memories, exposures, recalls, refused)
 
 
 def _score(
@@ -154,9 +171,18 @@ def _exposure(
     return ArrivedExposure(entry_id, fields, exposure, received_at(entry_id, now))
 
 
+def _recall(
+    entry_id: bytes, fields: Mapping[bytes, bytes], max_body_bytes: int, now: float
+) -> ArrivedRecall:
+    _check_version(fields)
+    _check_alone(fields)
+    recall = decode_recall(fields[_RECALL], max_bytes=max_body_bytes)
+    return ArrivedRecall(entry_id, fields, recall, received_at(entry_id, now))
+
+
 def _check_alone(fields: Mapping[bytes, bytes]) -> None:
-    if sum(kind in fields for kind in (b"body", _MEMORY, _EXPOSURE)) > 1:
-        message = "an entry holds a body, a memory or an exposure, not both"
+    if sum(kind in fields for kind in (b"body", _MEMORY, _EXPOSURE, _RECALL)) > 1:
+        message = "an entry holds a body, a memory, an exposure or a recall, not several of them"
         raise InvalidOutcome(message)
 
 

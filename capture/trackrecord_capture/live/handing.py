@@ -10,11 +10,11 @@ from trackrecord.agent_settings import AgentSettings
 from trackrecord.hook_settings import HookSettings
 from trackrecord.prompt.answer import Rankings
 from trackrecord.prompt.client import RankingsReader
+from trackrecord.redaction.redact import redacted
 from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id
 from ..outcome import task_id_of
-from ..redaction.redact import redacted
 from .told import Kind, Told, ToldSessions
 from .wording import as_facts
 

@@ -6,6 +6,7 @@ from functools import partial
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.project_names import MAX_CHARS
+from trackrecord.redaction.redact import redacted
 from trackrecord_producers.publisher import Publisher
 
 from ..history.counts import Counts
@@ -14,7 +15,6 @@ from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
 from ..outcome import outcome_of
 from ..projects import project_of
-from ..redaction.redact import redacted
 from ..sources.register import SOURCES
 from ..sources.source import Log, Source
 from .live import Live

@@ -4,8 +4,9 @@ from typing import Final
 
 import msgspec
 
-from ..redaction.detectors import PLACEHOLDER
-from ..redaction.redact import redacted, redacted_value
+from trackrecord.redaction.detectors import PLACEHOLDER
+from trackrecord.redaction.redact import redacted, redacted_value
+
 from .fact import MOST_CHARS, Evaluation, Fact
 from .values import as_text, document
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page, Range, Unit
     from trackrecord.artifacts.store import ArtifactStore
 
-_ID_DIGITS = 64
+# Of the newest artifacts, with a mistyped id.
+_MOST_COMPARED = 1000
 
 
 @click.group("artifacts", cls=Group)
@@ -91,8 +92,7 @@ def get_artifact(
         raise click.UsageError(message)
     settings, project = settings_for(project)
     store = open_artifacts(settings, project)
-    whole = _whole_id(store, artifact_id)
-    data = store.get(whole)
+    whole, data = _read(store, project, artifact_id)
     page = page_of(whole, data, lines or in_bytes or Range("bytes", 0))
     if len(page.data) > settings.artifacts.threshold_chars:
         # An agent's shell may be who asks: what it gets is not to become a summary again.
@@ -103,13 +103,23 @@ def get_artifact(
         click.echo(bytes(page.data), nl=False)
 
 
-def _whole_id(store: ArtifactStore, given: str) -> str:
-    """Return the id that a beginning stands for; what is no beginning is left as it is."""
-    from trackrecord.queries.short_ids import matching, only_match
+def _read(store: ArtifactStore, project: str, given: str) -> tuple[str, bytes]:
+    """Return the id of the artifact that an id, or the beginning of one, stands for; its bytes."""
+    from trackrecord.errors import InvalidArtifactId, UnknownId
+    from trackrecord.queries.short_ids import matching, nearest_id, only_match
 
-    if len(given) >= _ID_DIGITS:
-        return given
-    return only_match(given, matching(given, (entry.id for entry in store.entries()))) or given
+    try:
+        return given, store.get(given)
+    except (InvalidArtifactId, UnknownId):
+        known = [entry.id for entry in store.entries()]
+        whole = only_match(given, matching(given, known))
+        if whole is None:
+            nearest = nearest_id(given, known[:_MOST_COMPARED])
+            if nearest is None:
+                raise
+            message = f"no artifact {given!r} in project {project!r}"
+            raise UnknownId(message, nearest=nearest) from None
+    return whole, store.get(whole)
 
 
 def _as_document(page: Page, data: bytes) -> dict[str, Any]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, BinaryIO
+
 import click
 
 from ..access import read_store
 from ..group import Group
-from ..options import at_option, json_option, list_options, project_option
-from ..screen import print_details, print_json, print_table, say_more
+from ..options import Read, at_option, json_option, list_options, project_option
+from ..screen import console, print_details, print_json, print_table, say_more
+
+if TYPE_CHECKING:
+    from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 
 
 @click.group("criteria", cls=Group)
@@ -80,3 +87,63 @@ def show_feedback(
         return
     columns = ("criterion", "verdict", "value", "outcome_id", "ended_at")
     print_table(columns, ([document[column] for column in columns] for document in documents))
+
+
+def _score(text: str) -> tuple[str, float]:
+    from ..score_input import read_score
+
+    return read_score(text)
+
+
+@command.command("weigh")
+@click.argument("source", metavar="[FILE|-]", type=click.File("rb"), required=False)
+@click.option(
+    "--score",
+    "typed",
+    multiple=True,
+    type=Read("name=score", _score),
+    metavar="NAME=SCORE",
+    help="Weigh this score on this criterion, a number from 0 to 1; repeatable.",
+)
+@project_option
+@at_option
+@json_option
+def weigh_scores(
+    source: BinaryIO | None,
+    typed: tuple[tuple[str, float], ...],
+    project: str | None,
+    at: float | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Weigh scores on criteria by how far each criterion can be relied on.
+
+    The scores are given with --score, or as a JSON object of numbers from 0 to 1, by criterion, in
+    FILE or on standard input. A deprecated criterion has no say.
+    """
+    from trackrecord.queries import criteria
+    from trackrecord.times import iso
+
+    from ..score_input import all_scores
+
+    scores = all_scores(source or (None if typed else sys.stdin.buffer), typed)
+    with read_store(project) as (connection, settings, name):
+        weighed = criteria.weigh_scores(connection, settings, name, scores, at=at)
+    if as_json:
+        print_json({"project": name, "as_of": iso(at), **asdict(weighed)})
+    else:
+        _print_weighed(weighed)
+
+
+def _print_weighed(weighed: WeightedEvaluation) -> None:
+    print_table(
+        ("criterion", "score", "weight", "share", "note"),
+        (
+            (each.criterion, each.score, each.weight, each.share, each.note)
+            for each in weighed.parts
+        ),
+    )
+    if weighed.score is None:
+        console().print(f"no weighted score: {weighed.note}", markup=False)
+    else:
+        console().print(f"{weighed.score:.4f} weighted, {weighed.plain_score:.4f} without weights")

@@ -118,8 +118,8 @@ def _document(answer: Rankings, at: float | None) -> dict[str, Any]:
 
     document = {name: value for name, value in vars(answer).items() if name[0] != "_"}
     document |= {"why": answer.why, "as_of": iso(at)}
-    for feed in FEEDS:
-        document[feed.field] = [_without_lines(entry) for entry in document[feed.field]]
+    for name in (*(feed.field for feed in FEEDS), "criteria"):
+        document[name] = [_without_lines(entry) for entry in document[name]]
     return document
 
 

@@ -9,9 +9,9 @@ from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story
 from published_traces import published
 from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
+from trackrecord.redaction.redact import redacted
 from trackrecord.wire.join import Entry, join
 from trackrecord.wire.outcome import encode_body
-from trackrecord_capture.redaction.redact import redacted
 
 TELLERS: tuple[type[TraceTeller], ...] = (GenAiSpans, ClaudeCodeEvents, CodexEvents)
 TOLD = [

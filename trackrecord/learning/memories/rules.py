@@ -6,7 +6,7 @@ memory is recalled.
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import log2
+from math import floor, log2
 from typing import Final
 
 from ..numbers.checks import require, require_positive
@@ -143,6 +143,18 @@ def effective_confidence(rules: MemoryRules, state: MemoryState, now: float) -> 
 def faded(rules: MemoryRules, confidence: float, clock: float, now: float) -> float:
     """Return the decayed confidence, computed from the stored confidence and the clock alone."""
     return decayed(confidence, now - clock, rules.half_life_days)
+
+
+def handed_out_clock(at: float) -> float:
+    """Return from when a memory decays that was handed out: the beginning of that day, in UTC.
+
+    So handing it out counts once a day at most, and the latest day counts, in whatever order the
+    reports of it arrive and however often.
+
+    Args:
+        at: when it was handed out, seconds since the epoch.
+    """
+    return floor(at / DAY) * DAY
 
 
 def recall_rank(rules: MemoryRules, relevance: float, effective: float) -> float:

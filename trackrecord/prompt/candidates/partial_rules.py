@@ -15,6 +15,13 @@ DEFAULT_RULES: Final = ContextRules()
 
 # {"weights": {"phase": 2}} means phase_weight, {"tokenRatios": {"code": 0.5}} means code_ratio.
 _GROUPS: Final = {"weights": "_weight", "token_ratios": "_ratio"}
+# {"decision_decay": {"mode": "linear"}} means age_decay.
+_DECAY: Final = "decision_decay"
+_OF_DECAY: Final = {
+    "mode": "age_decay",
+    "half_life_hours": "half_life_hours",
+    "max_age_hours": "max_age_hours",
+}
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAMES: Final = frozenset(field.name for field in fields(ContextRules))
 
@@ -24,11 +31,12 @@ def rules_from(given: Given, usual: ContextRules = DEFAULT_RULES) -> ContextRule
 
     Args:
         given: rules, or some of their numbers by name, in snake_case or camelCase; the weights may
-            stand together under `weights`, the ratios under `token_ratios`.
+            stand together under `weights`, the ratios under `token_ratios`, and how decisions age
+            under `decision_decay` as `mode`, `half_life_hours` and `max_age_hours`.
         usual: what holds where nothing is given.
 
     Raises:
-        SettingsError: a name is unknown, or a value is none.
+        SettingsError: a name is unknown, a value is none, or two values of one rule differ.
     """
     if given is None:
         return usual
@@ -37,7 +45,11 @@ def rules_from(given: Given, usual: ContextRules = DEFAULT_RULES) -> ContextRule
     if not isinstance(given, Mapping):
         message = f"the rules of a ranking are an object, not {type(given).__name__}"
         raise SettingsError(message)
-    said = dict(_flat(given))
+    said: dict[str, Any] = {}
+    for name, value in _flat(given):
+        if said.setdefault(name, value) != value:
+            message = f"{name} is given twice, as {said[name]!r} and as {value!r}"
+            raise SettingsError(message)
     try:
         return replace(usual, **said)
     except ValueError as error:
@@ -49,16 +61,27 @@ def _flat(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         name = _snake_case(key)
         if value is None:
             continue
-        if name not in _GROUPS:
+        if name not in _GROUPS and name != _DECAY:
             yield name, _checked(name, value)
             continue
         if not isinstance(value, Mapping):
-            message = f"{key} must be an object of names and numbers"
+            message = f"{key} must be an object of names and values"
             raise SettingsError(message)
-        for inner, number in value.items():
-            if number is not None:
-                full = _snake_case(inner) + _GROUPS[name]
-                yield full, _checked(full, number)
+        for inner, said in value.items():
+            if said is not None:
+                full = _full_name(name, inner)
+                yield full, _checked(full, said)
+
+
+def _full_name(group: str, inner: str) -> str:
+    """Return the rule that a name within a group means."""
+    name = _snake_case(inner)
+    if group != _DECAY:
+        return name + _GROUPS[group]
+    if name not in _OF_DECAY:
+        message = f"there is no {inner!r} in decision_decay; there are {', '.join(_OF_DECAY)}"
+        raise SettingsError(message)
+    return _OF_DECAY[name]
 
 
 def _checked(name: str, value: object) -> object:

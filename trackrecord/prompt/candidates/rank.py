@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 import msgspec
 
-from ..sections import LAST, WEIGHTS
+from ..sections import AS_HANDED_IN, LAST, WEIGHTS
 from . import partial_rules
 from .candidate import Candidate, ContentType
 from .partial_rules import rules_from
@@ -30,12 +30,14 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
         score: what it is ranked by.
         tokens: what it counts for, its heading apart.
         order: what it is sorted by, the best first.
+        section: the name of the section that it stands in.
     """
 
     candidate: Candidate
     score: float
     tokens: int
     order: Order
+    section: str
 
     def at(self, score: float) -> "Scored":
         """Return the same candidate with another score."""
@@ -43,7 +45,7 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
             return self
         is_last, _, priority, name, kind = self.order
         order = (is_last, -score, priority, name, kind)
-        return Scored(self.candidate, score, self.tokens, order)
+        return Scored(self.candidate, score, self.tokens, order, self.section)
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ran
 
     Of more the first so many are ranked, and the others are named. The order is by score, then by
     priority, both descending, then by id, by code point; past tasks come last. With `enabled` false
-    all stay as they are.
+    all stay as they are, in the text of `select`, too.
 
     Args:
         candidates: of ours, or mappings as JSON has them, in snake_case or camelCase.
@@ -84,7 +86,7 @@ def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ran
     rules = rules_from(config)
     read = read_candidates(candidates)
     most = rules.max_candidates if rules.enabled else len(read)
-    return Ranking(in_order(score_all(read[:most], rules), rules), tuple(read[most:]), rules)
+    return Ranking(in_order(score_own(read[:most], rules), rules), tuple(read[most:]), rules)
 
 
 def score_all(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scored]:
@@ -93,10 +95,18 @@ def score_all(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scor
     scored = []
     for each in candidates:
         score = scorer.score(each)
-        is_last = (each.section or each.kind) in LAST
-        order = (is_last, -score, -each.priority, each.id, each.kind)
-        scored.append(Scored(each, score, scorer.tokens(each), order))
+        section = each.section or each.kind
+        order = (section in LAST, -score, -each.priority, each.id, each.kind)
+        scored.append(Scored(each, score, scorer.tokens(each), order, section))
     return scored
+
+
+def score_own(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scored]:
+    """Return an agent's own candidates scored; when ranking is off, in no section of theirs."""
+    scored = score_all(candidates, rules)
+    if rules.enabled:
+        return scored
+    return [msgspec.structs.replace(each, section=AS_HANDED_IN.name) for each in scored]
 
 
 def in_order(entries: Iterable[Scored], rules: ContextRules) -> tuple[Scored, ...]:

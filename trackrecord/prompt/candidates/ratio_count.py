@@ -41,7 +41,7 @@ class RatioCount:
 
     def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
         """Count one more in, unless that would be more than the budget; says whether it was."""
-        section = section_of(entry.candidate)
+        section = section_of(entry)
         if section.name in self._opened:
             more = len(section.between)
         else:

@@ -54,5 +54,5 @@ def select(
         taken, left_out, tokens = choose_by_ratio(ranking.entries, budget, lang, ratio)
     else:
         taken, left_out, tokens = choose_by_tokenizer(ranking.entries, budget, lang, tokenizer)
-    text = render((each.candidate for each in taken), lang)
+    text = render(taken, lang)
     return Selection(tuple(taken), tuple(left_out), text, tokens)

@@ -5,40 +5,61 @@ from typing import Final
 
 from trackrecord.learning.text.language import Language
 
-from ..sections import SECTIONS, Section
+from ..sections import AS_HANDED_IN, SECTIONS, Section
 from .candidate import Candidate
+from .rank import Scored
 
 _UNDER_HEADING: Final = "\n\n"
 _BETWEEN_SECTIONS: Final = "\n\n"
+_PLACES: Final = {AS_HANDED_IN.name: AS_HANDED_IN, **SECTIONS}
 
 
-def section_of(candidate: Candidate) -> Section:
-    """The section that a candidate stands in: the one it names, else that of its kind."""
-    return SECTIONS[candidate.section or candidate.kind]
+def section_of(entry: Scored) -> Section:
+    """Return the section that a candidate stands in."""
+    return _PLACES[entry.section]
 
 
 def characters_above(section: Section, language: Language, *, is_first: bool) -> int:
     """Return how many characters open a section, with what separates it from the one before."""
-    opening = len(section.headings[language]) + len(_UNDER_HEADING)
+    opening = len(opening_of(section, language))
     return opening if is_first else opening + len(_BETWEEN_SECTIONS)
 
 
-def render(candidates: Iterable[Candidate], language: Language) -> str:
+def opening_of(section: Section, language: Language) -> str:
+    """Return what opens a section: its heading; "" for what stands as it was handed in."""
+    heading = section.headings[language]
+    return heading + _UNDER_HEADING if heading else ""
+
+
+def render(entries: Iterable[Scored], language: Language) -> str:
     """Return the text of what was chosen, "" for nothing.
 
     Sections in their order, and in each the candidates by id: whatever they were ranked by, the
-    same candidates give the same bytes. Prompt caches live on that.
+    same candidates give the same bytes. Prompt caches live on that. Only what stands as it was
+    handed in keeps its order.
     """
-    return write(sorted(candidates, key=lambda each: (each.id, each.kind)), language)
+    placed = [(entry.section, entry.candidate) for entry in entries]
+    placed.sort(key=_by_id)
+    return _written(((section, candidate.text) for section, candidate in placed), language)
+
+
+def _by_id(placed: tuple[str, Candidate]) -> tuple[str, str]:
+    section, candidate = placed
+    # Sorting is stable.
+    return ("", "") if section == AS_HANDED_IN.name else (candidate.id, candidate.kind)
 
 
 def write(candidates: Iterable[Candidate], language: Language) -> str:
     """Return the text of candidates, "" for nothing: in each section in the order given."""
+    return _written(((each.section or each.kind, each.text) for each in candidates), language)
+
+
+def _written(placed: Iterable[tuple[str, str]], language: Language) -> str:
     by_section: dict[str, list[str]] = {}
-    for candidate in candidates:
-        by_section.setdefault(candidate.section or candidate.kind, []).append(candidate.text)
+    for section, text in placed:
+        by_section.setdefault(section, []).append(text)
     return _BETWEEN_SECTIONS.join(
-        section.headings[language] + _UNDER_HEADING + section.between.join(by_section[name])
-        for name, section in SECTIONS.items()
+        opening_of(section, language) + section.between.join(by_section[name])
+        for name, section in _PLACES.items()
         if name in by_section
     )

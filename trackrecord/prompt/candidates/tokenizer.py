@@ -14,7 +14,7 @@ import msgspec
 from trackrecord.learning.text.language import Language
 
 from .rank import Scored
-from .text import render, section_of
+from .text import opening_of, render, section_of
 
 # Counts the tokens of a text, or gives them as a list.
 Tokenizer = Callable[[str], int | Sized]
@@ -128,11 +128,10 @@ class _Walk:
     def _take(self, more: Sequence[Scored], tokens: int) -> None:
         self.taken += more
         self.tokens = tokens
-        self._opened.update(section_of(each.candidate).name for each in more)
+        self._opened.update(section_of(each).name for each in more)
 
     def _count(self, more: Sequence[Scored]) -> int:
-        pieces = (each.candidate for each in (*self.taken, *more))
-        return count_with(self._tokenizer, render(pieces, self._language))
+        return count_with(self._tokenizer, render((*self.taken, *more), self._language))
 
     def _fitting(self, entries: Sequence[Scored], at: int, room: int) -> int:
         """How many from a place on fit by estimates."""
@@ -142,14 +141,14 @@ class _Walk:
             room -= self._estimate(entry, opened)
             if room < 0:
                 break
-            opened.add(section_of(entry.candidate).name)
+            opened.add(section_of(entry).name)
             count += 1
         return count
 
     def _estimate(self, entry: Scored, opened: set[str]) -> int:
-        section = section_of(entry.candidate)
+        section = section_of(entry)
         is_first = section.name not in opened
-        outline = section.headings[self._language] + "\n\n" if is_first else section.between
+        outline = opening_of(section, self._language) if is_first else section.between
         if outline not in self._outline:
             self._outline[outline] = count_with(self._tokenizer, outline) - self._marks
         return entry.tokens + self._outline[outline]

@@ -11,6 +11,7 @@ from trackrecord.errors import SettingsError, StoreBusy, StoreUnavailable, Store
 
 from .dialects import ALL
 from .dialects.base import Dialect
+from .moves import GATE_KEY, check_writable
 
 
 def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
@@ -59,6 +60,20 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes: commits at the end, rolls everything back on an error.
+
+    Raises:
+        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy), or
+            the store was moved to another one (StoreMoved).
+    """
+    with writing_anyway(engine) as connection:
+        dialect_of(engine).shared_lock(connection, GATE_KEY)
+        check_writable(connection)
+        yield connection
+
+
+@contextmanager
+def writing_anyway(engine: Engine) -> Iterator[Connection]:
+    """One transaction that writes, also where there are no tables yet or a move closes the store.
 
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).

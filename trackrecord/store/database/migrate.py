@@ -6,7 +6,8 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from trackrecord.errors import SchemaTooNew, SchemaUnreleased
 
-from .engine import reading, writing
+from .engine import reading, writing_anyway
+from .moves import check_whole
 from .row_locks import advisory_lock
 
 # The newest migration; a test compares it with the folder.
@@ -30,20 +31,27 @@ _MIGRATIONS = Path(__file__).parents[1] / "migrations"
 _LOCK_KEY = 0x7472_6163_6B72
 
 
-def migrate(engine: Engine) -> bool:
+def migrate(engine: Engine, *, even_a_part: bool = False) -> bool:
     """Create or upgrade the tables; answers whether anything had to be done.
 
     Any number of processes may call this at once: one does the work, the others wait for it.
 
+    Args:
+        engine: the database.
+        even_a_part: also where another store is still being moved to.
+
     Raises:
+        StoreMoved: the database holds a part of a store that is being moved to it.
         SchemaTooNew: the database is of a newer version than this code.
         SchemaUnreleased: the database was made before the first release, and is too old.
         ServerUnavailable: the database cannot be reached.
     """
     with reading(engine) as connection:
         if _version(connection) == HEAD:
+            if not even_a_part:
+                check_whole(connection)
             return False
-    with writing(engine) as connection:
+    with writing_anyway(engine) as connection:
         advisory_lock(connection, _LOCK_KEY)
         version = _version(connection)
         if version == HEAD:

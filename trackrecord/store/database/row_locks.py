@@ -36,6 +36,6 @@ def advisory_lock(connection: Connection, key: int) -> None:
     dialect_of(connection).advisory_lock(connection, key)
 
 
-def share_lock(connection: Connection, key: int) -> None:
+def shared_lock(connection: Connection, key: int) -> None:
     """Keep others from taking the key's advisory lock; any number of transactions may share it."""
-    dialect_of(connection).share_lock(connection, key)
+    dialect_of(connection).shared_lock(connection, key)

@@ -36,6 +36,7 @@ from ..outcomes.tables import (
     outcome_commits,
     outcome_entries,
     outcomes,
+    project_imports,
     projects,
     recorded_rules,
     waiting_episodes,
@@ -49,6 +50,7 @@ OWN: Final[tuple[Table, ...]] = (
     competence_numbers, competence_history, consolidation_runs, competences, episodes,
     signatures, waiting_episodes, waiting_retractions, criteria, patterns, memory_blocks, memories,
     past_tasks, outcome_commits, outcome_entries, outcomes, recorded_rules, decay_bases,
+    project_imports,
 )  # fmt: skip
 # Tables whose rows name a row of another one: which, and by which column.
 OWNED: Final[Mapping[Table, tuple[str, Table]]] = {

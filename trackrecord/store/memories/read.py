@@ -68,8 +68,9 @@ class MemoryChange:
 
     Attributes:
         at: when, seconds since the epoch.
-        action: "stored", "recalled", "confirmed", "rejected", "inverted", "superseded", or
-            "now confirmed", "now rejected" or "now neither" where the outcome was amended.
+        action: "stored", "recalled", "handed out", "confirmed", "rejected", "inverted",
+            "superseded", or "now confirmed", "now rejected" or "now neither" where the outcome was
+            amended.
         because_of: the outcome, or the newer memory, that brought it about.
         type: what it then was.
         confidence: as it then was.

@@ -154,10 +154,37 @@ def mark(
         blocks[kind, number] = marked(blocks[kind, number], grams, slot)
         standing = standing_at_any_time(rules, memory_state(row))
         places.append({"row": row.id, "kind": kind, "place": position, "stands": standing})
-        words.append((row.id, lexemes(project_id, indexed_words(plain))))
+        words.append(_words_of(row))
     connection.execute(_PLACE, places)
     _write_blocks(connection, project_id, blocks)
     MEMORY_WORDS.add(connection, words)
+
+
+def index_marked(connection: Connection, *, after: int, limit: int) -> list[int]:
+    """Add memories that are marked, and whose words are not indexed, to the full-text index.
+
+    Args:
+        connection: within a writing transaction.
+        after: the row after which to begin.
+        limit: how many rows are looked at, at most.
+
+    Returns:
+        The rows; empty at the end.
+    """
+    query = (
+        select(memories)
+        .where(memories.c.id > after, memories.c.position.is_not(None))
+        .order_by(memories.c.id)
+        .limit(limit)
+    )
+    rows = connection.execute(query).all()
+    MEMORY_WORDS.add(connection, [_words_of(row) for row in rows])
+    return [row.id for row in rows]
+
+
+def _words_of(row: Row[Any]) -> tuple[int, list[str]]:
+    plain = without_prefix(row.text)
+    return row.id, lexemes(row.project_id, indexed_words(plain))
 
 
 _PLACE = (
@@ -185,7 +212,7 @@ def unmark(connection: Connection, row: Row[Any]) -> None:
     block = _block(connection, row.project_id, row.size_class, number)
     block = cleared(block, trigrams(plain), slot)
     _write_blocks(connection, row.project_id, {(row.size_class, number): block})
-    MEMORY_WORDS.remove(connection, row.id, lexemes(row.project_id, indexed_words(plain)))
+    MEMORY_WORDS.remove(connection, *_words_of(row))
 
 
 def _block(connection: Connection, project_id: int, kind: int, number: int) -> bytes:

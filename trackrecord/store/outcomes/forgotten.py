@@ -27,7 +27,7 @@ from trackrecord.wire.subject import Subject
 
 from ..database.bulk_insert import insert_rows
 from ..database.metadata import Id, metadata
-from ..database.row_locks import advisory_lock, share_lock
+from ..database.row_locks import advisory_lock, shared_lock
 
 _DIGEST_BYTES: Final = 16
 _AT_ONCE: Final = 500
@@ -68,7 +68,7 @@ def lock_project(connection: Connection, project: str) -> None:
 def share_projects(connection: Connection, names: Iterable[str]) -> None:
     """Let none of these projects be forgotten until the transaction ends."""
     for name in sorted(set(names)):
-        share_lock(connection, _lock_key(name))
+        shared_lock(connection, _lock_key(name))
 
 
 def _lock_key(project: str) -> int:

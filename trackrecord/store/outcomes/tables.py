@@ -121,3 +121,12 @@ recorded_rules = Table(
     # Whether some of what is recorded was computed by others.
     Column("mixed", Boolean, nullable=False),
 )
+
+# Exports that a project was made from: each is imported once.
+project_imports = Table(
+    "project_imports",
+    metadata,
+    Column("project_id", ForeignKey("projects.id"), primary_key=True, autoincrement=False),
+    Column("export_id", String(32), primary_key=True),
+    Column("imported_at", Double, nullable=False),
+)

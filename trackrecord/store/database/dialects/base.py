@@ -113,8 +113,30 @@ class Dialect(ABC):
         """Serialise with other writing transactions that lock the key, until this one ends."""
 
     @abstractmethod
-    def share_lock(self, connection: Connection, key: int) -> None:
-        """Keep others from taking the key's lock until this transaction ends; several may."""
+    def shared_lock(self, connection: Connection, key: int) -> None:
+        """Serialise with who takes the advisory lock of the key, but not with who shares it."""
+
+    @abstractmethod
+    def load(
+        self,
+        connection: Connection,
+        table: Table,
+        columns: Sequence[Column[Any]],
+        rows: Sequence[tuple[Any, ...]],
+    ) -> None:
+        """Insert rows that are not there yet, many at once, in the fastest form of all.
+
+        Raises:
+            StoreUnavailable: the database failed.
+        """
+
+    @abstractmethod
+    def continue_numbering(self, connection: Connection, table: Table) -> None:
+        """Let the next row of a table, whose ids were given, get the id after the largest one."""
+
+    @abstractmethod
+    def is_same_database(self, one: Connection, other: Connection) -> bool:
+        """Return whether two connections, both to this kind of database, see the same tables."""
 
     @abstractmethod
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:

@@ -1,5 +1,6 @@
 """PostgreSQL: many writers, full text by text search vectors, vectors by pgvector."""
 
+import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import log
@@ -8,10 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    Boolean,
     Column,
     ColumnElement,
     Connection,
+    Double,
     Engine,
+    Integer,
+    LargeBinary,
     Row,
     Select,
     Table,
@@ -159,9 +164,52 @@ class PostgreSQL(Dialect):
         """Take a lock of the transaction."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
-    def share_lock(self, connection: Connection, key: int) -> None:
+    def shared_lock(self, connection: Connection, key: int) -> None:
         """Take a shared lock of the transaction."""
         connection.execute(text("SELECT pg_advisory_xact_lock_shared(:key)"), {"key": key})
+
+    def load(
+        self,
+        connection: Connection,
+        table: Table,
+        columns: Sequence[Column[Any]],
+        rows: Sequence[tuple[Any, ...]],
+    ) -> None:
+        """Copy the rows in binary.
+
+        Raises:
+            StoreUnavailable: the database failed; SQLAlchemy, which would say so, is passed by.
+        """
+        driver: Any = connection.connection.driver_connection
+        dbapi: Any = connection.dialect.loaded_dbapi
+        names = ", ".join(column.name for column in columns)
+        statement = f"COPY {table.name} ({names}) FROM STDIN (FORMAT BINARY)"
+        try:
+            with driver.cursor() as cursor, cursor.copy(statement) as copy:
+                copy.set_types([_copied_as(column) for column in columns])
+                for row in rows:
+                    copy.write_row(row)
+        except dbapi.Error as error:
+            message = f"the database does not take rows of {table.name} ({error})"
+            raise StoreUnavailable(message.splitlines()[0]) from error
+
+    def continue_numbering(self, connection: Connection, table: Table) -> None:
+        """Set the sequence of the column to the largest id."""
+        connection.execute(
+            text(
+                "SELECT setval(pg_get_serial_sequence(:table, 'id'), max(id))"  # noqa: S608 - our own name
+                f" FROM {table.name} HAVING max(id) IS NOT NULL"
+            ),
+            {"table": table.name},
+        )
+
+    def is_same_database(self, one: Connection, other: Connection) -> bool:
+        """Try a lock that the first one holds: locks are of one database; compare the schemas."""
+        key = {"key": secrets.randbits(62)}
+        one.execute(text("SELECT pg_advisory_xact_lock(:key)"), key)
+        is_free = other.execute(text("SELECT pg_try_advisory_xact_lock(:key)"), key).scalar()
+        schema = text("SELECT current_schema()")
+        return not is_free and one.execute(schema).scalar() == other.execute(schema).scalar()
 
     def erase_remains(self, engine: Engine) -> None:
         """Vacuum all tables of this user, so that the room of deleted rows is used again."""
@@ -258,6 +306,20 @@ class PostgreSQL(Dialect):
             ),
         )
         return [(row, score) for row, score in rows]
+
+
+# The first that a type is; an integer of 64 bits is an integer for SQLAlchemy, too.
+_COPIED = (
+    (BigInteger, "int8"),
+    (Integer, "int4"),
+    (Double, "float8"),
+    (Boolean, "bool"),
+    (LargeBinary, "bytea"),
+)
+
+
+def _copied_as(column: Column[Any]) -> str:
+    return next((name for kind, name in _COPIED if isinstance(column.type, kind)), "text")
 
 
 def _type_of(connection: Connection, column: Column[Any]) -> str:

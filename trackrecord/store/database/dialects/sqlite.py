@@ -104,8 +104,26 @@ class SQLite(Dialect):
     def advisory_lock(self, connection: Connection, key: int) -> None:
         """Do nothing: a writing transaction is alone."""
 
-    def share_lock(self, connection: Connection, key: int) -> None:
-        """Do nothing, as above."""
+    def shared_lock(self, connection: Connection, key: int) -> None:
+        """Do nothing: a writing transaction is alone."""
+
+    def load(
+        self,
+        connection: Connection,
+        table: Table,
+        columns: Sequence[Column[Any]],
+        rows: Sequence[tuple[Any, ...]],
+    ) -> None:
+        """Run one statement again and again, as the driver does it."""
+        self.bulk_insert(connection, table, columns, rows, conflict="", returning=())
+
+    def continue_numbering(self, connection: Connection, table: Table) -> None:
+        """Do nothing: the next id is one more than the largest."""
+
+    def is_same_database(self, one: Connection, other: Connection) -> bool:
+        """Compare the files."""
+        files = [_file_of(each) for each in (one, other)]
+        return bool(files[0] and files[1]) and Path(files[0]).samefile(files[1])
 
     def erase_remains(self, engine: Engine) -> None:
         """Write the file anew, without what was deleted, and empty the write-ahead log.
@@ -188,6 +206,11 @@ class SQLite(Dialect):
             return [(row, 1.0) for (row,) in connection.exec_driver_sql(newest, (wanted, most))]
         scored = f"SELECT rowid, -bm25({index}) {where}"
         return [(row, score) for row, score in connection.exec_driver_sql(scored, (wanted,))]
+
+
+def _file_of(connection: Connection) -> str:
+    """Return the path of the database; it is empty where the database is in memory."""
+    return str(connection.exec_driver_sql("PRAGMA database_list").first()[2])  # type: ignore[index] # each database has one
 
 
 def _make_private(database: Path) -> None:

@@ -1,0 +1,101 @@
+"""Weighing an evaluation at prompt time: by the cached weights, stale ones, and without any."""
+
+import time
+
+import pytest
+
+import trackrecord
+from trackrecord.errors import InvalidScores
+from trackrecord.prompt.answer import answer_from
+from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.client import RankingsReader, given_readers
+from trackrecord.prompt.document import RankedCriterion, RankingsDocument
+from trackrecord.prompt.handed import Handing
+from trackrecord.settings import load_settings
+
+CRITERIA = (
+    RankedCriterion(criterion="noisy", weight=0.0, deprecated=True),
+    RankedCriterion(criterion="readable", weight=0.5),
+)
+
+
+def document(**parts):
+    return RankingsDocument(project="p", revision=1, computed_at=time.time(), **parts)
+
+
+@pytest.fixture
+def reader(settings):
+    reader = RankingsReader(load_settings(home=settings.home, retry_after_s=0.05))
+    with given_readers.within(reader):
+        yield reader
+
+
+def parts(weighed):
+    return {part.criterion: (part.weight, part.note) for part in weighed.parts}
+
+
+def test_scores_are_weighed_by_the_cached_weights(client, settings, reader):
+    """A deprecated criterion has no say; an unknown one says that nothing is known of it."""
+    write_document(client, settings, document(criteria=CRITERIA, weight_without_feedback=0.25))
+    weighed = trackrecord.weigh({"noisy": 0, "readable": 1, "new": False}, project="p")
+    assert parts(weighed) == {
+        "noisy": (0.0, "deprecated"), "readable": (0.5, ""), "new": (0.25, "no feedback on record"),
+    }  # fmt: skip
+    assert weighed.score == pytest.approx(0.5 / 0.75)
+    assert weighed.plain_score == pytest.approx(1 / 3)
+    assert (weighed.project, weighed.is_stale, weighed.problem) == ("p", False, None)
+    assert 0 <= weighed.age_s < 60
+
+
+def test_where_the_cache_holds_only_some_it_does_not_claim_to_know(client, settings, reader):
+    """A criterion that is not among them may be deprecated for all that is known."""
+    write_document(client, settings, document(criteria=CRITERIA, beyond={"criteria": 3}))
+    weighed = trackrecord.weigh({"new": 1}, project="p")
+    assert parts(weighed) == {"new": (1.0, "not among the criteria in the cache")}
+
+
+def test_when_redis_goes_away_the_last_weights_count(redis_server, settings, reader):
+    """Marked stale, with the reason."""
+    with redis_server.client() as client:
+        write_document(client, settings, document(criteria=CRITERIA))
+    assert not trackrecord.weigh({"readable": 1}, project="p").is_stale
+    redis_server.stop()
+    stale = trackrecord.weigh({"readable": 1, "noisy": 0}, project="p")
+    assert (stale.score, stale.is_stale) == (1.0, True)
+    assert "redis is unavailable" in stale.problem
+
+
+def test_without_redis_all_weigh_alike(reader):
+    """And the answer says so: an evaluation is not kept waiting, nor broken."""
+    weighed = trackrecord.weigh({"a": 1, "b": 0}, project="p")
+    assert (weighed.score, weighed.age_s) == (0.5, None)
+    assert parts(weighed) == dict.fromkeys("ab", (1.0, "no weights are known"))
+    assert "redis is unavailable" in weighed.problem
+
+
+def test_a_project_that_is_none_is_never_answered_with_another_ones(client, settings, reader):
+    """The weights of the usual project stay out of it."""
+    write_document(client, settings, document(criteria=CRITERIA))
+    weighed = trackrecord.weigh({"readable": 1}, project=["p"])
+    assert parts(weighed) == {"readable": (1.0, "no weights are known")}
+    assert "project must be a text" in weighed.problem
+
+
+def test_what_is_no_score_is_refused(reader):
+    """Who evaluates wants to know."""
+    with pytest.raises(InvalidScores, match="'a'"):
+        trackrecord.weigh({"a": 2})
+
+
+def test_both_arms_are_judged_alike():
+    """The weights are no advice: a task that is withheld advice has them all the same."""
+    from trackrecord.learning.advice.assignment import Assignment
+    from trackrecord.learning.memories.rules import MemoryRules
+
+    for arm in ("given", "withheld"):
+        answer = answer_from(
+            document(criteria=CRITERIA), project="p", problem=None, task="x", budget=0, limit=0,
+            language="en", now=time.time(), memory_rules=MemoryRules(),
+            handing=Handing("p", "t", Assignment(arm=arm)),
+        )  # fmt: skip
+        assert (answer.arm, answer.criteria, answer.prompt) == (arm, CRITERIA, "")

@@ -1,0 +1,211 @@
+"""Memories that agents were handed stay fresh: once a day at most, whatever arrives how often."""
+
+import itertools
+import time
+
+import msgspec
+import pytest
+from sqlalchemy import text, update
+
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.queries.memories import list_memories, show_memory
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.memories.tables import memories, memory_changes
+from trackrecord_worker.drain import Drained
+
+DAY = 86_400.0
+TEXTS = {"cache": "Clear the build cache first", "port": "Port 5432 is the production database"}
+# The beginning of the day, in UTC.
+TODAY = time.time() // DAY * DAY
+
+
+@pytest.fixture
+def remembered(worker, store_settings, client, engine):
+    """Two memories that are a hundred days old; returns what their clocks say."""
+    for name, said in TEXTS.items():
+        body = msgspec.json.encode({"memory_id": name, "text": said})
+        client.xadd(store_settings.keys.outcomes, {"v": "1", "memory": body})
+    worker.drain.run()
+    with writing(engine) as connection:
+        then = TODAY - 100 * DAY
+        connection.execute(update(memories).values(created_at=then, changed_at=then))
+        connection.execute(update(memory_changes).values(at=then))
+
+    def clocks(at=None):
+        found = list_memories(engine, store_settings, "default", at=at)
+        return {each.memory.id: each.memory.last_recalled_at for each in found}
+
+    return clocks
+
+
+def add(client, settings, *bodies, received_at=None):
+    """As any language can; received when Redis says so."""
+    for number, (kind, each) in enumerate(bodies):
+        data = each if isinstance(each, bytes) else msgspec.json.encode(each)
+        entry = "*" if received_at is None else f"{int(received_at * 1000)}-{number}"
+        client.xadd(settings.keys.outcomes, {"v": "1", kind: data}, id=entry)
+
+
+def recall(*names, **more):
+    return "recall", {"memories": names, **more}
+
+
+def exposure(*names, **more):
+    entries = [f"memory:{name}" for name in names]
+    return "exposure", {"task_id": "t", "entries": entries, **more}
+
+
+def actions(engine, settings, name):
+    with reading(engine) as connection:
+        return [each.action for each in show_memory(connection, settings, "default", name).changes]
+
+
+@pytest.mark.parametrize("how", [recall, exposure])
+def test_what_is_handed_out_decays_from_that_day_on(
+    worker, store_settings, client, engine, remembered, how
+):
+    """By a task's exposure, and without a task; other memories age on."""
+    before = list_memories(engine, store_settings, "default")
+    assert all(each.effective_confidence < 0.25 for each in before)
+    add(client, store_settings, how("cache"))
+    worker.drain.run()
+    assert remembered() == {"cache": TODAY, "port": None}
+    assert actions(engine, store_settings, "cache") == ["stored", "handed out"]
+    (fresh,) = (
+        each
+        for each in list_memories(engine, store_settings, "default")
+        if each.memory.id == "cache"
+    )
+    assert fresh.effective_confidence > 0.49
+    assert client.xlen(store_settings.keys.outcomes) == client.xlen(store_settings.keys.dead) == 0
+
+
+def test_once_a_day_at_most(worker, store_settings, client, engine, remembered):
+    """In one batch or later, by recalls and exposures alike; the next day counts again."""
+    yesterday = {"at": TODAY - DAY + 60}
+    add(client, store_settings, *[recall("cache", "cache", **yesterday)] * 3)
+    worker.drain.run()
+    add(client, store_settings, recall("cache", at=TODAY - 1), exposure("cache", **yesterday))
+    worker.drain.run()
+    assert actions(engine, store_settings, "cache") == ["stored", "handed out"]
+    assert remembered()["cache"] == TODAY - DAY
+    add(client, store_settings, exposure("cache"))
+    worker.drain.run()
+    assert remembered()["cache"] == TODAY
+
+
+def test_in_any_order(worker, store_settings, client, remembered):
+    """Days that arrive in another order, in one batch or several, end alike."""
+    days = [recall("cache", at=TODAY - n * DAY) for n in (3, 5, 1)]
+    for order in itertools.permutations(days):
+        add(client, store_settings, *order)
+    worker.drain.run()
+    for day in days:
+        add(client, store_settings, day)
+        worker.drain.run()
+    assert remembered() == {"cache": TODAY - DAY, "port": None}
+
+
+def test_a_day_before_the_last_recall_changes_nothing(worker, store_settings, client, remembered):
+    """Nor does the day on which it was stored."""
+    add(client, store_settings, recall("cache", at=TODAY - 100 * DAY), recall("port", at=1.0))
+    worker.drain.run()
+    assert remembered() == {"cache": None, "port": None}
+
+
+def test_what_was_withheld_was_not_handed_out(worker, store_settings, client, remembered):
+    """A task of the control arm got nothing."""
+    add(client, store_settings, exposure("cache", withheld=True, holdout=0.5))
+    worker.drain.run()
+    assert remembered() == {"cache": None, "port": None}
+
+
+def test_a_clock_that_is_ahead_counts_as_now(worker, store_settings, client, remembered):
+    """No memory is of the future."""
+    add(client, store_settings, recall("cache", at=TODAY + 400 * DAY), exposure("port", at=1e12))
+    worker.drain.run()
+    assert remembered() == {"cache": TODAY, "port": TODAY}
+
+
+def test_the_past_stays_as_it_was(worker, store_settings, client, engine, remembered):
+    """A recall counts from when it was received, not from when it is said to have been."""
+    handed, received = TODAY - 40 * DAY, TODAY - 10 * DAY
+    client.delete(store_settings.keys.outcomes)  # else Redis takes no id of the past
+    add(client, store_settings, recall("cache", at=handed), received_at=received)
+    worker.drain.run()
+    assert remembered(at=received - 1)["cache"] is None
+    assert remembered(at=received + 1)["cache"] == remembered()["cache"] == handed
+
+
+def test_unknown_memories_and_projects_are_passed(
+    worker, store_settings, client, engine, remembered
+):
+    """And no project comes of it; another project's memory of that name stays as it is."""
+    add(client, store_settings, recall("nope", "cache"), recall("cache", project="elsewhere"))
+    done = worker.drain.run()
+    assert (done.recalls, done.refused) == (2, 0)
+    assert remembered() == {"cache": TODAY, "port": None}
+    with reading(engine) as connection:
+        assert connection.execute(text("SELECT count(*) FROM projects")).scalar() == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"{", "invalid recall"), (b"[]", "invalid recall"), (b"\xff", "invalid recall"),
+        ({}, "memories"), ({"memories": "cache"}, "memories"), ({"memories": [""]}, "memories"),
+        ({"memories": ["a\0"]}, "NUL"), ({"memories": ["x" * 129]}, "memories"),
+        ({"memories": ["x"], "at": -1}, "at"), ({"memories": ["x"], "project": ""}, "project"),
+        ({"memories": ["x"] * 1001}, "1001 memories, 1000 are allowed"),
+        ({"memories": ["x" * 100] * 60}, "4096 are allowed"),
+    ],
+)  # fmt: skip
+def test_bad_ones_are_dead_letters(worker, store_settings, client, remembered, body, reason):
+    """With the reason and the original, and they stop nothing else."""
+    add(client, store_settings, ("recall", body), recall("cache"))
+    worker.drain.run()
+    assert remembered()["cache"] == TODAY
+    ((_, letter),) = client.xrange(store_settings.keys.dead)
+    assert reason in letter[b"reason"].decode()
+    assert letter[b"recall"] == (body if isinstance(body, bytes) else msgspec.json.encode(body))
+
+
+def test_killed_between_learning_and_acknowledging(
+    worker, worker_of, store_settings, client, engine, remembered
+):
+    """The entries are delivered again, to another worker, and change nothing more."""
+    add(client, store_settings, recall("cache"), exposure("port", exposure_id="e"))
+    entries = client.xrange(store_settings.keys.outcomes)
+    worker.drain.run()
+    for _, fields in entries:
+        client.xadd(store_settings.keys.outcomes, fields)
+    worker_of(store_settings).drain.run()
+    for name in TEXTS:
+        assert actions(engine, store_settings, name) == ["stored", "handed out"]
+
+
+def test_while_the_database_refuses_nothing_is_lost(
+    worker, store_settings, client, engine, remembered
+):
+    """Recalls stay pending until their table is back."""
+    add(client, store_settings, recall("cache"))
+    with writing(engine) as connection:
+        connection.execute(text("ALTER TABLE memories RENAME TO elsewhere"))
+    assert worker.drain.run() == Drained()
+    assert client.xlen(store_settings.keys.outcomes) == 1
+    with writing(engine) as connection:
+        connection.execute(text("ALTER TABLE elsewhere RENAME TO memories"))
+    worker.outage.end()
+    worker.drain.run()
+    assert remembered()["cache"] == TODAY
+
+
+def test_an_old_memory_that_is_used_leads_again(worker, store_settings, client, engine, remembered):
+    """The next rankings have it before one that nobody was handed."""
+    for name in ("port", "cache"):
+        worker.refresher.refresh("default")
+        add(client, store_settings, recall(name, at=TODAY - (DAY if name == "port" else 0)))
+        worker.drain.run()
+        worker.refresher.refresh("default", force=True)
+        first = RankingsReader(store_settings).read(project="default").memories[0]
+        assert first.id == name

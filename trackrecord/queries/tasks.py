@@ -1,0 +1,37 @@
+"""Tasks by their ids: which ones are on record, and what to say of one that is not."""
+
+from sqlalchemy import Connection, select
+
+from trackrecord.errors import UnknownId
+from trackrecord.store.outcomes.tables import outcomes
+
+from .project_rows import project_row
+from .short_ids import ids_near, nearest_id
+
+
+def is_known_task(connection: Connection, project: str, task_id: str) -> bool:
+    """Return whether an outcome of a task is on record.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    if "\0" in task_id:
+        return False
+    query = select(outcomes.c.id).where(
+        outcomes.c.project_id == project_row(connection, project), outcomes.c.task_id == task_id
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def unknown_task(connection: Connection, project: str, task_id: str) -> UnknownId:
+    """Return the error for a task without an outcome on record, with the nearest task that has one.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    where = outcomes.c.project_id == project_row(connection, project)
+    return UnknownId(
+        f"project {project!r} has no outcome of a task {task_id!r} on record",
+        nearest=nearest_id(task_id, ids_near(connection, outcomes.c.task_id, where, task_id)),
+        hint="`trackrecord runs list` shows the tasks of its runs",
+    )
