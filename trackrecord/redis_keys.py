@@ -45,3 +45,11 @@ class Keys:
     def task_sizes(self, project: str) -> str:
         """Return the number of each task's errors that count towards its project's bound."""
         return f"{self.prefix}:in-flight:sizes:{project}"
+
+    def computed(self, project: str) -> tuple[str, ...]:
+        """Return the keys whose content is computed from the store: workers make it again."""
+        return (self.rankings(project),)
+
+    def indexes(self, project: str) -> tuple[str, ...]:
+        """Return the keys that say which tasks of a project are in flight."""
+        return (self.tasks_in_flight(project), self.task_sizes(project))

@@ -127,3 +127,13 @@ news()
 return 1
 """
 )
+
+# Forgets the task.
+FORGET: Final = (
+    _COMMON
+    + """
+local known = redis.call('EXISTS', task)
+forget(digest)
+return known
+"""
+)

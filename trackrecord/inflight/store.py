@@ -12,7 +12,7 @@ from trackrecord.redis_keys import Keys
 from .errors import ERROR_TYPES, ErrorType, TaskError, TaskInFlight
 from .reports import AttemptEnd, ErrorReport, checked_task_id, clean, cut, digest_in, task_digest
 from .rules import MOST_STRIKES, ErrorRules
-from .scripts import END, RECORD, RESOLVE
+from .scripts import END, FORGET, RECORD, RESOLVE
 
 Report = ErrorReport | AttemptEnd
 
@@ -78,6 +78,19 @@ class InFlightStore:
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
 
+    def forget(self, task_id: str) -> bool:
+        """Delete everything about a task; return whether there was anything.
+
+        Raises:
+            ServerUnavailable: Redis cannot be reached or refuses writes.
+        """
+        digest = task_digest(task_id)
+        try:
+            given = common_arguments(self._keys, self._project, digest, self._rules)
+            return bool(self._client.eval(FORGET, 3, *given))
+        except (redis.RedisError, OSError) as error:
+            raise unavailable(error) from error
+
     def read(self, task_id: str, *, at: float | None = None) -> TaskInFlight:
         """Return the recorded errors and attempts of a task, empty for an unknown task.
 
@@ -127,14 +140,7 @@ def _queue(
     rules: ErrorRules,
 ) -> None:
     digest = task_digest(report.task_id)
-    task = keys.task_in_flight(digest, project)
-    # A script that forgets another task makes that task's key.
-    tail = f":{project}"
-    head = task.removesuffix(digest + tail)
-    common = (
-        3, task, keys.tasks_in_flight(project), keys.task_sizes(project),
-        digest, head, tail, rules.retention_s, rules.max_per_project,
-    )  # fmt: skip
+    common = (3, *common_arguments(keys, project, digest, rules))
     if isinstance(report, ErrorReport):
         body = _body(report.within(rules))
         counted = int(report.is_counted)
@@ -142,6 +148,20 @@ def _queue(
     else:
         how = "S" if report.success else "F"
         pipe.eval(END, *common, report.id, how, MOST_STRIKES)
+
+
+def common_arguments(
+    keys: Keys, project: str, digest: str, rules: ErrorRules
+) -> tuple[str | float, ...]:
+    """Return the keys of a script, and its first arguments."""
+    task = keys.task_in_flight(digest, project)
+    # A script that forgets another task makes that task's key.
+    tail = f":{project}"
+    head = task.removesuffix(digest + tail)
+    return (
+        task, keys.tasks_in_flight(project), keys.task_sizes(project),
+        digest, head, tail, rules.retention_s, rules.max_per_project,
+    )  # fmt: skip
 
 
 def _body(report: ErrorReport) -> bytes:

@@ -274,7 +274,9 @@ def _note_step(
 
 def _write_key(key: list[Any]) -> str:
     """Return a key as JSON; what is binary stands in a list of its own."""
-    values = [[base64.b64encode(each).decode()] if isinstance(each, bytes) else each for each in key]
+    values = [
+        [base64.b64encode(each).decode()] if isinstance(each, bytes) else each for each in key
+    ]
     return msgspec.json.encode(values).decode()
 
 

@@ -212,8 +212,18 @@ class PostgreSQL(Dialect):
         return not is_free and one.execute(schema).scalar() == other.execute(schema).scalar()
 
     def erase_remains(self, engine: Engine) -> None:
-        """Vacuum all tables of this user, so that the room of deleted rows is used again."""
+        """Delete the vectors of texts that are gone, and vacuum the tables.
+
+        The room of deleted rows is used again then.
+        """
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            if connection.execute(text("SELECT to_regclass('text_vectors')")).scalar():
+                connection.execute(
+                    text(
+                        "DELETE FROM text_vectors v WHERE NOT EXISTS (SELECT 1"
+                        " FROM competence_numbers n WHERE n.text_digest = v.digest)"
+                    )
+                )
             connection.execute(text("VACUUM"))
 
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
