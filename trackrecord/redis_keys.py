@@ -1,6 +1,7 @@
 """The names of everything that trackrecord keeps in Redis."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 CONSUMER_GROUP = "learners"
 
@@ -34,6 +35,10 @@ class Keys:
         """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
 
+    def task_vectors(self, project: str) -> str:
+        """Return the embeddings of a project's tasks, for those that are asked for again."""
+        return f"{self.prefix}:task-vectors:{project}"
+
     def task_in_flight(self, digest: str, project: str) -> str:
         """Errors and failed attempts of one task; the digest stands for the task's own name."""
         return f"{self.prefix}:in-flight:task:{digest}:{project}"
@@ -45,6 +50,16 @@ class Keys:
     def task_sizes(self, project: str) -> str:
         """Return the number of each task's errors that count towards its project's bound."""
         return f"{self.prefix}:in-flight:sizes:{project}"
+
+    @property
+    def changed_tasks(self) -> str:
+        """The tasks in flight that changed since the text for their retry was written."""
+        return f"{self.prefix}:in-flight:changed"
+
+    def retry(self, task_id: str, project: str) -> str:
+        """Return what any client can read before a retry; SHA-256 is known in every language."""
+        digest = sha256(task_id.encode()).hexdigest()
+        return f"{self.prefix}:in-flight:retry:{digest}:{project}"
 
     def computed(self, project: str) -> tuple[str, ...]:
         """Return the keys whose content is computed from the store: workers make it again."""

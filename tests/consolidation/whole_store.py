@@ -32,7 +32,7 @@ from trackrecord.store.memories.tables import (
     memory_sources,
     past_tasks,
 )
-from trackrecord.store.outcomes.decay_basis import read_basis
+from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import (
     outcome_commits,
@@ -45,6 +45,7 @@ from trackrecord.store.outcomes.tables import (
 from trackrecord.store.patterns.tables import (
     observations,
     pattern_decisions,
+    pattern_tags,
     pattern_transitions,
     patterns,
 )
@@ -66,7 +67,7 @@ class _Whole:
         self._connection = connection
         self._project_id = project_id
         self._at = at
-        self._basis = read_basis(connection, project_id)
+        self._bases = read_bases(connection, project_id)
 
     def tables(self) -> dict[str, Rows]:
         """Return the rows of each table, sorted."""
@@ -94,6 +95,7 @@ class _Whole:
                 pattern_transitions, "pattern_id", pattern, {"id": {}, "decision_id": {}}
             ),
             "pattern_decisions": self._of(pattern_decisions, "pattern_id", pattern, {"id": {}}),
+            "pattern_tags": self._of(pattern_tags, "pattern_id", pattern, {"id": {}}),
             "criteria": self._rows(criteria, {"id": {}} | own),
             "criterion_feedback": self._of(
                 criterion_feedback, "criterion_id", criterion, {"outcome": outcome}
@@ -141,7 +143,7 @@ class _Whole:
                     if names[column]:
                         told.append(None if value is None else names[column][value])
                 elif column in ("helpful_sum", "harmful_sum"):
-                    told.append(round(self._basis.value(value, self._at), 9))
+                    told.append(round(self._bases.patterns.value(value, self._at), 9))
                 elif isinstance(value, float):
                     told.append(float(f"{value:.9g}") if abs(value) < 1e8 else round(value, 3))
                 else:

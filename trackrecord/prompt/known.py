@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from trackrecord.learning.competences.conditions import Fit, fit_of_record
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, Expected, LessonEntry, PatternEntry
 from .document import RankingsDocument
+from .hints import NO_HINTS, Hints
 
 if TYPE_CHECKING:
     from .expectation import Expectation
@@ -36,6 +38,7 @@ class Known:
         masks: whether past tasks' texts are masked.
         drawn: the rates that were drawn for patterns, by id; empty where nothing is tried.
         on_trial: the ids of the little known patterns that the draw puts forward.
+        hints: what is known of the task beside its text.
         memo: what one section has found out and another needs.
     """
 
@@ -47,6 +50,7 @@ class Known:
     masks: bool = True
     drawn: Mapping[str, float] = field(default_factory=dict)
     on_trial: frozenset[str] = frozenset()
+    hints: Hints = NO_HINTS
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -58,6 +62,27 @@ class Known:
         if self.advice is None or not self.task:
             return Expectation()
         return expectation_of(self.advice, self.task)
+
+    @cached_property
+    def fits(self) -> Mapping[str, Fit]:
+        """How far the task's conditions agree with those of each record, by its id."""
+        asked = self.hints.conditions
+        if asked is None:
+            return {}
+        return {
+            record.id: fit_of_record(asked, record.known_triggers, self.task)
+            for record in self.document.competences
+        }
+
+    @cached_property
+    def fits_of_signatures(self) -> Mapping[str, Fit]:
+        """How far the task's conditions agree with those of each procedure's record."""
+        fits = self.fits
+        if not fits:
+            return {}
+        # Of several records of one procedure the one that fits best speaks for it.
+        worst_first = sorted(self.document.competences, key=lambda record: fits[record.id])
+        return {record.signature: fits[record.id] for record in worst_first}
 
     @property
     def can_tell(self) -> bool:

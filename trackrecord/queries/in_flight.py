@@ -28,17 +28,18 @@ def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) ->
         UnknownId: the project keeps no such error.
         AmbiguousId: several errors' ids begin so.
     """
-    known = list(_error_ids(client, keys, project))
+    known = list(error_ids(client, keys, project))
     return whole_id(
         given,
         matching(given, known),
         f"no error {given!r} is on record in project {project!r}",
-        hint="`trackrecord errors context TASK_ID --json` shows the errors of a task",
+        hint="`trackrecord errors list` shows its errors",
         near=lambda: known[-_MOST_COMPARED:],
     )
 
 
-def _error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
+def error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
+    """Yield the ids of all errors that a project keeps: a short id stands for one of them only."""
     digests: Any = client.zrange(keys.tasks_in_flight(project), 0, -1)
     remaining = iter(digests)
     while some := list(islice(remaining, _TASKS_AT_ONCE)):

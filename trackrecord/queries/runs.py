@@ -19,6 +19,7 @@ from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
 from .project_rows import project_row
 from .short_ids import whole_stored_id
+from .tasks import check_task
 
 RunVerdict = Literal["success", "failure", "none"]
 
@@ -176,6 +177,7 @@ def list_runs(
 
     Raises:
         UnknownProject: nothing is on record for the project.
+        UnknownId: runs of one task are asked for, and no outcome of it is on record.
     """
     project_id = project_row(connection, project)
     wanted = wanted or RunFilter()
@@ -190,6 +192,8 @@ def list_runs(
             found.append((row, outcome))
             if len(found) == limit:
                 break
+    if not found and wanted.task_id is not None:
+        check_task(connection, project, wanted.task_id)
     return _read(connection, project_id, project, found, at)
 
 

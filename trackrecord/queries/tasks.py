@@ -9,18 +9,19 @@ from .project_rows import project_row
 from .short_ids import ids_near, nearest_id
 
 
-def is_known_task(connection: Connection, project: str, task_id: str) -> bool:
-    """Return whether an outcome of a task is on record.
+def check_task(connection: Connection, project: str, task_id: str) -> None:
+    """Make sure that an outcome of a task is on record.
 
     Raises:
         UnknownProject: nothing is on record for the project.
+        UnknownId: none is; the message names the nearest task that has one.
     """
-    if "\0" in task_id:
-        return False
+    project_id = project_row(connection, project)
     query = select(outcomes.c.id).where(
-        outcomes.c.project_id == project_row(connection, project), outcomes.c.task_id == task_id
+        outcomes.c.project_id == project_id, outcomes.c.task_id == task_id
     )
-    return connection.execute(query.limit(1)).first() is not None
+    if "\0" in task_id or connection.execute(query.limit(1)).first() is None:
+        raise unknown_task(connection, project, task_id)
 
 
 def unknown_task(connection: Connection, project: str, task_id: str) -> UnknownId:

@@ -17,8 +17,10 @@ from trackrecord.store.database.migrate import migrate
 
 from .advise import Adviser
 from .drain import Drain
+from .error_entries import ErrorRecorder
 from .outage import DatabaseOutage
 from .rebuild_reminder import RebuildReminder
+from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
 from .schedule import parse_crontab
 from .stream import OutcomeStream
@@ -68,6 +70,11 @@ class Services:
         return Adviser(self.engine, self.redis, self.settings)
 
     @cached_property
+    def record_vectors(self) -> RecordVectors:
+        """The writer of records' vectors to the cache."""
+        return RecordVectors(self.redis, self.settings)
+
+    @cached_property
     def reminder(self) -> RebuildReminder:
         """The reminder of rebuilds that are due."""
         return RebuildReminder(self.engine, self.settings)
@@ -76,6 +83,11 @@ class Services:
     def outage(self) -> DatabaseOutage:
         """The state of the database as this process sees it."""
         return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
+
+    @cached_property
+    def errors(self) -> ErrorRecorder:
+        """The recorder of the errors of tasks in flight."""
+        return ErrorRecorder(self.redis, self.settings)
 
     @cached_property
     def drain(self) -> Drain:
@@ -87,6 +99,7 @@ class Services:
             self.settings,
             scorer_of(self.settings.rules),
             refresher=self.refresher,
+            errors=self.errors,
             wake_another=self._wake_another,
         )
 

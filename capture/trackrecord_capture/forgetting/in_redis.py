@@ -117,15 +117,11 @@ class RedisPlace:
         for some in _some(found.letters):
             self._client.xdel(self._keys.dead, *some)
         project = self._goes.subject.project
-        if self._goes.subject.what == "project":
-            for some in _some(found.tasks):
-                keys = [self._keys.task_in_flight(each.decode(), project) for each in some]
-                self._client.delete(*keys)
-            self._client.delete(*self._keys.indexes(project))
-            return
         store = InFlightStore(self._client, self._keys, project, self._settings.errors)
-        for task in sorted(self._goes.tasks):
-            store.forget(task)
+        for task in found.tasks:
+            store.forget(task.decode())
+        if self._goes.subject.what == "project":
+            self._client.delete(*self._keys.indexes(project))
 
     def renew_cache(self, engine: Engine, now: float) -> None:
         """Put what the store says now in the place of what was computed from it before."""

@@ -61,7 +61,11 @@ def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
 
 
 def _trigger(trigger: TriggerCounts) -> dict[str, Any]:
-    return {**asdict(trigger), "count": trigger.count}
+    return {
+        **asdict(trigger),
+        "further_conditions": list(trigger.further_conditions),
+        "count": trigger.count,
+    }
 
 
 def _performance(performance: Performance) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from .conditions import Fit, KnownTrigger, fit_of_record
 from .recipe import Step
 from .rules import Lifecycle, Status
 from .selection import success_rate
@@ -21,17 +22,24 @@ class TriggerCounts:
         conditions: its most frequent conditions, as the agents gave them; None without any.
         success_count: successful episodes that it set off.
         failure_count: failed ones.
+        further_conditions: the next most frequent conditions, most frequent first.
     """
 
     signal: str
     conditions: Any = None
     success_count: int = 0
     failure_count: int = 0
+    further_conditions: tuple[Any, ...] = ()
 
     @property
     def count(self) -> int:
         """The number of episodes with this trigger."""
         return self.success_count + self.failure_count
+
+    @property
+    def all_conditions(self) -> tuple[Any, ...]:
+        """The conditions that are known, the most frequent first."""
+        return () if self.conditions is None else (self.conditions, *self.further_conditions)
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,12 @@ class Competence:
     status: Status = Status.ACTIVE
     relations: tuple[Relation, ...] = ()
     tags: tuple[str, ...] = ()
+
+
+def fit_of_competence(record: Competence, conditions: Any, task: str | None) -> Fit:  # noqa: ANN401 - any JSON
+    """Return how far the conditions of a task agree with those of a record."""
+    known = (KnownTrigger(each.signal, each.all_conditions) for each in record.triggers)
+    return fit_of_record(conditions, known, task)
 
 
 def competence_id(project: str, signature: str) -> str:

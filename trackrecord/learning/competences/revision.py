@@ -183,7 +183,7 @@ def fork(
         skill_name=_given(changes.skill_name, origin.skill_name),
         signature=origin.signature,
         triggers=tuple(
-            TriggerCounts(each.signal, each.conditions)
+            TriggerCounts(each.signal, each.conditions, further_conditions=each.further_conditions)
             for each in (
                 origin.triggers
                 if changes.triggers is None

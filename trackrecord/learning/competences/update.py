@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -10,6 +10,9 @@ from .recipe import Step, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle, reinforced
 from .tally import Tally
+
+# Of one trigger; those of one kind of task are few.
+_MOST_CONDITIONS: Final = 5
 
 
 class RecordAction(StrEnum):
@@ -177,20 +180,23 @@ def _triggers(rules: CompetenceRules, tally: Tally, signature: str) -> tuple[Tri
     counts = tally.trigger_successes + tally.trigger_failures
     if not counts:
         return (TriggerCounts(signature, None, tally.successes, tally.failures),)
-    return tuple(
-        TriggerCounts(
-            signal,
-            _conditions(tally, signal),
-            tally.trigger_successes[signal],
-            tally.trigger_failures[signal],
-        )
-        for signal in _by_frequency(counts, rules.max_triggers)
+    return tuple(_trigger(tally, signal) for signal in _by_frequency(counts, rules.max_triggers))
+
+
+def _trigger(tally: Tally, signal: str) -> TriggerCounts:
+    known = _conditions(tally, signal)
+    return TriggerCounts(
+        signal,
+        known[0] if known else None,
+        tally.trigger_successes[signal],
+        tally.trigger_failures[signal],
+        known[1:],
     )
 
 
-def _conditions(tally: Tally, signal: str) -> Any:  # noqa: ANN401 - whatever JSON the agents gave
+def _conditions(tally: Tally, signal: str) -> tuple[Any, ...]:
     own = {text: count for (of, text), count in tally.conditions.items() if of == signal}
-    return msgspec.json.decode(_by_frequency(own, 1)[0]) if own else None
+    return tuple(msgspec.json.decode(text) for text in _by_frequency(own, _MOST_CONDITIONS))
 
 
 def _by_frequency(counts: dict[str, int], most: int) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from ..database.row_locks import for_update
 from ..memories.history import drop_source, forget_memories, judged_by, write_history
 from ..memories.similar import lock_memories, mark_new
 from ..memories.tables import past_tasks
-from ..outcomes.decay_basis import read_basis
+from ..outcomes.decay_basis import read_bases
 from ..outcomes.forgotten import digest_of_id, mark_forgotten
 from ..outcomes.tables import (
     outcome_commits,
@@ -174,10 +174,10 @@ def _write_pattern_history(
     after = pattern_history.observed(connection, project_id)
     touched = [row for row, count in before.items() if after.get(row) != count]
     pattern_history.drop_unobserved(connection, touched)
-    basis = read_basis(connection, project_id)
-    assert basis is not None  # noqa: S101 - the rebuild has just made it
+    bases = read_bases(connection, project_id)
+    assert bases is not None  # noqa: S101 - the rebuild has just made it
     remaining = [row for row in touched if row in after]
-    pattern_history.write_history(connection, remaining, rules, basis)
+    pattern_history.write_history(connection, remaining, rules, bases.patterns)
 
 
 def _learnt_last(connection: Connection, project_id: int) -> None:

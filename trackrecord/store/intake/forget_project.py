@@ -42,7 +42,13 @@ from ..outcomes.tables import (
     waiting_episodes,
     waiting_retractions,
 )
-from ..patterns.tables import observations, pattern_decisions, pattern_transitions, patterns
+from ..patterns.tables import (
+    observations,
+    pattern_decisions,
+    pattern_tags,
+    pattern_transitions,
+    patterns,
+)
 
 # Tables whose rows name the project, those first that refer to others.
 OWN: Final[tuple[Table, ...]] = (
@@ -57,6 +63,7 @@ OWNED: Final[Mapping[Table, tuple[str, Table]]] = {
     observations: ("pattern_id", patterns),
     pattern_transitions: ("pattern_id", patterns),
     pattern_decisions: ("pattern_id", patterns),
+    pattern_tags: ("pattern_id", patterns),
     criterion_feedback: ("criterion_id", criteria),
     signature_facts: ("signature_id", signatures),
     memory_changes: ("memory", memories),

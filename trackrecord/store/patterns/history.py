@@ -17,7 +17,13 @@ from trackrecord.learning.patterns.maturity import Maturity, maturity_of
 from trackrecord.rules import Rules
 
 from ..outcomes.verdict_sums import VerdictSums
-from .tables import observations, pattern_decisions, pattern_transitions, patterns
+from .tables import (
+    observations,
+    pattern_decisions,
+    pattern_tags,
+    pattern_transitions,
+    patterns,
+)
 from .transitions import INVERSION, INVERTED, LIFTED, MATURITY
 
 _COUNT, _UNCOUNT, _DECIDE = range(3)
@@ -48,7 +54,7 @@ def drop_unobserved(connection: Connection, pattern_ids: Collection[int]) -> Non
             ).scalars()
         )
         gone = [each for each in some if each not in held]
-        for table in (pattern_transitions, pattern_decisions):
+        for table in (pattern_transitions, pattern_decisions, pattern_tags):
             connection.execute(delete(table).where(table.c.pattern_id.in_(gone)))
         connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
 

@@ -49,12 +49,13 @@ class Dialect(ABC):
     vectors: ClassVar[Extra | None] = None
 
     @abstractmethod
-    def engine(self, url: URL, timeout_s: float) -> Engine:
+    def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:
         """Return an engine that connects when it is first used.
 
         Args:
             url: the database.
             timeout_s: how long a statement waits for a lock.
+            keeps_connections: whether a connection is kept for the next transaction.
 
         Raises:
             StoreUnavailable: the database's folder cannot be made.

@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import URL
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from trackrecord.errors import StoreUnavailable, StoreUnfit
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _USUAL_LENGTH = 15.0
 
 
+_POOL: dict[str, Any] = {"pool_pre_ping": True, "pool_size": 2}
 _GIN = "USING gin (words) WITH (fastupdate = off)"
 _VECTOR_COLUMNS = (
     "model text, digest bytea, embedding vector NOT NULL, used_at double precision NOT NULL, "
@@ -76,8 +77,8 @@ class PostgreSQL(Dialect):
         ),
     )
 
-    def engine(self, url: URL, timeout_s: float) -> Engine:
-        """Return an engine with a pool of two connections.
+    def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:
+        """Return an engine with a pool of two connections, or without any pool.
 
         Raises:
             StoreUnfit: the driver is not installed.
@@ -85,8 +86,7 @@ class PostgreSQL(Dialect):
         try:
             engine = create_engine(
                 url,
-                pool_pre_ping=True,
-                pool_size=2,
+                **(_POOL if keeps_connections else {"poolclass": NullPool}),
                 connect_args={
                     "connect_timeout": max(2, int(timeout_s)),
                     # A network that falls silent is noticed after a minute, not after two hours.

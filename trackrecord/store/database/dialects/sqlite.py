@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL
-from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool, StaticPool
 
 from trackrecord.errors import StoreBusy, StoreUnavailable
 from trackrecord.folders import make_private_folder
@@ -55,13 +55,17 @@ class SQLite(Dialect):
         _full_text_index("task_words"),
     )
 
-    def engine(self, url: URL, timeout_s: float) -> Engine:
+    def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:
         """Return an engine of a file, or of memory that this process alone has."""
         if not url.database or url.database == ":memory:":
             engine = _in_memory(url)
         else:
             _make_private(Path(url.database))
-            engine = create_engine(url, connect_args={"timeout": timeout_s})
+            engine = create_engine(
+                url,
+                connect_args={"timeout": timeout_s},
+                poolclass=QueuePool if keeps_connections else NullPool,
+            )
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)
         return engine

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "r0004_forgetting"
-down_revision = "r0004_transfer"
+down_revision = "r0004_criteria"
 branch_labels = None
 depends_on = None
 
