@@ -65,6 +65,11 @@ class Told:
         with writing(self.engine) as connection:
             learn(connection, batch, self.rules, now=now)
 
+    def learn_some(self, bodies: list[dict[str, Any]], now: float, *, in_batches: bool) -> None:
+        """Learn outcomes together, or one after the other."""
+        for number, batch in enumerate([bodies] if in_batches else [[each] for each in bodies]):
+            self.learn(batch, now + number)
+
     def remember(self, memory_id: str, text: str, source: str | None, now: float) -> None:
         """Store a memory."""
         with writing(self.engine) as connection:
@@ -203,21 +208,25 @@ class Rest:
     tasks: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, scratch: "Told", history: list[Any], what: str, name: str) -> "Rest":
+    def of(
+        cls, scratch: "Told", history: list[Any], subject: tuple[str, str], *, in_batches: bool
+    ) -> "Rest":
         """Say which part remains.
 
         Args:
             scratch: a store that says which outcomes something of the subject is on record of: an
                 entry that added nothing to its outcome left nothing to be forgotten.
             history: all that was told.
-            what: a source or a task.
-            name: which one.
+            subject: a source or a task.
+            in_batches: whether outcomes that are told together are learnt together.
         """
+        what, name = subject
         told = [each for kind, given in history if kind == "learn" for each in given]
         names = {each["outcome_id"] for each in told}
         for number, (kind, given_) in enumerate(history):
             if kind == "learn":
-                scratch.learn([with_task(each) for each in given_], NOW + number * HOUR)
+                bodies = [with_task(each) for each in given_]
+                scratch.learn_some(bodies, NOW + (number + 1) * HOUR, in_batches=in_batches)
         found = find_in_store(scratch.engine, Subject(what, scratch.project, name)).found
         assert found.outcomes <= names
         only = {
@@ -340,7 +349,7 @@ def test_the_store_is_as_if_only_the_rest_had_come(
     # Each history has a project of its own, so that the stores are made once.
     project = f"p{next(_projects)}"
     store, rest, scratch = (Told(engine, RULES, project) for engine in stores)
-    both = Both(store, rest, Rest.of(scratch, history, *subject), in_batches)
+    both = Both(store, rest, Rest.of(scratch, history, subject, in_batches=in_batches), in_batches)
     now = both.tell(history)
     store.forget(*subject, now)
     both.assert_same(now + HOUR)

@@ -42,9 +42,8 @@ def forget(
         TrackrecordError: the message says in one line what is wrong.
     """
     with store_here(project) as here:
-        subject = subject_of(
-            source=source, task=task, project=project, default=here.settings.project
-        )
+        default = here.settings.project
+        subject = subject_of(source=source, task=task, project=project, default=default)
         with opened(here.engine, here.settings, subject) as forgetter:
             return forgetter.rehearse() if dry_run else forgetter.forget(actor=_user())
 

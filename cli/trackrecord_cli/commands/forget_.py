@@ -36,7 +36,7 @@ def command(
     source: str | None,
     task: str | None,
     project: str | None,
-    by: str,
+    actor: str,
     *,
     dry_run: bool,
     yes: bool,
@@ -74,7 +74,7 @@ def command(
             if not click.confirm(question, err=True):
                 raise click.Abort
         if not dry_run:
-            found = forgetter.forget(actor=by)
+            found = forgetter.forget(actor=actor)
     if as_json:
         print_json(found.to_document())
         return
