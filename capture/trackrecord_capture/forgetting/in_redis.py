@@ -152,10 +152,14 @@ class RedisPlace:
 
     def rewrite_files(self) -> None:
         """Ask Redis to write its files anew, where it keeps any and lets us ask."""
-        with suppress(redis.RedisError):
-            self._client.bgrewriteaof()
-        with suppress(redis.RedisError):
-            self._client.bgsave()
+        with suppress(redis.ResponseError):
+            persistence: Any = self._client.info("persistence")
+            if persistence.get("aof_enabled"):
+                self._client.bgrewriteaof()
+        with suppress(redis.ResponseError):
+            saves: Any = self._client.config_get("save")
+            if saves.get("save"):
+                self._client.bgsave(schedule=True)
 
 
 def _reports(fields: Fields) -> Iterator[tuple[str, bytes]]:
