@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from .forking import not_while_forking
 
 if TYPE_CHECKING:
+    from trackrecord_capture.forgetting.call import aforget, forget
     from trackrecord_producers.attempt import Attempt, attempt, current_attempt
     from trackrecord_producers.awaitable import (
         aartifact,
@@ -67,7 +68,12 @@ if TYPE_CHECKING:
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
     from .calls.artifacts import alist_artifacts, list_artifacts
-    from .calls.competences import aselect_competences, select_competences
+    from .calls.competences import (
+        aadd_competence,
+        add_competence,
+        aselect_competences,
+        select_competences,
+    )
     from .calls.criteria import aweigh, weigh
     from .calls.lists import (
         aexplain,
@@ -106,6 +112,7 @@ if TYPE_CHECKING:
         promote_pattern,
         reset_pattern,
     )
+    from .calls.projects import alist_projects, list_projects
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
@@ -126,14 +133,17 @@ __all__ = [
     "Stats",
     "ToolCallFields",
     "TriggerFields",
+    "aadd_competence",
     "aartifact",
     "aconfirm_memory",
     "acontext",
+    "add_competence",
     "adeprecate_pattern",
     "aerror_context",
     "aerror_stats",
     "aexplain",
     "aflush",
+    "aforget",
     "aforget_memory",
     "alist_artifacts",
     "alist_competences",
@@ -142,6 +152,7 @@ __all__ = [
     "alist_lessons",
     "alist_memories",
     "alist_patterns",
+    "alist_projects",
     "alist_runs",
     "apromote_pattern",
     "arankings",
@@ -171,6 +182,7 @@ __all__ = [
     "error_stats",
     "explain",
     "flush",
+    "forget",
     "forget_memory",
     "list_artifacts",
     "list_competences",
@@ -179,6 +191,7 @@ __all__ = [
     "list_lessons",
     "list_memories",
     "list_patterns",
+    "list_projects",
     "list_runs",
     "promote_pattern",
     "publish",
@@ -213,14 +226,17 @@ _HOMES = {
     "Stats": "trackrecord_producers.stats",
     "ToolCallFields": "trackrecord_producers.outcome_fields",
     "TriggerFields": "trackrecord_producers.outcome_fields",
+    "aadd_competence": "trackrecord.calls.competences",
     "aartifact": "trackrecord_producers.awaitable",
     "aconfirm_memory": "trackrecord.calls.memories",
     "acontext": "trackrecord_producers.awaitable",
+    "add_competence": "trackrecord.calls.competences",
     "adeprecate_pattern": "trackrecord.calls.patterns",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
     "aexplain": "trackrecord.calls.lists",
     "aflush": "trackrecord_producers.awaitable",
+    "aforget": "trackrecord_capture.forgetting.call",
     "aforget_memory": "trackrecord.calls.memories",
     "alist_artifacts": "trackrecord.calls.artifacts",
     "alist_competences": "trackrecord.calls.lists",
@@ -229,6 +245,7 @@ _HOMES = {
     "alist_lessons": "trackrecord.calls.lists",
     "alist_memories": "trackrecord.calls.memories",
     "alist_patterns": "trackrecord.calls.patterns",
+    "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
     "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
@@ -258,6 +275,7 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "explain": "trackrecord.calls.lists",
     "flush": "trackrecord_producers.publish",
+    "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.calls.memories",
     "list_artifacts": "trackrecord.calls.artifacts",
     "list_competences": "trackrecord.calls.lists",
@@ -266,6 +284,7 @@ _HOMES = {
     "list_lessons": "trackrecord.calls.lists",
     "list_memories": "trackrecord.calls.memories",
     "list_patterns": "trackrecord.calls.patterns",
+    "list_projects": "trackrecord.calls.projects",
     "list_runs": "trackrecord.calls.lists",
     "promote_pattern": "trackrecord.calls.patterns",
     "publish": "trackrecord_producers.publish",
