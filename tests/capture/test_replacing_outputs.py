@@ -110,6 +110,22 @@ def test_what_is_small_or_read_back_is_left(settings, home, live, fields):
     assert list(waiting_notes(home)) == []
 
 
+@pytest.mark.parametrize("command", ["cat cart.py", "cd x && sed -n 1,400p cart.py", "nl cart.py"])
+def test_a_source_file_that_a_command_shows_is_left(live, command):
+    """An agent reads it word by word; a log that it shows is not one."""
+    code = "".join(f"def part_{n}(price):\n    return price + {n}\n\n\n" for n in range(400))
+    assert live.hook("opencode", posted(command=command, output=code)) is None
+    assert live.hook("opencode", posted(command="make parts", output=code)) is not None
+    assert live.hook("opencode", posted(command=command)) is not None
+
+
+def test_of_a_single_line_no_lines_are_told_to_be_read(live):
+    """They would be all of it."""
+    text = replaced(live.hook("opencode", posted(output="x, " * 20_000)))
+    assert text.endswith(" ID --bytes 0:9999")
+    assert "--lines" not in text
+
+
 def test_exact_bytes_that_were_read_back_are_left_once(settings, live):
     """Through whatever tool they came; the same output made anew is a new one."""
     open_artifacts(settings, "shop").put(FLOOD.encode())

@@ -94,7 +94,9 @@ def summary(artifact_id: str, told: Description, max_chars: int, command: str = 
         f"{BEGINNING}{artifact_id}: {told.kind}, {told.size} bytes, "
         f"{_many(told.lines, 'line')}]\n{gone}"
     )
-    tail = f"Read it: {command} ID --lines 1:100 (or --bytes 0:9999)"
+    # One line may be all of it: nobody is told to read that at once.
+    part = "--lines 1:100 (or --bytes 0:9999)" if told.lines > 1 else "--bytes 0:9999"
+    tail = f"Read it: {command} ID {part}"
     room = max_chars - len(head) - len(tail)
     lines = []
     for detail in told.details:

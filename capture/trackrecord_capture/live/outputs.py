@@ -16,7 +16,8 @@ import msgspec
 from trackrecord.agent_settings import AgentSettings, default_home
 from trackrecord.artifacts.client import open_artifacts, store_output
 from trackrecord.artifacts.contents import as_bytes
-from trackrecord.artifacts.summaries import BEGINNING, READING, reading
+from trackrecord.artifacts.kinds import Kind
+from trackrecord.artifacts.summaries import BEGINNING, READING, kind_of_output, reading
 
 from ..agent_run import AgentRun, Call
 from ..kept import kept_name
@@ -24,6 +25,10 @@ from ..outcome import task_id_of
 
 # A shell that reads an artifact back, perhaps together with something else.
 _RETRIEVING: Final = re.compile(r"\bartifacts\s+get\b")
+# Commands that show files as they are.
+_SHOWING: Final = frozenset(
+    f"shell:{name}" for name in ("bat", "cat", "head", "less", "more", "nl", "sed", "tail")
+)
 _MOST_PROMPTS: Final = 500
 _LONGEST_PROMPT: Final = 32_768
 
@@ -80,7 +85,8 @@ class Outputs:
     def summary_of(self, output: ToolOutput) -> str | None:
         """Store an output and return the summary that takes its place; None to leave it.
 
-        What was read back is left, and so is what could not be read back.
+        What was read back is left, and so is what could not be read back. A source file that a
+        command shows is left, too: an agent reads it word by word.
 
         Raises:
             OSError: it cannot be stored.
@@ -89,7 +95,9 @@ class Outputs:
             return None
         project = self._project_of(output.folder)
         command = reading(project, self._program)
-        data = as_bytes(output.text)
+        data, tool = as_bytes(output.text), _name_of(output)
+        if tool in _SHOWING and kind_of_output(data) is Kind.CODE:
+            return None
         if command is None or open_artifacts(self._settings, project).take_retrieved(data):
             return None
         stored = store_output(
@@ -97,7 +105,7 @@ class Outputs:
             project,
             data,
             task_id=self._task_of(output, project),
-            tool=kept_name(Call(tool=output.tool, command=output.command)),
+            tool=tool,
             command=command,
         )
         return stored.summary if len(stored.summary) < len(output.text) else None
@@ -126,6 +134,10 @@ class Outputs:
             instruction=prompt,
         )
         return task_id_of(run, project)
+
+
+def _name_of(output: ToolOutput) -> str:
+    return kept_name(Call(tool=output.tool, command=output.command))
 
 
 def _program(home: Path) -> str:
