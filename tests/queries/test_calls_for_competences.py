@@ -14,9 +14,8 @@ import trackrecord
 from trackrecord.calls.here import store_here
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import (
-    InvalidConditions,
+    InvalidRequest,
     InvalidRevision,
-    InvalidSelection,
     RevisionRefused,
     UnknownProject,
 )
@@ -132,11 +131,11 @@ def test_the_command_selects_alike_now_and_at_a_moment(
 
 def test_what_cannot_be_asked_is_said_in_one_line(learnt: Path) -> None:
     """A person asked a question, so it raises."""
-    with pytest.raises(InvalidConditions, match="conditions must be JSON of at most 2048 bytes"):
+    with pytest.raises(InvalidRequest, match="conditions must be JSON of at most 2048 bytes"):
         trackrecord.select_competences(TASK, conditions={"os": object()})
-    with pytest.raises(InvalidSelection, match="a source tells whose runs vote"):
+    with pytest.raises(InvalidRequest, match="a source tells whose runs vote"):
         trackrecord.select_competences(TASK, by="seed", source="me")
-    with pytest.raises(InvalidSelection, match=r"limit must lie in 1\.\.1000"):
+    with pytest.raises(InvalidRequest, match="limit must be a whole number from 1 to 1000"):
         trackrecord.select_competences(TASK, limit=0)
     with pytest.raises(UnknownProject):
         trackrecord.select_competences(TASK, project="nobody's")
