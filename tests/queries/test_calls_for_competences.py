@@ -244,3 +244,31 @@ def test_the_awaited_form_stores_too(home: Path) -> None:
         return record.id
 
     assert asyncio.run(store()).startswith("skill-")
+
+
+def test_rankings_of_a_moment_know_the_conditions(
+    learnt: Path, store: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Computed from the record, for both commands; what contradicts is named."""
+    for number in range(8):  # without failures, no procedure is better than another
+        report(store, f"guess {number}", ("guess",), success=False, trigger={"signal": TASK})
+    own = tmp_path / "own.json"
+    own.write_text("[]")
+    at = ["--at", str(time.time()), "--task", TASK, "--condition", "os=windows"]
+    for command in (["rankings"], ["context", "rank", str(own), "--learnt"]):
+        capfd.readouterr()
+        # Of the votes' section the rest of this says nothing.
+        assert run([*command, *at, "--exclude", "procedures", "--json"]) == 0
+        told = json.loads(capfd.readouterr().out)
+        assert (told["needs_more"], told["chosen_by"], told["compared_by"]) == (
+            False, "votes", "words",
+        )  # fmt: skip
+        assert told["confidence"] == 1.0
+        assert (
+            "apt → make [5 of 5 tasks succeeded] (under other conditions: os=linux)"
+            in (told["prompt"])
+        )
+        assert "choco → nmake [3 of 3 tasks succeeded]\n" in told["prompt"] + "\n"
+    capfd.readouterr()
+    assert run(["context", "rank", str(own), "--condition", "os=windows"]) == 2
+    assert "add --learnt" in capfd.readouterr().err
