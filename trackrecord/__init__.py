@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from .forking import not_while_forking
 
 if TYPE_CHECKING:
+    from trackrecord_capture.forgetting.call import aforget, forget
     from trackrecord_producers.attempt import Attempt, attempt, current_attempt
     from trackrecord_producers.awaitable import (
         aartifact,
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
         promote_pattern,
         reset_pattern,
     )
+    from .calls.projects import alist_projects, list_projects
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
@@ -140,6 +142,7 @@ __all__ = [
     "aerror_stats",
     "aexplain",
     "aflush",
+    "aforget",
     "aforget_memory",
     "alist_competences",
     "alist_criteria",
@@ -147,6 +150,7 @@ __all__ = [
     "alist_lessons",
     "alist_memories",
     "alist_patterns",
+    "alist_projects",
     "alist_runs",
     "apromote_pattern",
     "arankings",
@@ -176,6 +180,7 @@ __all__ = [
     "error_stats",
     "explain",
     "flush",
+    "forget",
     "forget_memory",
     "list_competences",
     "list_criteria",
@@ -183,6 +188,7 @@ __all__ = [
     "list_lessons",
     "list_memories",
     "list_patterns",
+    "list_projects",
     "list_runs",
     "promote_pattern",
     "publish",
@@ -227,6 +233,7 @@ _HOMES = {
     "aerror_stats": "trackrecord_producers.awaitable",
     "aexplain": "trackrecord.calls.lists",
     "aflush": "trackrecord_producers.awaitable",
+    "aforget": "trackrecord_capture.forgetting.call",
     "aforget_memory": "trackrecord.calls.memories",
     "alist_competences": "trackrecord.calls.lists",
     "alist_criteria": "trackrecord.calls.lists",
@@ -234,6 +241,7 @@ _HOMES = {
     "alist_lessons": "trackrecord.calls.lists",
     "alist_memories": "trackrecord.calls.memories",
     "alist_patterns": "trackrecord.calls.patterns",
+    "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
     "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
@@ -263,6 +271,7 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "explain": "trackrecord.calls.lists",
     "flush": "trackrecord_producers.publish",
+    "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.calls.memories",
     "list_competences": "trackrecord.calls.lists",
     "list_criteria": "trackrecord.calls.lists",
@@ -270,6 +279,7 @@ _HOMES = {
     "list_lessons": "trackrecord.calls.lists",
     "list_memories": "trackrecord.calls.memories",
     "list_patterns": "trackrecord.calls.patterns",
+    "list_projects": "trackrecord.calls.projects",
     "list_runs": "trackrecord.calls.lists",
     "promote_pattern": "trackrecord.calls.patterns",
     "publish": "trackrecord_producers.publish",

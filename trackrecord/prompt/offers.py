@@ -207,8 +207,8 @@ def memories_for(known: Known) -> Offered:
 
 
 def similar_tasks_for(known: Known) -> Offered:
-    """Offer similar past tasks of which it is known what made the difference."""
-    if not known.task or (known.advice is None and not known.document.past_tasks):
+    """Offer similar past tasks: how they ended, and what made the difference."""
+    if not known.task or not (known.advice or known.hints.past_tasks or known.document.past_tasks):
         return Offered()
     from .similar_tasks import past_tasks_for
 

@@ -188,13 +188,20 @@ def clear_changed(connection: Connection, ids: Collection[int]) -> None:
 
 def clear_sums(connection: Connection, project_id: int) -> None:
     """Set all sums of a project to nothing, for a rebuild to add them up again."""
-    of_project = select(signatures.c.id).where(signatures.c.project_id == project_id)
-    connection.execute(
-        delete(signature_facts).where(signature_facts.c.signature_id.in_(of_project))
-    )
+    _clear(connection, signatures.c.project_id == project_id)
+
+
+def clear_sums_of(connection: Connection, signature_id: int) -> None:
+    """Set the sums of one signature to nothing."""
+    _clear(connection, signatures.c.id == signature_id)
+
+
+def _clear(connection: Connection, which: ColumnElement[bool]) -> None:
+    those = select(signatures.c.id).where(which)
+    connection.execute(delete(signature_facts).where(signature_facts.c.signature_id.in_(those)))
     connection.execute(
         update(signatures)
-        .where(signatures.c.project_id == project_id)
+        .where(which)
         .values(
             successes=0,
             failures=0,
