@@ -239,7 +239,8 @@ def rankings(
         budget: tokens that the prompt text may take; None for no limit, "default" for the
             settings' (`TRACKRECORD_CONTEXT__LEARNT_TOKENS`, 400).
         limit: how many entries of each section at most.
-        lang: language of the text, "en" or "zh".
+        lang: language of the text and of the entries' contents, reasons and labels, "en" or "zh";
+            what agents wrote stays as it is.
         include: the sections to answer from, for example `["lessons", "memories"]`; the settings'
             when not given. Sections are named as the fields of the answer.
         exclude: the sections to leave out; the settings' when not given.
