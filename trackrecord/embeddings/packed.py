@@ -1,8 +1,8 @@
 """Packed vectors: embeddings small enough for Redis, compared without a library for numbers.
 
-A number takes one byte, with 128 for zero: what is lost is far below what tells two texts apart, and
-the bytes are multiplied as they are. The signs of the numbers, one bit each, find the few vectors
-that are worth comparing number by number.
+A number takes one byte, with 128 for zero. What is lost is far below what tells two texts apart,
+and the bytes are multiplied as they are. The signs of the numbers, one bit each, find the few
+vectors that are worth comparing number by number.
 """
 
 import math
