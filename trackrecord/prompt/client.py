@@ -50,6 +50,7 @@ class Cached:
         stamps: the stamps in the cache.
         vectors: the vectors of its competence records; None without an embedding endpoint.
         made: what was composed of these documents before.
+        is_redis_away: whether Redis did not answer.
     """
 
     document: RankingsDocument | None = None
@@ -57,6 +58,7 @@ class Cached:
     problem: str | None = None
     stamps: Stamps = field(default=Stamps())
     made: Compositions = field(default_factory=dict, compare=False, repr=False)
+    is_redis_away: bool = False
     vectors: PackedVectors | None = None
 
 
@@ -199,7 +201,7 @@ class RankingsReader:
         """Return the newest documents there are, and what kept us from fresh ones; never raises."""
         seen = self._last.get(project, Cached())
         if time.monotonic() < self._retry_at:
-            return replace(seen, problem="redis is unavailable")
+            return replace(seen, problem="redis is unavailable", is_redis_away=True)
         try:
             if self._client is None:
                 self._client = agent_client(self.settings)
@@ -209,7 +211,8 @@ class RankingsReader:
             return replace(seen, problem="the cache was written by another version")
         except (redis.RedisError, OSError, ValueError) as error:
             self._retry_at = time.monotonic() + self.settings.retry_after_s
-            return replace(seen, problem=f"redis is unavailable ({type(error).__name__})")
+            problem = f"redis is unavailable ({type(error).__name__})"
+            return replace(seen, problem=problem, is_redis_away=True)
         if found.document is None:
             return Cached(problem="nothing is learnt yet")
         self._last[project] = found
