@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -232,7 +233,9 @@ class RankingsReader:
             seen = replace(seen, advice=advice, stamps=stamps_now, made={})
         if stamps.vectors != seen.stamps.vectors:
             stamp, data = read_vectors(client, self.settings, project)
-            vectors = None if data is None else decode_vectors(data)
+            vectors = None
+            with suppress(msgspec.DecodeError):  # words do until the worker has made them anew
+                vectors = None if data is None else decode_vectors(data)
             seen = replace(seen, vectors=vectors, stamps=seen.stamps._replace(vectors=stamp))
         return seen
 
