@@ -104,7 +104,8 @@ class Question:
             holders: the past tasks that have its terms; at least one.
             size: how many past tasks there are.
         """
-        return cls({term: idf(held.total, size) ** 2 for term, held in holders.items()})
+        # In a fixed order: sums do not depend on where the terms came from.
+        return cls({term: idf(holders[term].total, size) ** 2 for term in sorted(holders)})
 
     def candidates(self, holders: Mapping[int, Holders]) -> list[int]:
         """Return the numbers of the past tasks that share most, by the rarest terms alone."""
