@@ -76,3 +76,16 @@ class Keys:
         """Return what any client can read before a retry; SHA-256 is known in every language."""
         digest = sha256(task_id.encode()).hexdigest()
         return f"{self.prefix}:in-flight:retry:{digest}:{project}"
+
+    def computed(self, project: str) -> tuple[str, ...]:
+        """Return the keys whose content is computed from the store: workers make it again."""
+        return (
+            self.rankings(project),
+            self.past_tasks(project),
+            self.past_task_words(project),
+            self.past_task_order(project),
+        )
+
+    def indexes(self, project: str) -> tuple[str, ...]:
+        """Return the keys that say which tasks of a project are in flight."""
+        return (self.tasks_in_flight(project), self.task_sizes(project))

@@ -149,11 +149,12 @@ def competences_for(known: Known) -> Offered:
     held: _Held[RankedCompetence] = known.once_for_both("competences", _held_competences)
     refuted, kept = held.refuted, held.kept
     if not known.task:
-        return Offered(offers_of(kept), pool=pool, refuted=refuted, fits=known.fits)
+        return Offered(offers_of(kept), pool=pool, refuted=refuted, fits=known.fits_of(kept))
     offers = _competences_by_words(known, held)
     if known.hints.meaning is not None:
         offers = best_first([*_by_meaning(kept, known.hints.meaning), *offers])
-    return Offered(offers, pool=pool, refuted=refuted, fits=known.fits)
+    fits = known.fits_of(offer.entry for offer in offers)
+    return Offered(offers, pool=pool, refuted=refuted, fits=fits)
 
 
 def _competences_by_words(known: Known, held: "_Held[RankedCompetence]") -> list[Offer]:

@@ -10,8 +10,8 @@ import click
 from ..access import check_project, open_redis, read_store, settings_for
 from ..group import Group
 from ..options import (
+    asked_conditions_option,
     at_option,
-    conditions_option,
     format_option,
     json_option,
     lang_option,
@@ -49,7 +49,7 @@ def command() -> None:
 @project_option
 @at_option
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
-@conditions_option
+@asked_conditions_option
 @sections_options
 @lang_option
 @format_option("Print a table, or the prompt text itself.")

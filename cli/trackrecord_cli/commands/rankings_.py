@@ -9,8 +9,8 @@ import click
 
 from ..access import check_project, open_redis, read_store, settings_for
 from ..options import (
+    asked_conditions_option,
     at_option,
-    conditions_option,
     format_option,
     json_option,
     lang_option,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     help="Limit the text to this many tokens.  [default: the setting's, 400]",
 )
 @click.option("--limit", type=click.IntRange(min=0), help="Show at most this many of each kind.")
-@conditions_option
+@asked_conditions_option
 @sections_options
 @click.option(
     "--why",

@@ -160,6 +160,10 @@ class Dialect(ABC):
         """Remove a row, whose lexemes are those it was added with, from an index."""
 
     @abstractmethod
+    def erase_remains(self, engine: Engine) -> None:
+        """Let nothing of deleted rows linger where the database has a way to do so."""
+
+    @abstractmethod
     def full_text_planning(self, connection: Connection) -> AbstractContextManager[None]:
         """Return the context in which an index is counted in and searched."""
 

@@ -211,6 +211,21 @@ class PostgreSQL(Dialect):
         schema = text("SELECT current_schema()")
         return not is_free and one.execute(schema).scalar() == other.execute(schema).scalar()
 
+    def erase_remains(self, engine: Engine) -> None:
+        """Delete the vectors of texts that are gone, and vacuum the tables.
+
+        The room of deleted rows is used again then.
+        """
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            if connection.execute(text("SELECT to_regclass('text_vectors')")).scalar():
+                connection.execute(
+                    text(
+                        "DELETE FROM text_vectors v WHERE NOT EXISTS (SELECT 1"
+                        " FROM competence_numbers n WHERE n.text_digest = v.digest)"
+                    )
+                )
+            connection.execute(text("VACUUM"))
+
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return ANY of one array."""
         return column == any_(literal(list(wanted), ARRAY(BigInteger)))
