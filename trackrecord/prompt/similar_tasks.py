@@ -33,7 +33,7 @@ _ID_BYTES: Final = 8
 _MOST_COMPARED: Final = 4
 # And so many past tasks are shown, out of so many texts that are masked, which takes time.
 _MOST_SHOWN: Final = 3
-_MOST_MASKED: Final = 5
+_MOST_MASKED: Final = 4
 
 # The same past tasks are similar to one task after another.
 _masked_text = lru_cache(maxsize=2048)(masked)
