@@ -67,7 +67,12 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
-    from .calls.competences import aselect_competences, select_competences
+    from .calls.competences import (
+        aadd_competence,
+        add_competence,
+        aselect_competences,
+        select_competences,
+    )
     from .calls.criteria import aweigh, weigh
     from .calls.lists import (
         aexplain,
@@ -127,9 +132,11 @@ __all__ = [
     "Stats",
     "ToolCallFields",
     "TriggerFields",
+    "aadd_competence",
     "aartifact",
     "aconfirm_memory",
     "acontext",
+    "add_competence",
     "adeprecate_pattern",
     "aerror_context",
     "aerror_stats",
@@ -216,9 +223,11 @@ _HOMES = {
     "Stats": "trackrecord_producers.stats",
     "ToolCallFields": "trackrecord_producers.outcome_fields",
     "TriggerFields": "trackrecord_producers.outcome_fields",
+    "aadd_competence": "trackrecord.calls.competences",
     "aartifact": "trackrecord_producers.awaitable",
     "aconfirm_memory": "trackrecord.calls.memories",
     "acontext": "trackrecord_producers.awaitable",
+    "add_competence": "trackrecord.calls.competences",
     "adeprecate_pattern": "trackrecord.calls.patterns",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",

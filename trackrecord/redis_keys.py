@@ -35,6 +35,22 @@ class Keys:
         """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
 
+    def past_tasks(self, project: str) -> str:
+        """Return the records of the past tasks of a project that are found at prompt time."""
+        return f"{self.prefix}:past-tasks:{project}"
+
+    def past_task_words(self, project: str) -> str:
+        """Return which of these past tasks have which words."""
+        return f"{self.prefix}:past-task-words:{project}"
+
+    def past_task_order(self, project: str) -> str:
+        """Return the numbers of these past tasks, the oldest first."""
+        return f"{self.prefix}:past-task-order:{project}"
+
+    def past_task_lock(self, project: str) -> str:
+        """Return the lock of whoever writes these three."""
+        return f"{self.prefix}:past-task-lock:{project}"
+
     def task_vectors(self, project: str) -> str:
         """Return the embeddings of a project's tasks, for those that are asked for again."""
         return f"{self.prefix}:task-vectors:{project}"

@@ -19,6 +19,7 @@ TABLE = [
     ("pattern", "patterns", "promote", "MISTYPED"),
     ("pattern", "patterns", "deprecate", "MISTYPED", *SIGNED),
     ("pattern", "patterns", "reset", "MISTYPED"),
+    ("pattern", "patterns", "tag", "MISTYPED", "--add", "x"),
     ("pattern", "explain", "MISTYPED"),
     ("criterion", "criteria", "show", "MISTYPED"),
     ("criterion", "explain", "MISTYPED"),
@@ -53,7 +54,7 @@ TABLE = [
 ]
 # What takes a name that may be new, or an answer for every one of them.
 ANY_NAME = {
-    ("errors", "record"), ("errors", "context"), ("errors", "stats"),
+    ("errors", "record"), ("errors", "context"), ("errors", "stats"), ("errors", "list"),
 }  # fmt: skip
 
 
@@ -138,6 +139,15 @@ def test_what_is_like_no_id_is_told_where_the_ids_are(known, trackrecord, projec
         if not is_right or len(ran.err.splitlines()) != 1 or is_guessed:
             wrong.append((command, ran))
     assert wrong == []
+
+
+def test_the_id_of_a_task_in_place_of_an_outcomes_is_told_apart(known, trackrecord, project):
+    """With the command that lists the task's runs."""
+    ran = trackrecord("runs", "show", known["task"], "--project", project)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.endswith(
+        "; that is the id of a task: `trackrecord runs list --task` shows its runs\n"
+    )
 
 
 def test_a_mistyped_project_is_told_the_nearest_one(known, trackrecord, project):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, Engine, event
 
 import trackrecord
 from trackrecord.errors import (
@@ -248,6 +250,41 @@ def test_a_child_made_by_fork_asks_by_itself() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     (memory,) = trackrecord.recall("login")
     assert memory.known.memory.state.confidence == 0.6
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("moment", ["commit", "before_cursor_execute"])
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of Python 3.12
+def test_a_process_killed_in_a_change_leaves_all_or_nothing(taught, moment) -> None:
+    """Nothing is half done: neither in the memory nor in its history, and others go on."""
+    taught({"success": True, "error_count": 0, "strategy": "Split by component"})
+    add(PORT)
+    (memory,) = trackrecord.list_memories()
+    for change in (
+        lambda: trackrecord.confirm_memory(memory.id),
+        lambda: trackrecord.forget_memory(memory.id),
+        lambda: trackrecord.promote_pattern("split-by-component"),
+    ):
+        child = os.fork()
+        if not child:
+            event.listen(Engine, moment, _killed_in_a_change)
+            try:
+                change()
+            finally:
+                os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        (left,) = trackrecord.list_memories()
+        assert left.memory == memory.memory
+        assert trackrecord.list_patterns(state="proven") == []
+    assert trackrecord.confirm_memory(memory.id).memory.state.confidence == 0.6
+    assert trackrecord.promote_pattern("split-by-component").after == "proven"
+
+
+def _killed_in_a_change(connection: Connection, *executed: object) -> None:
+    _, statement = executed[:2] or (None, "UPDATE")
+    is_change = connection.get_execution_options().get("writes", False)
+    if is_change and str(statement).startswith(("UPDATE", "DELETE", "INSERT")):
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_call_leaves_no_connection_behind(tmp_path: Path) -> None:

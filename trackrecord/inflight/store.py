@@ -9,6 +9,7 @@ import msgspec
 import redis
 
 from trackrecord.errors import RefusedByRedis, ServerUnavailable, UnknownId
+from trackrecord.learning.text.spelling import closest_id
 from trackrecord.redis_keys import Keys
 
 from .errors import ERROR_TYPES, ErrorType, TaskError, TaskInFlight
@@ -31,6 +32,9 @@ Report = ErrorReport | AttemptEnd | Resolution
 TaskFields = dict[bytes, bytes]
 
 _SHOWN_CHARS = 80
+# What begins the field that holds the number of the error with an id.
+_NUMBER_OF = b"i:"
+_MOST_COMPARED = 1000
 _TASKS_AT_ONCE: Final = 500
 _TASK: Final = b"task"
 _NO_ROOM: Final = -1
@@ -85,14 +89,21 @@ class InFlightStore:
         if not any(self._resolve(digest, error_id) for digest in self._may_hold(error_id)):
             shown = cut(clean(error_id), _SHOWN_CHARS)
             message = f"no error {shown!r} is on record in project {self._project!r}"
-            raise UnknownId(message)
+            raise UnknownId(message, nearest=closest_id(shown, self._newest_ids()))
+
+    def _newest_ids(self) -> Iterator[str]:
+        """Yield the ids of the errors of the tasks with the latest news, a bounded number."""
+        tasks = self._tasks(lambda pipe, key: pipe.hkeys(key))
+        names = (name for _, fields in tasks for name in fields if name.startswith(_NUMBER_OF))
+        for name in islice(names, _MOST_COMPARED):
+            yield name.removeprefix(_NUMBER_OF).decode()
 
     def _may_hold(self, error_id: str) -> Iterator[str]:
         """Yield the digests of the tasks that an error may be of; an id of our own says which."""
         digest = digest_in(error_id)
         if digest is not None:
             yield digest
-        field = b"i:" + error_id.encode("utf-8", "replace")
+        field = _NUMBER_OF + error_id.encode("utf-8", "replace")
         for digest, fields in self._tasks(lambda pipe, key: pipe.hexists(key, field)):
             if fields:
                 yield digest
@@ -181,6 +192,8 @@ class InFlightStore:
             answer: Any = self._client.hgetall(key)
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
+        if not answer:
+            return TaskInFlight()
         # A task that was recorded by an earlier version does not say which one it is.
         named = {_TASK: task_id.encode(), **answer}
         return task_of(named) if at is None else _task_at(named, at * 1000)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.errors import UnknownProject
+
 from ..access import check_project, read_store, settings_for
 from ..group import Group
 from ..options import MOMENT, OneOf, at_option, json_option, project_option
@@ -106,6 +108,11 @@ def pass_gate(
 
     settings, project = settings_for(project)
     gate = judge_last_run(settings, project, names, at=at, warn=_warn)
+    if gate.last is None:
+        try:
+            check_project(settings, project)
+        except UnknownProject as error:
+            _warn(str(error))
     if as_json:
         print_json(gate.to_document())
     else:

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, se
 
 from trackrecord.learning.competences.tally import Tally
 
+from ..database.row_locks import for_update
 from ..database.upsert import Columns, later, upsert_rows
 from ..outcomes.standing import stood
 from .retractions import use_again
@@ -96,7 +97,10 @@ def stored_signatures(
 def changed_signatures(
     connection: Connection, project_id: int, *, limit: int, after: int = 0
 ) -> list[StoredSignature]:
-    """Signatures whose records must still follow, in the order of their rows."""
+    """Signatures whose records must still follow, in the order of their rows.
+
+    A writing transaction holds them: nobody stores a record of them by hand at the same time.
+    """
     return _read(
         connection,
         signatures.c.project_id == project_id,
@@ -170,7 +174,8 @@ def _read(
         table.latency_count,
         table.last_used_at,
     )
-    rows = connection.execute(query.where(*where).order_by(table.id).limit(limit))
+    wanted = query.where(*where).order_by(table.id).limit(limit)
+    rows = connection.execute(for_update(connection, wanted, signatures))
     return [StoredSignature(id_, name, Tally(*sums)) for id_, name, *sums in rows]
 
 
