@@ -79,7 +79,13 @@ class Keys:
 
     def computed(self, project: str) -> tuple[str, ...]:
         """Return the keys whose content is computed, so that it is made again; rankings first."""
-        return (self.rankings(project), self.task_vectors(project))
+        return (
+            self.rankings(project),
+            self.past_tasks(project),
+            self.past_task_words(project),
+            self.past_task_order(project),
+            self.task_vectors(project),
+        )
 
     def indexes(self, project: str) -> tuple[str, ...]:
         """Return the keys that say which tasks of a project are in flight."""
