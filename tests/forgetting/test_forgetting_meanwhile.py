@@ -10,13 +10,19 @@ import redis
 from sqlalchemy import Engine, select
 from told_store import HOUR, NOW, RULES, Told
 
-from trackrecord.errors import StoreBusy
+from trackrecord.errors import AlreadyRunning, StoreBusy
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.memory import MemoryBody
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
+from trackrecord_consolidation.run_lease import RunLease
+from trackrecord_worker.exposure_entries import record_arrived
+from trackrecord_worker.memory_entries import remember_arrived
+from trackrecord_worker.stream_entries import ArrivedExposure, ArrivedMemory
 
 PROJECT = "meanwhile"
 
@@ -137,3 +143,36 @@ def test_a_reader_sees_before_or_after(
         finally:
             stop.set()
         assert reader.result() <= {(40, 40), (20, 20)}
+
+
+def test_memories_and_exposures_do_not_come_back(
+    engine: Engine, client: redis.Redis, settings: Settings
+) -> None:
+    """The entry that is delivered again changes nothing, and makes no project anew."""
+    memory = MemoryBody(text="never merge on a friday", project=PROJECT, memory_id="m")
+    exposure = ExposureBody(task_id="t", entries=("p",), project=PROJECT, exposure_id="e")
+    arrived = ArrivedMemory(b"1-1", {}, memory, NOW), ArrivedExposure(b"1-2", {}, exposure, NOW)
+    for again in (False, True):
+        remember_arrived(engine, [arrived[0]], RULES.memories)
+        record_arrived(engine, [arrived[1]])
+        with reading(engine) as connection:
+            assert (project_id_of(connection, PROJECT) is None) == again
+        if not again:
+            subject = Subject("project", PROJECT, PROJECT)
+            told = Forgetter(engine, client, settings, subject, warn=print).forget(actor="test")
+            assert (told.counts["memories"], told.counts["exposures"]) == (1, 1)
+
+
+def test_a_project_that_is_being_consolidated_is_left_alone(
+    engine: Engine, client: redis.Redis, settings: Settings
+) -> None:
+    """One line says so, and nothing was changed, not even outside the store."""
+    Told(engine, RULES, PROJECT).learn(bodies("bob"), NOW)
+    client.xadd(settings.keys.outcomes, {"v": 1, "body": f'{{"project": "{PROJECT}"}}'})
+    with writing(engine) as connection:
+        RunLease(PROJECT, 60.0).take(connection)
+    subject = Subject("project", PROJECT, PROJECT)
+    with pytest.raises(AlreadyRunning, match="being consolidated"):
+        Forgetter(engine, client, settings, subject, warn=print).forget(actor="test")
+    assert len(on_record(engine)) == 20
+    assert client.xlen(settings.keys.outcomes) == 1

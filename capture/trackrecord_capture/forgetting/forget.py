@@ -17,7 +17,13 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.queries.subjects import unknown_subject
 from trackrecord.store.database.engine import dialect_of
 from trackrecord.wire.subject import Subject
-from trackrecord_consolidation.forget import InStore, find_in_store, finish, forget_in_store
+from trackrecord_consolidation.forget import (
+    InStore,
+    check_turn,
+    find_in_store,
+    finish,
+    forget_in_store,
+)
 from trackrecord_producers.spool_forgetting import InSpool, find_in_spool, forget_in_spool
 
 from .captured import CapturedPlace
@@ -144,6 +150,7 @@ class Forgetter:
         """
         now = time.time()
         counts = self.rehearse().counts
+        check_turn(self._engine, self._subject.project)
         self._redis.forget_reports(self._in_redis)
         forget_in_spool(self._settings.spool_dir, self._goes.holds)
         self._disk.forget_artifacts()
