@@ -26,16 +26,26 @@ from trackrecord.learning.competences.recipe import Step
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.prompt import task_vectors
-from trackrecord.prompt.cache import read_vectors, write_document, write_vectors
+from trackrecord.prompt.cache import (
+    complete_vectors,
+    read_vectors,
+    write_document,
+    write_vectors,
+)
 from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.context import context
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_competence
 from trackrecord.prompt.wanted import Wanted
 from trackrecord.settings import load_settings
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord_cli.main import run
+from trackrecord_worker import jobs
+from trackrecord_worker.app import create_app
 from trackrecord_worker.record_vectors import RecordVectors
 from trackrecord_worker.schedule import beat_schedule
+from trackrecord_worker.services import Services
 
 # Shares no word with any record.
 TASK = "why is everything broken"
@@ -221,6 +231,26 @@ def test_another_model_embeds_all_anew(settings, client, home, endpoint):
     assert RankingsReader(other).read(task=TASK).compared_by == "embeddings"
 
 
+def test_unchanged_vectors_are_not_written_again(settings, client):
+    """Agents read them again only when a record has changed."""
+    stamp, _ = read_vectors(client, settings, "default")
+    put(client, settings, *RECORDS, revision=2)
+    assert not complete_vectors(client, settings, "default")
+    embedded(client, settings)
+    assert complete_vectors(client, settings, "default")
+    assert read_vectors(client, settings, "default")[0] == stamp
+
+
+def test_vectors_of_another_version_are_made_anew(settings, client):
+    """Until then words decide, and the answer is not stale."""
+    key = settings.keys.rankings("default")
+    client.hset(key, mapping={"vectors": b"\x00", "vectors_stamp": "x", "vectors_for": ""})
+    answer = RankingsReader(settings).read(task=TASK)
+    assert (answer.compared_by, answer.problem) == ("words", None)
+    assert embedded(client, settings) == 3
+    assert RankingsReader(settings).read(task=TASK).compared_by == "embeddings"
+
+
 def test_records_without_a_vector_are_compared_by_words(client, home, endpoint):
     """A new record is not left out until the worker has embedded it."""
     settings = settings_of(home, endpoint)
@@ -299,6 +329,24 @@ def test_beat_embeds_where_there_is_an_endpoint(home, endpoint):
     """Elsewhere nothing wakes up for it."""
     assert "embed" not in beat_schedule(load_settings(home=home))
     assert beat_schedule(settings_of(home, endpoint))["embed"]["task"] == "trackrecord.embed"
+
+
+def test_the_task_of_the_worker_embeds_each_project(client, home, endpoint):
+    """Under the name that beat sends, for what the store knows."""
+    settings = settings_of(home, endpoint)
+    app = create_app(settings)
+    app.loader.import_default_modules()
+    assert "trackrecord.embed" in app.tasks
+    services = Services(settings, app)
+    try:
+        with writing(services.engine) as connection:
+            ensure_projects(connection, ["default"])
+        put(client, settings, *RECORDS)
+        jobs.embed_records(services)
+        assert RankingsReader(settings).read(task=TASK).compared_by == "embeddings"
+    finally:
+        services.engine.dispose()
+        services.redis.close()
 
 
 VECTORS = st.lists(st.floats(-1.0, 1.0), min_size=8, max_size=8)

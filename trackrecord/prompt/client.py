@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -232,7 +233,9 @@ class RankingsReader:
             seen = replace(seen, advice=advice, stamps=stamps_now, made={})
         if stamps.vectors != seen.stamps.vectors:
             stamp, data = read_vectors(client, self.settings, project)
-            vectors = None if data is None else decode_vectors(data)
+            vectors = None
+            with suppress(msgspec.DecodeError):  # words do until the worker has made them anew
+                vectors = None if data is None else decode_vectors(data)
             seen = replace(seen, vectors=vectors, stamps=seen.stamps._replace(vectors=stamp))
         return seen
 
@@ -271,7 +274,8 @@ def rankings(
         budget: tokens that the prompt text may take; None for no limit, "default" for the
             settings' (`TRACKRECORD_CONTEXT__LEARNT_TOKENS`, 400).
         limit: how many entries of each section at most.
-        lang: language of the text, "en" or "zh".
+        lang: language of the text and of the entries' contents, reasons and labels, "en" or "zh";
+            what agents wrote stays as it is.
         include: the sections to answer from, for example `["lessons", "memories"]`; the settings'
             when not given. Sections are named as the fields of the answer.
         exclude: the sections to leave out; the settings' when not given.

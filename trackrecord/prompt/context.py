@@ -61,7 +61,8 @@ def context(
             it, and similar past tasks compete, too.
         candidates: the agent's own; objects, or mappings as JSON has them.
         budget: tokens that the text may take; None for no limit.
-        lang: language of the headings and of what is learnt, "en" or "zh".
+        lang: language of the headings, of what is learnt, and of the labels and reasons of
+            candidates, "en" or "zh".
         tokenizer: counts the tokens of a text, or gives them as a list; without one they are
             estimated by characters.
         config: rules that differ from those of the settings.

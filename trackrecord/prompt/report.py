@@ -21,8 +21,10 @@ from .compose import Composition, compose, names_of
 from .document import RankingsDocument
 from .handed import Handing, exposure_of
 from .hints import NO_HINTS, ComparedBy, Hints
+from .labels import label
 from .own_task import UNKNOWN, OwnTask, candidates_of
 from .wanted import Wanted, usually_wanted
+from .why_texts import LEFT_OUT
 
 _AS_THEY_ARE: Final = Handing()
 
@@ -44,6 +46,7 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
             did not fit into what learnt entries, or those of its section, may take of the budget.
             `max_candidates`: the agent handed in more than are ranked. `replaced`: the agent
             handed in one of the same kind and id.
+        lang: the language of `label` and `why`.
     """
 
     id: str
@@ -53,6 +56,17 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
     score: float | None = None
     tokens: int | None = None
     reason: Reason | None = None
+    lang: Language = "en"
+
+    @property
+    def label(self) -> str:
+        """What people are shown it as: its kind in words."""
+        return label(self.kind.replace("_", " "), self.lang)
+
+    @property
+    def why(self) -> str:
+        """Why it was left out, in words; "" when it was taken."""
+        return "" if self.reason is None else LEFT_OUT[self.lang][self.reason]
 
 
 @dataclass(frozen=True)
@@ -175,7 +189,7 @@ def context_from(
         exposure = exposure_of(handing, document, _learnt_names(composed, not_learnt))
     if handing.assignment.is_withheld:
         composed = composed_of(None)
-    selection, tell = composed.selection, _Teller(composed, not_learnt)
+    selection, tell = composed.selection, _Teller(composed, not_learnt, language)
     return Context(
         project=project,
         prompt=selection.text,
@@ -184,8 +198,8 @@ def context_from(
         taken=tuple(tell.of(each, None) for each in selection.taken),
         left_out=(
             *(tell.of(each, tell.reason(each)) for each in selection.left_out),
-            *(_unranked(each, "max_candidates") for each in composed.ranking.beyond),
-            *(_unranked(each.candidate, "replaced", is_learnt=True) for each in composed.replaced),
+            *(tell.unranked(each, "max_candidates") for each in composed.ranking.beyond),
+            *(tell.unranked(each.candidate, "replaced") for each in composed.replaced),
         ),
         not_competing=composed.learnt.left_out,
         age_s=None if document is None else max(0.0, now - document.computed_at),
@@ -215,12 +229,15 @@ def _learnt_names(composed: Composition, not_learnt: Iterable[Candidate]) -> tup
 class _Teller:
     """Knows each candidate's place, and who brought it."""
 
-    def __init__(self, composed: Composition, not_learnt: Iterable[Candidate]) -> None:
+    def __init__(
+        self, composed: Composition, not_learnt: Iterable[Candidate], language: Language
+    ) -> None:
         # By identity: an agent's own candidate and a learnt one may have one id.
         ranked = enumerate(composed.ranking.entries, start=1)
         self._ranks = {id(each.candidate): place for place, each in ranked}
         self._not_learnt = {id(each) for each in not_learnt}
         self._over_share = composed.over_share
+        self._language = language
 
     def reason(self, entry: Scored) -> Reason:
         """Return why a candidate that was ranked did not fit."""
@@ -230,8 +247,11 @@ class _Teller:
         """What became of a candidate that was ranked."""
         each = entry.candidate
         rank, is_learnt = self._ranks[id(each)], id(each) not in self._not_learnt
-        return Considered(each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason)
+        return Considered(
+            each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason, self._language
+        )
 
-
-def _unranked(each: Candidate, reason: Reason, *, is_learnt: bool = False) -> Considered:
-    return Considered(each.id, each.kind, None, is_learnt, reason=reason)
+    def unranked(self, each: Candidate, reason: Reason) -> Considered:
+        """What became of a candidate that was not ranked."""
+        is_learnt = id(each) not in self._not_learnt
+        return Considered(each.id, each.kind, None, is_learnt, reason=reason, lang=self._language)

@@ -3,9 +3,6 @@
 from collections.abc import Iterable
 from typing import Final
 
-# In front of a memory's id, among the ids of all that is handed out.
-MEMORY_PREFIX: Final = "memory:"
-
 # `sections` has a row for each of them.
 FIELDS: Final = (
     "lessons",

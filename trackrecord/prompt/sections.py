@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import MEMORY_PREFIX
 
 from .headings import (
     ANTI_PATTERNS_HEADING,
@@ -38,7 +39,6 @@ from .offers import (
     similar_tasks_for,
 )
 from .pattern_offers import patterns_for, warnings_for
-from .section_names import MEMORY_PREFIX
 
 Kind = Literal[
     "phase", "task", "decision", "evidence", "agent_context",
