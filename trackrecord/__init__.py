@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from .forking import not_while_forking
 
 if TYPE_CHECKING:
+    from trackrecord_capture.forgetting.call import aforget, forget
     from trackrecord_producers.attempt import Attempt, attempt, current_attempt
     from trackrecord_producers.awaitable import (
         aartifact,
@@ -66,7 +67,12 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
-    from .calls.competences import aselect_competences, select_competences
+    from .calls.competences import (
+        aadd_competence,
+        add_competence,
+        aselect_competences,
+        select_competences,
+    )
     from .calls.criteria import aweigh, weigh
     from .calls.lists import (
         aexplain,
@@ -105,6 +111,7 @@ if TYPE_CHECKING:
         promote_pattern,
         reset_pattern,
     )
+    from .calls.projects import alist_projects, list_projects
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
@@ -125,14 +132,17 @@ __all__ = [
     "Stats",
     "ToolCallFields",
     "TriggerFields",
+    "aadd_competence",
     "aartifact",
     "aconfirm_memory",
     "acontext",
+    "add_competence",
     "adeprecate_pattern",
     "aerror_context",
     "aerror_stats",
     "aexplain",
     "aflush",
+    "aforget",
     "aforget_memory",
     "alist_competences",
     "alist_criteria",
@@ -140,6 +150,7 @@ __all__ = [
     "alist_lessons",
     "alist_memories",
     "alist_patterns",
+    "alist_projects",
     "alist_runs",
     "apromote_pattern",
     "arankings",
@@ -169,6 +180,7 @@ __all__ = [
     "error_stats",
     "explain",
     "flush",
+    "forget",
     "forget_memory",
     "list_competences",
     "list_criteria",
@@ -176,6 +188,7 @@ __all__ = [
     "list_lessons",
     "list_memories",
     "list_patterns",
+    "list_projects",
     "list_runs",
     "promote_pattern",
     "publish",
@@ -210,14 +223,17 @@ _HOMES = {
     "Stats": "trackrecord_producers.stats",
     "ToolCallFields": "trackrecord_producers.outcome_fields",
     "TriggerFields": "trackrecord_producers.outcome_fields",
+    "aadd_competence": "trackrecord.calls.competences",
     "aartifact": "trackrecord_producers.awaitable",
     "aconfirm_memory": "trackrecord.calls.memories",
     "acontext": "trackrecord_producers.awaitable",
+    "add_competence": "trackrecord.calls.competences",
     "adeprecate_pattern": "trackrecord.calls.patterns",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
     "aexplain": "trackrecord.calls.lists",
     "aflush": "trackrecord_producers.awaitable",
+    "aforget": "trackrecord_capture.forgetting.call",
     "aforget_memory": "trackrecord.calls.memories",
     "alist_competences": "trackrecord.calls.lists",
     "alist_criteria": "trackrecord.calls.lists",
@@ -225,6 +241,7 @@ _HOMES = {
     "alist_lessons": "trackrecord.calls.lists",
     "alist_memories": "trackrecord.calls.memories",
     "alist_patterns": "trackrecord.calls.patterns",
+    "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
     "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
@@ -254,6 +271,7 @@ _HOMES = {
     "error_stats": "trackrecord_producers.errors_in_flight",
     "explain": "trackrecord.calls.lists",
     "flush": "trackrecord_producers.publish",
+    "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.calls.memories",
     "list_competences": "trackrecord.calls.lists",
     "list_criteria": "trackrecord.calls.lists",
@@ -261,6 +279,7 @@ _HOMES = {
     "list_lessons": "trackrecord.calls.lists",
     "list_memories": "trackrecord.calls.memories",
     "list_patterns": "trackrecord.calls.patterns",
+    "list_projects": "trackrecord.calls.projects",
     "list_runs": "trackrecord.calls.lists",
     "promote_pattern": "trackrecord.calls.patterns",
     "publish": "trackrecord_producers.publish",

@@ -114,7 +114,15 @@ def project_option(command: Command) -> Command:
     )(command)
 
 
-def conditions_option(command: Command) -> Command:
+def _condition(text: str) -> tuple[str, str]:
+    name, mark, value = (part.strip() for part in text.partition("="))
+    if not name or not mark or not value:
+        message = f"a condition is NAME=VALUE, for example os=linux, {text!r} is not"
+        raise ValueError(message)
+    return name, value
+
+
+def conditions_option(help_text: str) -> Callable[[Command], Command]:
     """`--condition NAME=VALUE`, any number of times."""
     return click.option(
         "--condition",
@@ -122,17 +130,14 @@ def conditions_option(command: Command) -> Command:
         type=Read("name=value", _condition),
         multiple=True,
         callback=lambda _context, _option, pairs: dict(pairs) or None,
-        help="Say under which conditions the task appeared, for example os=linux: what was used "
-        "under other ones ranks below, what was used under these ranks above. Can be repeated.",
-    )(command)
+        help=help_text,
+    )
 
 
-def _condition(text: str) -> tuple[str, str]:
-    name, mark, value = (part.strip() for part in text.partition("="))
-    if not name or not mark or not value:
-        message = f"a condition is NAME=VALUE, for example os=linux, {text!r} is not"
-        raise ValueError(message)
-    return name, value
+asked_conditions_option = conditions_option(
+    "Say under which conditions the task appeared, for example os=linux: what was used under other "
+    "ones ranks below, what was used under these ranks above. Can be repeated."
+)
 
 
 def at_option(command: Command) -> Command:

@@ -9,8 +9,8 @@ import click
 from .access import open_store, settings_for
 from .options import (
     OneOf,
+    asked_conditions_option,
     at_option,
-    conditions_option,
     json_option,
     limit_option,
     project_option,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     help="Let only the runs of this agent vote, by the `source` of its outcomes.  "
     "[default: all of them]",
 )
-@conditions_option
+@asked_conditions_option
 @limit_option("candidates", default=10, most=1000)
 @project_option
 @at_option

@@ -10,6 +10,7 @@ from trackrecord.learning.competences.conditions import (
     fit_of,
     fit_of_record,
     parted,
+    values_of,
 )
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.selection import choose, confidence_of
@@ -54,25 +55,28 @@ def test_prose_that_differs_does_not_contradict():
 
 def test_a_record_fits_by_the_best_of_all_conditions_it_was_used_under():
     """It was used under each of them."""
-    triggers = [KnownTrigger("red build", ({"os": "linux"}, {"os": "windows"}))]
-    assert fit_of_record({"os": "windows"}, triggers, None).matches
-    assert fit_of_record({"os": "mac"}, triggers, None).contradicts
+    triggers = [KnownTrigger.of("red build", ({"os": "linux"}, {"os": "windows"}))]
+    assert fit_of_record(values_of({"os": "windows"}), triggers, None).matches
+    assert fit_of_record(values_of({"os": "mac"}), triggers, None).contradicts
 
 
 def test_the_trigger_that_the_task_is_about_is_asked():
     """A record's other triggers may have other conditions."""
     triggers = [
-        KnownTrigger("red build", ({"os": "linux"},)),
-        KnownTrigger("slow page", ({"os": "windows"},)),
+        KnownTrigger.of("red build", ({"os": "linux"},)),
+        KnownTrigger.of("slow page", ({"os": "windows"},)),
     ]
-    assert fit_of_record({"os": "windows"}, triggers, "the build is red").contradicts
-    assert fit_of_record({"os": "windows"}, triggers, "a page is slow").matches
-    assert fit_of_record({"os": "windows"}, triggers, "something else").matches
+    assert fit_of_record(values_of({"os": "windows"}), triggers, "the build is red").contradicts
+    assert fit_of_record(values_of({"os": "windows"}), triggers, "a page is slow").matches
+    assert fit_of_record(values_of({"os": "windows"}), triggers, "something else").matches
 
 
 def test_a_record_that_was_seen_without_conditions_is_not_contradicted():
     """Nothing is known of them."""
-    assert fit_of_record({"os": "windows"}, [KnownTrigger("red build", ())], None) == UNKNOWN
+    assert (
+        fit_of_record(values_of({"os": "windows"}), [KnownTrigger.of("red build", ())], None)
+        == UNKNOWN
+    )
 
 
 @given(CONDITIONS, CONDITIONS)

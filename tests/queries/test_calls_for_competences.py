@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -12,8 +13,15 @@ from sqlalchemy import Engine
 import trackrecord
 from trackrecord.calls.here import store_here
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.errors import InvalidConditions, InvalidSelection, UnknownProject
+from trackrecord.errors import (
+    InvalidConditions,
+    InvalidRevision,
+    InvalidSelection,
+    RevisionRefused,
+    UnknownProject,
+)
 from trackrecord.factories import scorer_of
+from trackrecord.queries.competences import CompetenceRecord
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
@@ -140,3 +148,100 @@ def test_a_condition_of_the_command_line_names_its_value(
     """One line says how."""
     assert run(["competences", "select", TASK, "--condition", "windows"]) == 2
     assert "a condition is NAME=VALUE, for example os=linux" in capfd.readouterr().err
+
+
+def add(**changes: object) -> CompetenceRecord:
+    """Store a procedure from Python."""
+    given: dict[str, Any] = {
+        "triggers": [{"signal": TASK, "conditions": {"os": "mac"}}],
+        "by": "ada",
+        "reason": "we always do",
+    }
+    return trackrecord.add_competence(["brew", "make"], **(given | changes))
+
+
+def test_a_procedure_by_hand_is_selected_shown_and_explained(home: Path) -> None:
+    """In a project of which nothing was known; its author stands in the history."""
+    added = add()
+    assert added.worked == "0/0"
+    found = trackrecord.select_competences(TASK, by="seed", conditions={"os": "mac"})
+    assert [each.record.id for each in found.candidates] == [added.id]
+    (listed,) = trackrecord.list_competences()
+    assert listed.to_document()["authored_by"] == "ada"
+    assert run(["explain", added.id]) == 0
+
+
+def test_the_command_stores_from_a_file_or_from_options(
+    home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A list is stored whole or not at all; twice is refused."""
+    written = tmp_path / "procedures.json"
+    one = {"tools": ["a", "b"], "triggers": [{"signal": "x", "conditions": {"os": "linux"}}]}
+    written.write_text(json.dumps([one, {"tools": ["c"], "triggers": ["y"], "pinned": True}]))
+    capfd.readouterr()
+    assert run(["competences", "add", str(written), "--by", "ada", "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert (told["action"], told["by"], told["reason"]) == ("added", "ada", "by hand")
+    assert [each["required_tools"] for each in told["records"]] == [["a", "b"], ["c"]]
+    assert run(["competences", "add", str(written)]) == 1
+    assert "there is a record of these tools already" in capfd.readouterr().err
+    written.write_text(json.dumps([{"tools": ["new"], "triggers": ["z"]}, one]))
+    assert run(["competences", "add", str(written)]) == 1
+    by_options = ["competences", "add", "--tool", "d", "--tool", "e", "--trigger", "y"]
+    assert run([*by_options, "--condition", "os=mac", "--confidence", "0.5"]) == 0
+    capfd.readouterr()
+    assert run(["competences", "list", "--json"]) == 0
+    listed = json.loads(capfd.readouterr().out)
+    assert sorted(each["signature"] for each in listed) == ["a+b", "c", "d+e"]
+    (last,) = [each for each in listed if each["signature"] == "d+e"]
+    assert last["triggers"][0]["conditions"] == {"os": "mac"}
+    assert run(["competences", "history", last["id"], "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)[0]["action"] == "added"
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("{", "the file is not JSON"),
+        ("[]", "a JSON object, or a list of at least one"),
+        ('{"tools": ["a"]}', "triggers"),
+        ('{"tools": ["a"], "triggers": ["x"], "recipe": []}', "recipe"),
+    ],
+)
+def test_a_file_that_cannot_be_stored_is_said_in_one_line(
+    home: Path, tmp_path: Path, written: str, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is stored."""
+    source = tmp_path / "procedure.json"
+    source.write_text(written)
+    capfd.readouterr()
+    assert run(["competences", "add", str(source)]) == 2
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert said in told.err
+    assert run(["competences", "add"]) == 2
+
+
+def test_what_somebody_stored_survives_a_rebuild(home: Path) -> None:
+    """The command recomputes every statistic; the record and its counts are the same."""
+    add()
+    before = [each.to_document() for each in trackrecord.list_competences()]
+    assert run(["rebuild"]) == 0
+    after = [each.to_document() for each in trackrecord.list_competences()]
+    for each in (*before, *after):
+        del each["salience_now"], each["estimate"]
+    assert after == before
+
+
+def test_the_awaited_form_stores_too(home: Path) -> None:
+    """And what is wrong raises."""
+
+    async def store() -> str:
+        record = await trackrecord.aadd_competence(["a"], triggers=["x"], by="agent-7")
+        with pytest.raises(RevisionRefused):
+            await trackrecord.aadd_competence(["a"], triggers=["y"], by="agent-7")
+        with pytest.raises(InvalidRevision, match="triggers"):
+            await trackrecord.aadd_competence(["b"], triggers=[], by="agent-7")
+        return record.id
+
+    assert asyncio.run(store()).startswith("skill-")

@@ -25,7 +25,7 @@ from .reports import (
     task_digest,
 )
 from .rules import MOST_STRIKES, ErrorRules
-from .scripts import END, RECORD, RESOLVE, RESOLVE_FIRST
+from .scripts import END, FORGET, RECORD, RESOLVE, RESOLVE_FIRST
 
 Report = ErrorReport | AttemptEnd | Resolution
 # What Redis holds of a task.
@@ -159,6 +159,21 @@ class InFlightStore:
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
 
+    def forget(self, task: str) -> bool:
+        """Delete everything about a task; return whether there was anything.
+
+        Args:
+            task: the digest that stands for the task.
+
+        Raises:
+            ServerUnavailable: Redis cannot be reached or refuses writes.
+        """
+        given = common_arguments(self._keys, self._project, task, self._rules)
+        try:
+            return bool(self._client.eval(FORGET, 4, *given, ""))
+        except (redis.RedisError, OSError) as error:
+            raise unavailable(error) from error
+
     def read(self, task_id: str, *, at: float | None = None) -> TaskInFlight:
         """Return the recorded errors and attempts of a task, empty for an unknown task.
 
@@ -217,14 +232,7 @@ def _queue(
     rules: ErrorRules,
 ) -> None:
     digest = task_digest(report.task_id)
-    task = keys.task_in_flight(digest, project)
-    # A script that forgets another task makes that task's key.
-    tail = f":{project}"
-    head = task.removesuffix(digest + tail)
-    common = (
-        4, task, keys.tasks_in_flight(project), keys.task_sizes(project), keys.changed_tasks,
-        digest, head, tail, rules.retention_s, rules.max_per_project, report.task_id,
-    )  # fmt: skip
+    common = (4, *common_arguments(keys, project, digest, rules), report.task_id)
     if isinstance(report, ErrorReport):
         body = _body(report.within(rules))
         counted = int(report.is_counted)
@@ -234,6 +242,20 @@ def _queue(
     else:
         how = "S" if report.success else "F"
         pipe.eval(END, *common, report.id, how, MOST_STRIKES)
+
+
+def common_arguments(
+    keys: Keys, project: str, digest: str, rules: ErrorRules
+) -> tuple[str | float, ...]:
+    """Return the keys of a script, and its first arguments."""
+    task = keys.task_in_flight(digest, project)
+    # A script that forgets another task makes that task's key.
+    tail = f":{project}"
+    head = task.removesuffix(digest + tail)
+    return (
+        task, keys.tasks_in_flight(project), keys.task_sizes(project), keys.changed_tasks,
+        digest, head, tail, rules.retention_s, rules.max_per_project,
+    )  # fmt: skip
 
 
 def _body(report: ErrorReport) -> bytes:

@@ -5,7 +5,7 @@ from math import fsum
 from typing import Literal
 
 from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW
-from trackrecord.learning.competences.conditions import UNKNOWN, Fit
+from trackrecord.learning.competences.conditions import Fit
 from trackrecord.learning.competences.selection import confidence_of
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.numbers.tolerance import ratio_below
@@ -63,13 +63,13 @@ def _by_votes(known: Known) -> float | None:
     votes = known.expectation.votes
     if not votes.ranked:
         return None
-    if votes.by_tools:
+    is_open = known.asked is None and not known.document.disputed
+    if votes.by_tools or is_open:
         return votes.confidence
-    fits = known.fits_of_signatures
     shares: dict[Fit, list[float]] = {}
     for voted in votes.ranked:
         signature = signature_of(voted.tools)
-        fit = fits.get(signature, UNKNOWN)
+        fit = known.fit_of_signature(signature)
         if signature not in known.document.disputed and not fit.contradicts:
             shares.setdefault(fit, []).append(voted.share)
     if not shares:

@@ -31,6 +31,8 @@ from .cache import Stamps, read_advice, read_document, read_stamps, read_vectors
 from .document import RankingsDocument, decode_document
 from .handed import Handing, handing_of
 from .hints import Hints, Meaning
+from .past_task_cache import find_tasks
+from .task_record import FoundTask
 from .wanted import Wanted, usually_wanted
 
 if TYPE_CHECKING:
@@ -89,6 +91,8 @@ class RankingsReader:
     ) -> Rankings:
         """See `rankings`; without `wanted`, the sections are those of the settings."""
         name = project or self.settings.project
+        rules = self.settings.context
+        wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
         found = self.cached(name)
         return answer_from(
             found.document,
@@ -99,7 +103,7 @@ class RankingsReader:
             limit=limit,
             language=known_language(lang),
             now=time.time(),
-            rules=self.settings.context,
+            rules=rules,
             memory_rules=self.settings.memories,
             advice=found.advice,
             wanted=wanted,
@@ -121,21 +125,46 @@ class RankingsReader:
 
         Where an embedding endpoint is set and answers in time, that is what it means.
         """
+        # While Redis is away nothing is asked of it.
+        if not task or found.problem is not None or found.document is None:
+            return Hints(conditions)
+        meaning, past_tasks = None, None
+        if wanted is None or wanted.has("competences"):
+            meaning = self._meaning(found, project, task)
+        if wanted is None or wanted.has("past_tasks"):
+            past_tasks = self._past_tasks(found.document, project, task)
+        return Hints(conditions, meaning, past_tasks)
+
+    def _meaning(self, found: Cached, project: str, task: str) -> Meaning | None:
         vectors, endpoint = found.vectors, self.settings.embeddings
-        is_wanted = wanted is None or wanted.has("competences")
-        # While Redis is away nothing is asked of it, nor would there be a place for the vector.
-        if not task or not is_wanted or vectors is None or found.problem is not None:
-            return Hints(conditions)
-        if vectors.model != endpoint.model:
-            return Hints(conditions)
+        if vectors is None or vectors.model != endpoint.model:
+            return None
         try:
             asked = self._tasks().vector(project, task)
         except (redis.RedisError, OSError, ValueError):
-            return Hints(conditions)
+            return None
         if asked is None or len(asked) != vectors.dimensions:
-            return Hints(conditions)
-        nearest = vectors.nearest(asked)
-        return Hints(conditions, Meaning(nearest, vectors.compared, endpoint.least_similarity))
+            return None
+        return Meaning(vectors.nearest(asked), vectors.compared, endpoint.least_similarity)
+
+    def _past_tasks(
+        self, document: RankingsDocument, project: str, task: str
+    ) -> tuple[FoundTask, ...] | None:
+        if self._client is None:
+            return None
+        try:
+            return find_tasks(
+                self._client,
+                self.settings.keys,
+                project,
+                task,
+                revision=document.revision,
+                newest=document.past_tasks,
+            )
+        except (redis.RedisError, OSError, ValueError):
+            # The rankings are fresh all the same; the next read says that Redis is away.
+            self._retry_at = time.monotonic() + self.settings.retry_after_s
+            return None
 
     def _tasks(self) -> "TaskVectors":
         if self._task_vectors is None:

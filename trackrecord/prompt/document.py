@@ -119,7 +119,7 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     @property
     def known_triggers(self) -> tuple[KnownTrigger, ...]:
         """Its triggers, as far as a task is compared with them."""
-        return tuple(map(KnownTrigger, self.triggers, self.conditions))
+        return tuple(map(KnownTrigger.of, self.triggers, self.conditions))
 
     @property
     def signature(self) -> str:

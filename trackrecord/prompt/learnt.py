@@ -206,9 +206,9 @@ def _with_conditions(
     """Return an entry that was used under other conditions with a line that names them."""
     record = each.offer.entry
     fit = offered.fits.get(record.id, UNKNOWN)
-    if not fit.contradicts:
+    if known.asked is None or not fit.contradicts:
         return each
-    others = other_conditions(known.hints.conditions, record.known_triggers, known.task)
+    others = other_conditions(known.asked, known.triggers_of(record), known.task)
     said = under_other_conditions(others, known.language)
     return _reworded(each, each.scored.candidate.text + said, rules)
 

@@ -149,11 +149,12 @@ def competences_for(known: Known) -> Offered:
     held: _Held[RankedCompetence] = known.once_for_both("competences", _held_competences)
     refuted, kept = held.refuted, held.kept
     if not known.task:
-        return Offered(offers_of(kept), pool=pool, refuted=refuted, fits=known.fits)
+        return Offered(offers_of(kept), pool=pool, refuted=refuted, fits=known.fits_of(kept))
     offers = _competences_by_words(known, held)
     if known.hints.meaning is not None:
         offers = best_first([*_by_meaning(kept, known.hints.meaning), *offers])
-    return Offered(offers, pool=pool, refuted=refuted, fits=known.fits)
+    fits = known.fits_of(offer.entry for offer in offers)
+    return Offered(offers, pool=pool, refuted=refuted, fits=fits)
 
 
 def _competences_by_words(known: Known, held: "_Held[RankedCompetence]") -> list[Offer]:
@@ -206,8 +207,8 @@ def memories_for(known: Known) -> Offered:
 
 
 def similar_tasks_for(known: Known) -> Offered:
-    """Offer similar past tasks of which it is known what made the difference."""
-    if not known.task or (known.advice is None and not known.document.past_tasks):
+    """Offer similar past tasks: how they ended, and what made the difference."""
+    if not known.task or not (known.advice or known.hints.past_tasks or known.document.past_tasks):
         return Offered()
     from .similar_tasks import past_tasks_for
 

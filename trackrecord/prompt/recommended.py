@@ -5,7 +5,6 @@ from typing import Final, Literal, TypeVar
 
 from trackrecord.learning.advice.texts import Gain, Usage, gain_line, procedure_line
 from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Voted
-from trackrecord.learning.competences.conditions import UNKNOWN
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.text.language import Language
 
@@ -62,10 +61,9 @@ def _voted(known: Known, advice: AdviceDocument) -> Iterator[RankedProcedure]:
 
 def _by_conditions(known: Known, ranked: Sequence[Voted]) -> Sequence[Voted]:
     """Return what got votes without what the task's conditions contradict, best first."""
-    fits = known.fits_of_signatures
-    if not fits:
+    if known.asked is None:
         return ranked
-    fitting = [(fits.get(signature_of(voted.tools), UNKNOWN), voted) for voted in ranked]
+    fitting = [(known.fit_of_signature(signature_of(voted.tools)), voted) for voted in ranked]
     # A stable sort: among equals the votes decide.
     fitting.sort(key=lambda each: each[0], reverse=True)
     return [voted for fit, voted in fitting if not fit.contradicts]
@@ -87,7 +85,7 @@ def _better(known: Known) -> list[_Recommended]:
 
 def _is_open_to(known: Known, signature: str) -> bool:
     """Return whether nobody disputes a procedure and the task's conditions do not contradict it."""
-    fit = known.fits_of_signatures.get(signature, UNKNOWN)
+    fit = known.fit_of_signature(signature)
     return signature not in known.document.disputed and not fit.contradicts
 
 

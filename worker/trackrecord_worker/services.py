@@ -19,6 +19,7 @@ from .advise import Adviser
 from .drain import Drain
 from .error_entries import ErrorRecorder
 from .outage import DatabaseOutage
+from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
 from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
@@ -63,6 +64,11 @@ class Services:
     def refresher(self) -> RankingsRefresher:
         """The writer of rankings to the cache."""
         return RankingsRefresher(self.engine, self.redis, self.settings)
+
+    @cached_property
+    def past_tasks(self) -> PastTaskIndexer:
+        """The writer of the past tasks that agents find."""
+        return PastTaskIndexer(self.engine, self.redis, self.settings)
 
     @cached_property
     def adviser(self) -> Adviser:

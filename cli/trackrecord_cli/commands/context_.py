@@ -10,8 +10,8 @@ import click
 from ..access import check_project, open_redis, read_store, settings_for
 from ..group import Group
 from ..options import (
+    asked_conditions_option,
     at_option,
-    conditions_option,
     format_option,
     json_option,
     lang_option,
@@ -49,7 +49,7 @@ def command() -> None:
 @project_option
 @at_option
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
-@conditions_option
+@asked_conditions_option
 @sections_options
 @lang_option
 @format_option("Print a table, or the prompt text itself.")
@@ -131,15 +131,14 @@ def _learnt(
     from trackrecord.prompt.client import Cached, RankingsReader
     from trackrecord.prompt.hints import Hints
     from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import rankings_at
+    from trackrecord.queries.past_rankings import past_tasks_at, rankings_at
 
     if at is not None:
         with read_store(project) as (connection, _, name):
-            past = Cached(
-                rankings_at(connection, settings, name, at),
-                build_advice(connection, name, settings.rules, now=time.time(), at=at),
-            )
-        return past, Hints(conditions)
+            document = rankings_at(connection, settings, name, at)
+            advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
+            past_tasks = past_tasks_at(connection, document, task, at)
+        return Cached(document, advice), Hints(conditions, past_tasks=past_tasks)
     with open_redis(settings):
         reader = RankingsReader(settings)
         found = reader.cached(project)

@@ -9,8 +9,8 @@ import click
 
 from ..access import check_project, open_redis, read_store, settings_for
 from ..options import (
+    asked_conditions_option,
     at_option,
-    conditions_option,
     format_option,
     json_option,
     lang_option,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     help="Limit the text to this many tokens.  [default: the setting's, 400]",
 )
 @click.option("--limit", type=click.IntRange(min=0), help="Show at most this many of each kind.")
-@conditions_option
+@asked_conditions_option
 @sections_options
 @click.option(
     "--why",
@@ -157,11 +157,12 @@ def _answer_at(project: str, at: float, language: Language, wanted: dict[str, An
     from trackrecord.prompt.answer import answer_from
     from trackrecord.prompt.hints import Hints
     from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import rankings_at
+    from trackrecord.queries.past_rankings import past_tasks_at, rankings_at
 
     with read_store(project) as (connection, settings, name):
         document = rankings_at(connection, settings, name, at)
         advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
+        found = past_tasks_at(connection, document, wanted["task"], at)
     return answer_from(
         document,
         project=project,
@@ -171,7 +172,7 @@ def _answer_at(project: str, at: float, language: Language, wanted: dict[str, An
         rules=settings.context,
         memory_rules=settings.memories,
         advice=advice,
-        hints=Hints(wanted.pop("conditions")),
+        hints=Hints(wanted.pop("conditions"), past_tasks=found),
         **wanted,
     )
 

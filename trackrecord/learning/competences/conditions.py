@@ -42,17 +42,25 @@ class Fit(NamedTuple):
 
 UNKNOWN: Final = Fit()
 
+Values = Mapping[str, frozenset[str]]
+_NO_VALUES: Final[Values] = {}
+
 
 class KnownTrigger(NamedTuple):
     """A trigger, as far as a task is compared with it.
 
     Attributes:
         signal: its signal.
-        conditions: those under which it was seen, each apart.
+        conditions: those under which it was seen, each apart and as `values_of` reads them.
     """
 
     signal: str
-    conditions: Sequence[Any]
+    conditions: tuple[Values, ...] = ()
+
+    @classmethod
+    def of(cls, signal: str, conditions: Iterable[Any]) -> "KnownTrigger":
+        """Return a trigger with conditions as JSON has them."""
+        return cls(signal, tuple(map(values_of, conditions)))
 
 
 def fit_of(asked: Any, known: Any) -> Fit:  # noqa: ANN401 - whatever JSON the agents gave
@@ -65,10 +73,10 @@ def fit_of(asked: Any, known: Any) -> Fit:  # noqa: ANN401 - whatever JSON the a
         asked: the conditions of a task.
         known: conditions under which a procedure was used.
     """
-    return _compared(_values(asked), _values(known))
+    return _compared(values_of(asked), values_of(known))
 
 
-def fit_of_record(asked: Any, triggers: Iterable[KnownTrigger], task: str | None) -> Fit:  # noqa: ANN401 - as above
+def fit_of_record(asked: Values, triggers: Iterable[KnownTrigger], task: str | None) -> Fit:
     """Return how far the conditions of a task agree with those of a record.
 
     Of several triggers those count whose signal fits the task's text best, all of them where none
@@ -76,21 +84,16 @@ def fit_of_record(asked: Any, triggers: Iterable[KnownTrigger], task: str | None
     used under each of them.
 
     Args:
-        asked: the conditions of the task; None for none.
+        asked: the conditions of the task, as `values_of` reads them.
         triggers: those of the record.
         task: the text of the task, if any.
     """
-    if asked is None:
-        return UNKNOWN
-    values = _values(asked)
     known = _known(triggers, task)
-    return max((_compared(values, _values(each)) for each in known), default=UNKNOWN)
+    return max((_compared(asked, each) for each in known), default=UNKNOWN)
 
 
 def other_conditions(
-    asked: Any,  # noqa: ANN401 - as above
-    triggers: Iterable[KnownTrigger],
-    task: str | None,
+    asked: Values, triggers: Iterable[KnownTrigger], task: str | None
 ) -> list[tuple[str, str]]:
     """Return what contradicts the conditions of a task: names, each with its known value.
 
@@ -99,22 +102,21 @@ def other_conditions(
         triggers: those of a record that the task's conditions contradict.
         task: the text of the task, if any.
     """
-    values = _values(asked)
-    known = [_values(each) for each in _known(triggers, task)]
-    closest = max(known, key=lambda each: _compared(values, each), default={})
+    known = _known(triggers, task)
+    closest = max(known, key=lambda each: _compared(asked, each), default=_NO_VALUES)
     return [
         (name, ", ".join(sorted(found)))
         for name, found in sorted(closest.items())
-        if name in values and values[name].isdisjoint(found)
+        if name in asked and asked[name].isdisjoint(found)
     ]
 
 
-def _known(triggers: Iterable[KnownTrigger], task: str | None) -> list[Any]:
+def _known(triggers: Iterable[KnownTrigger], task: str | None) -> list[Values]:
     return [
-        conditions
+        values
         for trigger in _about(tuple(triggers), task)
         # A trigger that was seen without conditions tells nothing about them.
-        for conditions in (trigger.conditions or (None,))
+        for values in (trigger.conditions or (_NO_VALUES,))
     ]
 
 
@@ -150,13 +152,14 @@ def _about(triggers: Sequence[KnownTrigger], task: str | None) -> Sequence[Known
     return [each for each, found in zip(triggers, similar, strict=True) if found == best]
 
 
-def _compared(asked: Mapping[str, frozenset[str]], known: Mapping[str, frozenset[str]]) -> Fit:
+def _compared(asked: Values, known: Values) -> Fit:
     shared = asked.keys() & known.keys()
     agreeing = sum(not asked[name].isdisjoint(known[name]) for name in shared)
     return Fit(agreeing - len(shared), agreeing)
 
 
-def _values(conditions: Any) -> dict[str, frozenset[str]]:  # noqa: ANN401 - as above
+def values_of(conditions: Any) -> Values:  # noqa: ANN401 - whatever JSON the agents gave
+    """Return conditions as they are compared: by name, the values that they may have."""
     if isinstance(conditions, str):
         # Prose: that two texts differ does not say that they contradict each other.
         text = _scalar(conditions)

@@ -49,6 +49,7 @@ def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
         "status": record.status.value,
         "relations": [asdict(relation) for relation in record.relations] + derived_from,
         "tags": list(record.tags),
+        "authored_by": None if record.authored is None else record.authored.by,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
     }

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from .conditions import Fit, KnownTrigger, fit_of_record
+from .conditions import UNKNOWN, Fit, KnownTrigger, fit_of_record, values_of
 from .recipe import Step
 from .rules import Lifecycle, Status
 from .selection import success_rate
@@ -90,12 +90,28 @@ class Relation:
     target_id: str
 
 
+@dataclass(frozen=True)
+class Authored:
+    """What somebody said of a record that was stored by hand; it stays, whatever is learnt.
+
+    Attributes:
+        by: its author.
+        triggers: the signals that it answers to, with their conditions.
+        failure_modes: how it is known to fail.
+    """
+
+    by: str
+    triggers: tuple[TriggerCounts, ...]
+    failure_modes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Competence:
     """A competence record: when this signal appears, these tools in this order have worked.
 
-    Attributes are those of the specification. The episodes that it is derived from, its fallbacks
-    and its current salience are not stored with it: they are computed when it is read.
+    Attributes are those of the specification, and `authored`: what its author said of a record that
+    was stored by hand, None of one that was learnt. The episodes that it is derived from, its
+    fallbacks and its current salience are not stored with it: they are computed when it is read.
     """
 
     id: str
@@ -116,12 +132,15 @@ class Competence:
     status: Status = Status.ACTIVE
     relations: tuple[Relation, ...] = ()
     tags: tuple[str, ...] = ()
+    authored: Authored | None = None
 
 
 def fit_of_competence(record: Competence, conditions: Any, task: str | None) -> Fit:  # noqa: ANN401 - any JSON
     """Return how far the conditions of a task agree with those of a record."""
-    known = (KnownTrigger(each.signal, each.all_conditions) for each in record.triggers)
-    return fit_of_record(conditions, known, task)
+    if conditions is None:
+        return UNKNOWN
+    known = (KnownTrigger.of(each.signal, each.all_conditions) for each in record.triggers)
+    return fit_of_record(values_of(conditions), known, task)
 
 
 def competence_id(project: str, signature: str) -> str:

@@ -33,6 +33,8 @@ class RevisionAction(StrEnum):
     SUPERSEDES = "supersedes"
     SUPERSEDED = "superseded"
     FORKED = "forked"
+    # Stored by hand.
+    ADDED = "added"
     CONTESTED = "contested"
     RETRACTED = "retracted"
     # The record that others were merged into; those are retracted.

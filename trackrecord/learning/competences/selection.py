@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ..numbers.decay import decayed
 from ..numbers.tolerance import ratio_below
 from .conditions import UNKNOWN as UNKNOWN_FIT
-from .conditions import Fit
+from .conditions import Fit, parted
 
 if TYPE_CHECKING:
     # Agents rank by these functions, and do without the rules.
@@ -121,24 +121,18 @@ def confidence_of(scores: Mapping[str, float], fits: Mapping[str, Fit] = _NOTHIN
     """Return how far the best candidate stands out, 0..1.
 
     None: 0. One: its score, at most 1. More: (best − second)/best. What the task's conditions
-    contradict is no rival, and never the best. Of the others the best is the one whose conditions
-    agree most.
+    contradict is not a rival, and never the best; what agrees with them stands above what says
+    nothing of them, see `parted`.
 
     Args:
         scores: the candidates' scores, by id.
         fits: how far the task's conditions agree with the candidates', by id.
     """
     rivals = {each: score for each, score in scores.items() if not _contradicts(fits, each)}
-    if not rivals:
+    best, *others = sorted(parted(rivals, fits).values(), reverse=True) or [0.0]
+    if best <= 0:
         return 0.0
-    closest = max(fits.get(each, UNKNOWN_FIT) for each in rivals)
-    best = max(rivals, key=lambda each: (fits.get(each, UNKNOWN_FIT) == closest, rivals[each]))
-    score = rivals.pop(best)
-    if score <= 0:
-        return 0.0
-    if not rivals:
-        return min(1.0, score)
-    return max(0.0, score - max(rivals.values())) / score
+    return (best - others[0]) / best if others else min(1.0, best)
 
 
 def _contradicts(fits: Mapping[str, Fit], candidate: str) -> bool:

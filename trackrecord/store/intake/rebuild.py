@@ -62,11 +62,19 @@ def rebuild_patterns(
     rules: Rules,
     *,
     now: float,
+    is_history: bool = True,
 ) -> Rebuilt:
     """Score every outcome on record again and compute a project's sums from nothing.
 
     All in the caller's writing transaction: readers see the old sums or the new ones, and
     workers' batches of this project wait in the stream. History is kept.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose sums.
+        rules: the rules of today.
+        now: the time of the rebuild, seconds since the epoch.
+        is_history: whether changes of state become part of the patterns' history.
     """
     scorer = scorer_of(rules)
     bases = Bases(rules.half_lives, now)
@@ -98,7 +106,8 @@ def rebuild_patterns(
     rows = connection.execute(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
     ).all()
-    record_transitions(connection, rows, rules, bases={project_id: bases.patterns}, now=now)
+    if is_history:
+        record_transitions(connection, rows, rules, bases={project_id: bases.patterns}, now=now)
     _recount(connection, project_id, now)
     count = select(func.count()).where(criteria.c.project_id == project_id)
     return Rebuilt(total, len(rows), connection.execute(count).scalar_one())
