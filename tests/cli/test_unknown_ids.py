@@ -25,6 +25,7 @@ TABLE = [
     ("criterion", "explain", "MISTYPED"),
     ("task", "criteria", "feedback", "MISTYPED"),
     ("task", "runs", "list", "--task", "MISTYPED"),
+    ("task", "forget", "--task", "MISTYPED", "--dry-run"),
     ("record", "competences", "show", "MISTYPED"),
     ("record", "competences", "history", "MISTYPED"),
     ("record", "competences", "reinforce", "MISTYPED"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
 
+from .given import Moment, choice_of, limit_of, moment_of, optional_text_of
 from .here import store_here
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from trackrecord.queries.recommend_competences import RecommendedProcedures
     from trackrecord.queries.select_competences import SelectionResult
 
+_RANKINGS = ("advice", "seed")
+_MOST = 1000
+
 
 def select_competences(
     task: str | None = None,
@@ -23,7 +27,7 @@ def select_competences(
     by: Literal["advice", "seed"] = "advice",
     source: str | None = None,
     limit: int = 10,
-    at: float | None = None,
+    at: Moment | None = None,
     project: str | None = None,
 ) -> RecommendedProcedures | SelectionResult:
     """Return the procedures that fit a task, best first, and how sure the choice is.
@@ -40,12 +44,15 @@ def select_competences(
             records are ranked by the mean of applicability, success and recency.
         source: only the runs of this agent vote; by "advice" alone.
         limit: the maximum number of candidates to return.
-        at: a past moment to answer for, in seconds since the epoch.
+        at: a past moment to answer for.
         project: the project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    task, source = optional_text_of("task", task), optional_text_of("source", source)
+    choice_of("by", by, _RANKINGS)
+    limit, moment = limit_of(limit, most=_MOST), moment_of(at)
     with store_here(project) as here:
         from trackrecord.queries.select_procedures import select_procedures
 
@@ -58,7 +65,7 @@ def select_competences(
             by=by,
             source=source,
             limit=limit,
-            at=at,
+            at=moment,
         )
 
 
