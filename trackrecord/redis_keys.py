@@ -79,7 +79,12 @@ class Keys:
 
     def computed(self, project: str) -> tuple[str, ...]:
         """Return the keys whose content is computed from the store: workers make it again."""
-        return (self.rankings(project),)
+        return (
+            self.rankings(project),
+            self.past_tasks(project),
+            self.past_task_words(project),
+            self.past_task_order(project),
+        )
 
     def indexes(self, project: str) -> tuple[str, ...]:
         """Return the keys that say which tasks of a project are in flight."""

@@ -15,6 +15,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.cache import ADVICE_REVISION, REVISION, write_advice, write_document
+from trackrecord.prompt.past_task_cache import alone_with_tasks
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.redis_keys import CONSUMER_GROUP
@@ -27,6 +28,7 @@ _PAGE: Final = 500
 _DELETED_AT_ONCE: Final = 500
 # What is computed from the store before it forgot is written to the cache by then.
 _LATE_S: Final = 60
+_PATIENCE_S: Final = 10.0
 # The fields of an entry that hold no report.
 _BESIDE: Final = frozenset({b"v", b"reason", b"entry_id"})
 _BODY: Final = b"body"
@@ -127,7 +129,8 @@ class RedisPlace:
         """Put what the store says now in the place of what was computed from it before."""
         project = self._goes.subject.project
         rankings, *others = self._keys.computed(project)
-        if others:
+        # A worker that is writing past tasks that it read before has ended then, or has failed.
+        with alone_with_tasks(self._client, self._keys, project, wait_s=_PATIENCE_S):
             self._client.delete(*others)
         if self._goes.subject.what != "project":
             self._write(engine, now)
