@@ -91,10 +91,6 @@ class UnknownProject(UnknownId):
         super().__init__(f"project {project!r} does not exist", nearest=nearest, hint=hint)
 
 
-class InvalidSubject(TrackrecordError):
-    """Raised when what is to be forgotten is not a source, a task or a project."""
-
-
 class AmbiguousId(TrackrecordError):
     """Raised when several ids begin with the text that was given as one."""
 

@@ -17,8 +17,8 @@ def list_projects(*, at: Moment | None = None, limit: int | None = None) -> list
     """Return the projects on record by name, each with its counts.
 
     Args:
-        at: a past moment to answer for.
-        limit: the maximum number of projects to return; None for all.
+        at: a past moment to answer for; projects that nothing was on record of are left out.
+        limit: the maximum number of projects to return; all when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
