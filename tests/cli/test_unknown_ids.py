@@ -55,6 +55,7 @@ TABLE = [
 ]
 # What takes a name that may be new, or an answer for every one of them.
 ANY_NAME = {
+    ("artifacts", "list"), ("artifacts", "put"), ("context", "rank"),
     ("errors", "record"), ("errors", "context"), ("errors", "stats"), ("errors", "list"),
 }  # fmt: skip
 
