@@ -225,3 +225,24 @@ def test_the_database_can_still_be_read(told, up, trackrecord):
     assert trackrecord("forget", "--source", "bob", "--project", told, "--yes").status == 0
     with sqlite3.connect(up / "trackrecord.db") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_the_stored_outputs_of_a_task_go_with_it(told, trackrecord, tmp_path):
+    """What another task stored, too, stays and is listed for that one alone."""
+    ids = {}
+    for name, tasks in (("own", ["only-bob"]), ("both", ["only-bob", "shared"]), ("rest", [])):
+        (tmp_path / name).write_text(f"{name}: {word(told)}\n" * 100)
+        for task in tasks or [None]:
+            of_task = () if task is None else ("--task", task)
+            put = trackrecord("artifacts", "put", tmp_path / name, *of_task, "--project", told)
+            ids[name] = put.out.strip()
+    forget = ("forget", "--task", "only-bob", "--project", told, "--json")
+    rehearsed = trackrecord(*forget, "--dry-run").json
+    assert rehearsed["counts"]["artifacts"] == 1
+    assert len(tr.list_artifacts("only-bob", project=told)) == 2
+    assert trackrecord(*forget, "--yes").json["counts"]["artifacts"] == 1
+    assert tr.list_artifacts("only-bob", project=told) == []
+    left = {(each.id, each.task_id) for each in tr.list_artifacts(project=told)}
+    assert left == {(ids["both"], "shared"), (ids["rest"], "")}
+    with pytest.raises(UnknownId):
+        tr.artifact(ids["own"], project=told)
