@@ -25,6 +25,7 @@ from .headings import (
     MEMORIES_HEADING,
     PAST_TASKS_HEADING,
     PATTERN_HEADINGS,
+    PREVIOUS_ERRORS_HEADING,
     PROCEDURES_HEADING,
 )
 from .known import Known
@@ -182,6 +183,8 @@ _ROWS: Final = (
     ),
     Section("phase", "phase", {"en": "## Phase", "zh": "## 阶段"}, _BLOCKS),
     Section("decision", "decision", {"en": "## Decisions", "zh": "## 决定"}, _BLOCKS),
+    # What went wrong in the task before: evidence of another kind.
+    Section("previous_error", "evidence", PREVIOUS_ERRORS_HEADING),
     Section("evidence", "evidence", {"en": "## Evidence", "zh": "## 证据"}, _BLOCKS),
     Section("agent_context", "agent_context", {"en": "## Context", "zh": "## 上下文"}, _BLOCKS),
     Section("task", "task", {"en": "## Tasks", "zh": "## 任务"}, _BLOCKS),

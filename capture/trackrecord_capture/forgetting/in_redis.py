@@ -12,6 +12,7 @@ import redis
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.cache import ADVICE_REVISION, REVISION, write_advice, write_document
@@ -28,7 +29,7 @@ _PAGE: Final = 500
 _DELETED_AT_ONCE: Final = 500
 # What is computed from the store before it forgot is written to the cache by then.
 _LATE_S: Final = 60
-_PATIENCE_S: Final = 10.0
+_PATIENCE_S: Final = 60.0
 # The fields of an entry that hold no report.
 _BESIDE: Final = frozenset({b"v", b"reason", b"entry_id"})
 _BODY: Final = b"body"
@@ -129,9 +130,11 @@ class RedisPlace:
         """Put what the store says now in the place of what was computed from it before."""
         project = self._goes.subject.project
         rankings, *others = self._keys.computed(project)
-        # A worker that is writing past tasks that it read before has ended then, or has failed.
-        with alone_with_tasks(self._client, self._keys, project, wait_s=_PATIENCE_S):
-            self._client.delete(*others)
+        with alone_with_tasks(self._client, self._keys, project, wait_s=_PATIENCE_S) as is_alone:
+            if not is_alone:
+                message = "a worker is writing the cached past tasks; the same again finishes"
+                raise ServerUnavailable(message)
+            self._client.unlink(*others)
         if self._goes.subject.what != "project":
             self._write(engine, now)
             return
