@@ -127,7 +127,18 @@ class Dialect(ABC):
         """Insert rows that are not there yet, many at once, in the fastest form of all.
 
         Raises:
+            TransferRefused: one of them is there, or refers to a row that is not.
             StoreUnavailable: the database failed.
+        """
+
+    @abstractmethod
+    def new_ids(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
+        """Return ids for new rows of a table that nobody else gets, the smallest first.
+
+        Args:
+            connection: within a writing transaction that inserts rows with them at once.
+            table: a table that numbers its rows.
+            count: how many rows there are.
         """
 
     @abstractmethod
