@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Column
+from sqlalchemy import Column, Table
 
 from trackrecord.errors import InvalidOutcome
 from trackrecord.learning.competences.record import Competence
@@ -77,15 +77,24 @@ _CHECKS: Final[dict[Column[Any], Check]] = {
 }
 
 
-def check_values(values: dict[Column[Any], Any]) -> None:
+def checks_of(table: Table) -> list[tuple[Column[Any], Check]]:
+    """Return the columns of a table whose values are checked, each with its check."""
+    return [(column, _CHECKS[column]) for column in table.c if column in _CHECKS]
+
+
+def check_values(values: dict[Column[Any], Any], checks: list[tuple[Column[Any], Check]]) -> None:
     """Check the values of a row.
+
+    Args:
+        values: by column.
+        checks: those of the table.
 
     Raises:
         ValueError: one of them is not what its column holds; the text names it.
     """
-    for column, value in values.items():
-        check = _CHECKS.get(column)
-        if check is None or value is None:
+    for column, check in checks:
+        value = values[column]
+        if value is None:
             continue
         try:
             check(value)

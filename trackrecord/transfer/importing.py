@@ -24,7 +24,7 @@ from trackrecord.store.memories.similar import lock_memories, mark_new
 from trackrecord.store.outcomes.projects import clock_of, next_revision
 from trackrecord.store.outcomes.tables import project_imports, projects
 
-from .checks import check_values
+from .checks import check_values, checks_of
 from .lines import LONGEST_HEADER, LONGEST_LINE, End, Header, RowReader, is_header, read_header
 from .numbering import Numbering
 from .renaming import Renaming
@@ -158,6 +158,46 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
+class _Form:
+    """What is done with each row of a table.
+
+    Args:
+        table: the table.
+        numbers: the new numbers of rows, by table.
+        project_id: the project that is imported.
+    """
+
+    def __init__(self, table: Table, numbers: dict[str, Numbering], project_id: int) -> None:
+        self.table = table
+        self.own = numbers.get(table.name) if table is not projects else None
+        self.checks = checks_of(table)
+        told = exported_columns(table)
+        self._references = [
+            (column, numbers[parent.name])
+            for column in told
+            if (parent := reference_of(column)) is not None
+        ]
+        self._values = {
+            column: project_id if reference_of(column) is projects else MADE_AGAIN[column]
+            for column in table.c
+            if column not in told and table is not projects
+        }
+        self.columns = tuple(table.c)
+
+    def renumber(self, values: dict[Column[Any], Any]) -> None:
+        """Let a row refer to the rows of this store, and have the values that no export tells.
+
+        Raises:
+            ValueError: it refers to a row that did not come before it.
+        """
+        if self.own is not None:
+            self.own.announce(values[self.table.c.id])
+        for column, numbers in self._references:
+            if values[column] is not None:
+                values[column] = numbers.of(values[column])
+        values |= self._values
+
+
 class _Taking:
     """The rows of one file, on their way into the store."""
 
@@ -169,11 +209,11 @@ class _Taking:
         self._renaming = renaming
         self._name = name
         self._reader = RowReader()
-        self._numbers = {
-            table.name: Numbering(table) for table in exported_tables() if is_numbered(table)
-        }
-        self._rows = {table.name: 0 for table in exported_tables()}
-        self._table: Table | None = None
+        tables = exported_tables()
+        numbers = {table.name: Numbering(table) for table in tables if is_numbered(table)}
+        self._forms = {table: _Form(table, numbers, project_id) for table in tables}
+        self._rows = {table.name: 0 for table in tables}
+        self._form: _Form | None = None
         self._batch: list[dict[Column[Any], Any]] = []
         self._size = 0
 
@@ -208,18 +248,14 @@ class _Taking:
         if isinstance(read, End):
             return read
         table, values = read
-        check_values(values)
+        form = self._forms[table]
+        check_values(values, form.checks)
         if self._renaming is not None:
             values = self._renaming.values(values)
-        if table is not self._table:
+        if form is not self._form:
             self._flush()
-            self._table = table
-        if is_numbered(table) and table is not projects:
-            self._numbers[table.name].announce(values[table.c.id])
-        for column in exported_columns(table):
-            parent = reference_of(column)
-            if parent is not None and values[column] is not None:
-                values[column] = self._numbers[parent.name].of(values[column])
+            self._form = form
+        form.renumber(values)
         self._rows[table.name] += 1
         self._batch.append(values)
         self._size += len(line)
@@ -229,33 +265,24 @@ class _Taking:
         return len(self._batch) >= _AT_ONCE or self._size >= _MOST_BYTES
 
     def _flush(self) -> None:
-        table, batch = self._table, self._batch
+        form, batch = self._form, self._batch
         self._batch, self._size = [], 0
-        if table is None or not batch:
+        if form is None or not batch:
             return
+        table = form.table
         if table is projects:
             self._connection.execute(
                 update(projects).where(projects.c.id == self._project_id).values(batch[-1])
             )
             return
         dialect = dialect_of(self._connection)
-        if is_numbered(table):
+        if form.own is not None:
             numbers = dialect.new_ids(self._connection, table, len(batch))
-            self._numbers[table.name].settle(numbers)
+            form.own.settle(numbers)
             for values, number in zip(batch, numbers, strict=True):
                 values[table.c.id] = number
-        columns = tuple(table.c)
-        dialect.load(
-            self._connection,
-            table,
-            columns,
-            [tuple([self._value(column, values) for column in columns]) for values in batch],
-        )
-
-    def _value(self, column: Column[Any], values: dict[Column[Any], Any]) -> Any:  # noqa: ANN401 - of any type
-        if column in values:
-            return values[column]
-        return self._project_id if reference_of(column) is projects else MADE_AGAIN[column]
+        rows = [tuple([values[column] for column in form.columns]) for values in batch]
+        dialect.load(self._connection, table, form.columns, rows)
 
     def _check_end(self, end: End, number: int) -> None:
         told = {name: count for name, count in end.rows.items() if count}

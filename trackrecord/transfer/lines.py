@@ -148,7 +148,9 @@ class RowReader:
         forms = tuple(_struct_of(table) for table in self._tables.values())
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Union[(*forms, End)])
         self._columns = {
-            str(name): [(column, _is_binary(column)) for column in exported_columns(table)]
+            str(name): [
+                (column, str(column.name), _is_binary(column)) for column in exported_columns(table)
+            ]
             for name, table in self._tables.items()
         }
 
@@ -166,10 +168,8 @@ class RowReader:
             return row
         name = row.__struct_config__.tag
         values = {
-            column: _bytes_of(column, getattr(row, column.name))
-            if is_binary
-            else getattr(row, column.name)
-            for column, is_binary in self._columns[name]
+            column: _bytes_of(column, getattr(row, field)) if is_binary else getattr(row, field)
+            for column, field, is_binary in self._columns[name]
         }
         if _NUL in line and any("\0" in each for each in values.values() if isinstance(each, str)):
             message = "a text holds NUL, which no database has room for"
