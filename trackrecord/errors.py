@@ -12,23 +12,31 @@ class SettingsError(TrackrecordError):
     """Raised when a setting is unknown, malformed or does not fit with another one."""
 
 
-class InvalidOutcome(TrackrecordError):
+class InvalidEntry(TrackrecordError):
+    """Raised when an entry of the stream does not hold what the wire format describes."""
+
+
+class InvalidOutcome(InvalidEntry):
     """Raised when a body is not an outcome as the wire format describes it."""
 
 
-class InvalidErrorReport(TrackrecordError):
+class InvalidErrorReport(InvalidEntry):
     """Raised when an error of a task cannot be recorded, or asked for, as it is given."""
 
 
-class InvalidMemory(TrackrecordError):
+class InvalidMemory(InvalidEntry):
     """Raised when a memory cannot be stored, or asked for, as it is given."""
 
 
-class InvalidExposure(TrackrecordError):
+class InvalidExposure(InvalidEntry):
     """Raised when a body is not an exposure as the wire format describes it."""
 
 
-class InvalidRecall(TrackrecordError):
+class InvalidFeedback(InvalidEntry):
+    """Raised when feedback cannot be counted as it is given."""
+
+
+class InvalidRecall(InvalidEntry):
     """Raised when a body is not a recall of memories as the wire format describes it."""
 
 
@@ -38,6 +46,18 @@ class InvalidCandidate(TrackrecordError):
 
 class InvalidScores(TrackrecordError):
     """Raised when scores on criteria cannot be weighed as they are given."""
+
+
+class InvalidSelection(TrackrecordError):
+    """Raised when procedures for a task cannot be selected as it was asked for."""
+
+
+class InvalidConditions(TrackrecordError):
+    """Raised when the conditions of a task are not JSON, or too long."""
+
+
+class InvalidTag(TrackrecordError):
+    """Raised when a pattern cannot be tagged as it is asked for."""
 
 
 class InvalidTime(TrackrecordError):
@@ -77,6 +97,10 @@ class UnknownProject(UnknownId):
         else:
             hint = "no project is on record yet: `trackrecord publish` records outcomes"
         super().__init__(f"project {project!r} does not exist", nearest=nearest, hint=hint)
+
+
+class InvalidSubject(TrackrecordError):
+    """Raised when what is to be forgotten is not a source, a task or a project."""
 
 
 class AmbiguousId(TrackrecordError):
@@ -165,6 +189,10 @@ class SchemaUnreleased(TrackrecordError):
 
 class NoVectors(TrackrecordError):
     """Raised when the database has no place for vectors."""
+
+
+class InvalidRequest(TrackrecordError):
+    """Raised when an argument of a call is not usable; the message names it."""
 
 
 class ExtraMissing(TrackrecordError):

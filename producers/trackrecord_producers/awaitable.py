@@ -15,7 +15,7 @@ from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page
-    from trackrecord.inflight.errors import ErrorStats, ErrorType
+    from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
     from trackrecord.learning.advice.rules import Explore
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
@@ -40,6 +40,7 @@ async def arankings(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
     answer: Rankings = await _beside(
@@ -53,6 +54,7 @@ async def arankings(
         exclude=exclude,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
     )
     return answer
 
@@ -70,6 +72,7 @@ async def acontext(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Context:
     """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
     composed: Context = await _beside(
@@ -85,6 +88,7 @@ async def acontext(
         exclude=exclude,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
     )
     return composed
 
@@ -105,6 +109,26 @@ async def aerror_stats(task_id: str, *, project: str | None = None) -> ErrorStat
     """Call `trackrecord.error_stats` without blocking the event loop."""
     counts: ErrorStats = await _beside("error_stats", task_id, project=project)
     return counts
+
+
+async def alist_errors(
+    task_id: str | None = None,
+    *,
+    unresolved: bool = False,
+    category: ErrorType | None = None,
+    limit: int | None = None,
+    project: str | None = None,
+) -> list[TaskError]:
+    """Call `trackrecord.list_errors` without blocking the event loop."""
+    found: list[TaskError] = await _beside(
+        "list_errors",
+        task_id,
+        unresolved=unresolved,
+        category=category,
+        limit=limit,
+        project=project,
+    )
+    return found
 
 
 async def arecord_error(

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from trackrecord.errors import (
-    InvalidExposure,
-    InvalidMemory,
-    InvalidOutcome,
-    InvalidRecall,
-    UnknownId,
-)
+from trackrecord.errors import InvalidEntry, UnknownId
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 from trackrecord.project_names import DEFAULT_PROJECT
@@ -91,9 +86,7 @@ class Captured:
         self._drop_outcome(error)
 
     def _drop_outcome(self, error: Exception) -> None:
-        is_invalid = isinstance(
-            error, (InvalidOutcome, InvalidMemory, InvalidExposure, InvalidRecall)
-        )
+        is_invalid = isinstance(error, InvalidEntry)
         reason = "invalid" if is_invalid else "internal_error"
         self._dropped_outcomes[reason] += 1
         self.dropped.append(f"{reason}: {error if is_invalid else type(error).__name__}")
@@ -119,6 +112,11 @@ class Captured:
     def task(self, project: str | None, task_id: str) -> TaskInFlight:
         """Return what was reported of a task in flight."""
         return self._tasks.get((project or DEFAULT_PROJECT, task_id), TaskInFlight())
+
+    def tasks(self, project: str | None) -> Iterable[TaskInFlight]:
+        """Return what was reported of the tasks in flight of a project."""
+        owner = project or DEFAULT_PROJECT
+        return [task for (name, _), task in self._tasks.items() if name == owner]
 
     def resolve(self, project: str | None, error_id: str) -> None:
         """Mark an error as dealt with.
@@ -170,4 +168,5 @@ def _error_of(report: ErrorReport) -> TaskError:
         stack_trace=report.stack_trace,
         tool_name=report.tool_name,
         context=report.context,
+        task_id=report.task_id,
     )

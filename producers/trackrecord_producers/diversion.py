@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from trackrecord.scoped import Scoped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from trackrecord.inflight.errors import TaskInFlight
     from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 
@@ -42,6 +44,9 @@ class Diversion(Protocol):
 
     def task(self, project: str | None, task_id: str) -> TaskInFlight:
         """Return what was reported of a task in flight."""
+
+    def tasks(self, project: str | None) -> Iterable[TaskInFlight]:
+        """Return what was reported of the tasks in flight of a project."""
 
     def resolve(self, project: str | None, error_id: str) -> None:
         """Mark an error as dealt with."""

@@ -6,7 +6,7 @@ import msgspec
 
 from trackrecord.wire.outcome import WIRE_VERSION
 
-Kind = Literal["outcome", "memory", "exposure", "recall", "report"]
+Kind = Literal["outcome", "memory", "exposure", "recall", "error", "report"]
 Entry = dict[str, bytes | str]
 
 # In which field of a stream entry, and of a line of the spool, the body of each kind travels.
@@ -15,6 +15,7 @@ _FIELDS: dict[Kind, str] = {
     "memory": "memory",
     "exposure": "exposure",
     "recall": "recall",
+    "error": "error",
 }
 _BEGINNINGS: dict[Kind, bytes] = {
     kind: f'{{"v":{WIRE_VERSION},"{field}":'.encode() for kind, field in _FIELDS.items()

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from trackrecord.errors import InvalidErrorReport, TrackrecordError
 from trackrecord.forking import not_while_forking
 from trackrecord.inflight.classification import classify, classify_text
-from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskInFlight
+from trackrecord.inflight.errors import (
+    ERROR_TYPES,
+    ErrorStats,
+    ErrorType,
+    TaskError,
+    TaskInFlight,
+)
+from trackrecord.inflight.listing import ErrorFilter, newest_errors
 from trackrecord.inflight.reports import (
     AttemptEnd,
     ErrorReport,
@@ -154,6 +161,42 @@ def resolve_error(error_id: str, *, project: str | None = None) -> None:
         diversion.resolve(project, error_id)
     else:
         _reader().store(project).resolve(error_id)
+
+
+def list_errors(
+    task_id: str | None = None,
+    *,
+    unresolved: bool = False,
+    category: ErrorType | None = None,
+    limit: int | None = None,
+    project: str | None = None,
+) -> list[TaskError]:
+    """Return the kept errors of tasks in flight, those that happened last first.
+
+    Args:
+        task_id: only those of this task; by default those of all tasks of the project.
+        unresolved: only those that nobody has dealt with.
+        category: only those of this type.
+        limit: the maximum number of errors to return.
+        project: the tasks' project; the settings' project when not given.
+
+    Raises:
+        InvalidErrorReport: the task's id, the category or the limit is invalid.
+        ServerUnavailable: Redis cannot be reached.
+        SettingsError: a setting is wrong.
+    """
+    if category is not None and category not in ERROR_TYPES:
+        reason = f"an error's category is one of {', '.join(ERROR_TYPES)}"
+        raise InvalidErrorReport(reason)
+    if limit is not None and limit < 1:
+        reason = "the limit of a list is 1 or more"
+        raise InvalidErrorReport(reason)
+    wanted_task = None if task_id is None else checked_task_id(as_text(task_id))
+    wanted = ErrorFilter(wanted_task, category, unresolved)
+    diversion = diversion_here()
+    if diversion is not None:
+        return newest_errors(diversion.tasks(project), wanted)[:limit]
+    return _reader().store(project).find(wanted)[:limit]
 
 
 def error_stats(task_id: str, *, project: str | None = None) -> ErrorStats:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome, InvalidRecall
+from trackrecord.errors import InvalidEntry
 from trackrecord.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
@@ -108,7 +108,7 @@ class Publisher:
 
     def count_fault(self, error: Exception) -> None:
         """Count one item as dropped for an error that kept it from being accepted."""
-        if isinstance(error, (InvalidOutcome, InvalidMemory, InvalidExposure, InvalidRecall)):
+        if isinstance(error, InvalidEntry):
             self._drops.count("invalid", detail=str(error))
         else:
             self._drops.count("internal_error", detail=type(error).__name__)

@@ -1,5 +1,6 @@
 """`trackrecord benchmark`: rates, their history, and the gate."""
 
+import json
 import time
 
 import pytest
@@ -97,11 +98,48 @@ def test_gate_passes_on_the_thresholds(benchmark, record):
     assert ran.status == 0
     assert ran.json["passed"] is True
     assert ran.json["checks"] == [
-        {"name": name, "value": value, "threshold": value, "operator": "<=", "passed": True}
+        {"name": name, "value": value, "threshold": value, "operator": "<=", "passed": True,
+         "tasks": []}
         for name, value in (
             ("rejection_rate", 0.3), ("retry_count", 3.0), ("hard_limit_hits", 5.0),
+            ("worst_retry_count", 3.0), ("worst_hard_limit_hits", 5.0),
+            ("over_retry_count", 0.0), ("over_hard_limit_hits", 0.0),
         )
     ]  # fmt: skip
+
+
+def test_gate_names_the_one_task_that_the_averages_hide(benchmark, record):
+    """Fifty outcomes, of which one has 200 hits and 100 retries."""
+    record(*[{"process": {"reviews": 1}}] * 49)
+    record({"process": {"hard_limit_hits": 200}, "retry_count": 100, "task_id": "build-17"})
+    document = benchmark("run", "--json").json
+    assert document["retries"]["outcomes_by_count"] == {"0": 49, "100": 1}
+    ran = benchmark("gate", "--json")
+    assert ran.status == 1
+    failed = {each["name"]: each for each in ran.json["checks"] if not each["passed"]}
+    assert set(failed) == {
+        "worst_retry_count", "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
+    }  # fmt: skip
+    assert failed["worst_hard_limit_hits"]["tasks"] == [{"task_id": "build-17", "count": 200}]
+    assert failed["over_retry_count"]["value"] == 0.02
+    assert "worst_retry_count\tbuild-17\t100" in benchmark("gate").out
+    means = ("--check", "retry_count", "--check", "hard_limit_hits")
+    assert benchmark("gate", *means).status == 0
+
+
+def test_a_run_that_names_no_tasks_has_to_be_made_again(benchmark, record, nothing_up):
+    """As an earlier version kept it."""
+    record(GOOD)
+    benchmark("run")
+    (file,) = nothing_up.glob("benchmarks/*.json")
+    history = json.loads(file.read_text())
+    del history["snapshots"][0]["retries"], history["snapshots"][0]["limit_hits"]
+    file.write_text(json.dumps(history))
+    ran = benchmark("gate")
+    assert ran.status == 1
+    assert "says nothing of single tasks" in ran.out
+    benchmark("run")
+    assert benchmark("gate").status == 0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +162,7 @@ def test_no_data_is_not_a_pass(benchmark, record):
     """No run, a run without outcomes, a run without reviews; leaving the check out is a choice."""
     ran = benchmark("gate", "--json")
     assert ran.status == 1
-    assert [check["value"] for check in ran.json["checks"]] == [None] * 3
+    assert [check["value"] for check in ran.json["checks"]] == [None] * 7
     assert "benchmark run" in benchmark("gate").out
     benchmark("run")
     assert benchmark("gate").status == 1
@@ -170,6 +208,7 @@ def test_at_answers_as_of_that_moment(benchmark, record):
     record(*[GOOD] * 99)
     time.sleep(0.01)
     benchmark("run")
+    assert benchmark("gate").status == 1
     assert benchmark("gate").status == 1  # 3.06 retries
     assert benchmark("gate", "--check", "rejection_rate").status == 0
     assert len(benchmark("report", "--at", moment, "--json").json) == 1

@@ -43,11 +43,57 @@ def test_from_record_to_context(errors):
     assert everything["strikes"] == 0
 
 
+def test_errors_can_be_listed(errors):
+    """All of a project, of one task, of one type, or those that nobody has dealt with."""
+    assert errors("list", "--json").json == []
+    first = errors("record", "t", "Type error", "--type", "validation").out.strip()
+    second = errors("record", "t", "timed out").out.strip()
+    third = errors("record", "u", "timed out again").out.strip()
+    errors("resolve", second)
+
+    def listed(*options):
+        return [each["id"] for each in errors("list", *options, "--json").json]
+
+    assert listed() == [third, second, first]
+    assert listed("--task", "t") == [second, first]
+    assert listed("--unresolved") == [third, first]
+    assert listed("--category", "timeout") == listed("--type", "timeout") == [third, second]
+    assert listed("--category", "timeout", "--task", "t", "--unresolved") == []
+    assert listed("--limit", "1") == [third]
+    assert listed("--at", "2024-01-01") == []
+    newest = errors("list", "--json").json[0]
+    assert (newest["task_id"], newest["type"], newest["message"], newest["resolved"]) == (
+        "u", "timeout", "timed out again", False,
+    )  # fmt: skip
+    shown = errors("list", "--limit", "1")
+    assert third in shown.out
+    assert "2 more errors; --limit shows them" in shown.err
+    assert "no such errors" in errors("list", "--task", "another").out
+
+
 def test_nothing_on_record(errors):
     """Is no error, and no text."""
     assert (errors("context", "t").status, errors("context", "t").out) == (0, "")
     assert errors("context", "t", "--json").json["context"] == ""
-    assert errors("stats", "t", "--json").json == {"total": 0, "unresolved": 0, "by_type": {}}
+    assert errors("stats", "t", "--json").json == {
+        "total": 0, "unresolved": 0, "by_type": {}, "nearest": None,
+    }  # fmt: skip
+
+
+def test_a_task_without_errors_is_said_to_be_unknown_with_the_nearest_one(errors):
+    """On standard error and in JSON: the answer is empty, as it is for a first attempt."""
+    errors("record", "mend-the-login", "m")
+    for ask in (("context",), ("stats",), ("list", "--task")):
+        ran = errors(*ask, "mend-the-lgoin")
+        assert ran.status == 0
+        assert "no error of a task 'mend-the-lgoin' is on record" in ran.err
+        assert ran.err.endswith("; did you mean 'mend-the-login'?\n")
+        assert len(ran.err.splitlines()) == 1
+        assert errors(*ask, "mend-the-login").err == ""
+        assert "`trackrecord errors list` shows" in errors(*ask, "xyz").err
+    for ask in ("context", "stats"):
+        assert errors(ask, "mend-the-lgoin", "--json").json["nearest"] == "mend-the-login"
+        assert "nearest" not in errors(ask, "mend-the-login", "--json").json
 
 
 def test_at_answers_as_of_that_moment(errors):
@@ -81,6 +127,7 @@ def test_an_unknown_id_is_status_1(errors, error_id):
 @pytest.mark.parametrize(
     "arguments",
     [("record", "", "m"), ("record", "x" * 257, "m"), ("record", "t"), ("stats", ""),
+     ("list", "--task", ""), ("list", "--category", "nonsense"), ("list", "--limit", "0"),
      ("record", "t", "m", "--type", "nonsense"), ("context", "t", "--lang", "fr")],
 )  # fmt: skip
 def test_wrong_use_is_status_2(errors, arguments):
@@ -91,7 +138,8 @@ def test_wrong_use_is_status_2(errors, arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("record", "t", "m"), ("resolve", "0" * 52), ("stats", "t"), ("context", "t")]
+    "arguments",
+    [("record", "t", "m"), ("resolve", "0" * 52), ("stats", "t"), ("context", "t"), ("list",)],
 )
 def test_no_redis_is_status_3(nothing_up, arguments):
     """One line that names the way out."""

@@ -1,6 +1,7 @@
 """wire.md names every field of an outcome with its type and its bounds, and no other."""
 
 import re
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -9,9 +10,13 @@ from documentation import blocks, tables, text_of
 from msgspec import inspect
 
 from trackrecord.errors import InvalidOutcome
+from trackrecord.inflight.errors import TaskInFlight
+from trackrecord.inflight.retry_record import retry_record
+from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.redis_keys import Keys
 from trackrecord.settings import Settings
+from trackrecord.wire.error import ErrorBody, decode_error
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody, decode_exposure
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import (
@@ -28,7 +33,10 @@ from trackrecord.wire.outcome import (
 from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, decode_recall
 
 # In the order of their tables on the page.
-KINDS = [Outcome, Trigger, ToolCall, Process, Cost, Ground, MemoryBody, ExposureBody, RecallBody]
+KINDS = [
+    Outcome, Trigger, ToolCall, Process, Cost, Ground, MemoryBody, ExposureBody, RecallBody,
+    ErrorBody,
+]  # fmt: skip
 PAGE = "docs/wire.md"
 
 
@@ -111,7 +119,7 @@ def test_type_and_bounds(kind, field):
         expected: Any = ("object", "")
     else:
         expected = _spelled(field.type)
-    if field.name == "success":  # the one field whose null says something
+    if kind is Outcome and field.name == "success":  # the one field whose null says something
         expected = (f"{expected[0]} or null", expected[1])
     assert tuple(DOCUMENTED[kind][field.name][:2]) == expected
     assert DOCUMENTED[kind][field.name][2]
@@ -182,6 +190,31 @@ def test_example_recalls_are_recalls():
     for recall in found:
         decode_recall(recall.encode())
     assert text_of(PAGE).count(f"At most {MAX_MEMORIES}") == 2
+
+
+def test_example_errors_are_errors():
+    """Every error in an example is a valid one, and what a retry reads is under the key there."""
+    page = text_of(PAGE)
+    found = [
+        error
+        for block in blocks("sh")
+        for error in re.findall(r"  error '(\{.*?\})'", block.text, re.DOTALL)
+    ]
+    assert {decode_error(error.encode()).report for error in found} == {
+        "error", "resolved", "ended",
+    }  # fmt: skip
+    keys = Keys(Settings.model_fields["redis_prefix"].default)
+    digest = sha256(b"build-4711").hexdigest()
+    key = keys.retry("build-4711", "default")
+    assert f'HGET "{key.replace(digest, "$task")}" en' in page
+    (table,) = [table for table in tables(page) if table[0][0] == "part of the hash"]
+    record = retry_record(TaskInFlight(), ErrorRules())
+    assert [row[0].strip("`") for row in table[1:]] == list(record)
+    document = ", ".join(f'"{name}"' for name in msgspec.json.decode(record["json"]))
+    assert document in page
+    rules = ErrorRules()
+    for number in (rules.max_message_chars, rules.max_stack_chars, rules.max_in_context):
+        assert f" {number} " in page
 
 
 def test_keys_and_version():

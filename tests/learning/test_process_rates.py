@@ -1,5 +1,7 @@
 """Rates of a project's process, and the gate."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,12 @@ from trackrecord.learning.outcomes.rates import (
     ProcessFacts,
     changes,
     snapshot,
+)
+from trackrecord.learning.outcomes.spread import (
+    MOST_COUNTED,
+    WORST_NAMED,
+    SpreadCounter,
+    TaskCount,
 )
 
 counts = st.none() | st.integers(0, 50)
@@ -104,7 +112,71 @@ def test_thresholds_are_inclusive():
         ("rejection_rate", 0.3, 0.3, "<=", True),
         ("retry_count", 3.0, 3.0, "<=", True),
         ("hard_limit_hits", 5.0, 5.0, "<=", True),
+        ("worst_retry_count", 3, 3.0, "<=", True),
+        ("worst_hard_limit_hits", 5, 5.0, "<=", True),
+        ("over_retry_count", 0.0, 0.0, "<=", True),
+        ("over_hard_limit_hits", 0.0, 0.0, "<=", True),
     ]  # fmt: skip
+
+
+def test_one_bad_task_among_fifty_fails_and_is_named():
+    """The averages pass; the worst task and the share of such tasks do not."""
+    fine = [ProcessFacts(True, 1.0, reviews=1, task_id=f"t{number}") for number in range(49)]
+    bad = ProcessFacts(True, 1.0, retries=100, hard_limit_hits=200, task_id="bad")
+    checks = {check.name: check for check in judge(BenchmarkRules(), taken(*fine, bad))}
+    assert checks["retry_count"].passed
+    assert checks["hard_limit_hits"].passed
+    failed = {name for name, check in checks.items() if not check.passed}
+    assert failed == {
+        "worst_retry_count", "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
+    }  # fmt: skip
+    assert checks["worst_retry_count"].tasks == (TaskCount("bad", 100),)
+    assert checks["over_hard_limit_hits"].value == 0.02
+    assert checks["over_hard_limit_hits"].tasks == (TaskCount("bad", 200),)
+    tolerant = BenchmarkRules(over_retry_count_max=0.02)
+    (share,) = judge(tolerant, taken(*fine, bad), ["over_retry_count"])
+    assert share.passed
+    assert share.tasks == (TaskCount("bad", 100),)
+
+
+def test_a_run_of_an_earlier_version_is_no_pass():
+    """It does not say what single tasks did."""
+    old = replace(good(), retries=None, limit_hits=None)
+    checks = judge(BenchmarkRules(), old)
+    assert [check.passed for check in checks] == [True] * 3 + [False] * 4
+    assert [check.value for check in checks[3:]] == [None] * 4
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdefghijklmnopqrstuvwxyzABCDEFG"), st.integers(0, 40))),
+    st.integers(0, 41),
+)
+def test_a_spread_is_what_counting_by_hand_gives(counted, limit):
+    """The shares, and the worst tasks, each with its highest count; whatever the order."""
+    counter = SpreadCounter()
+    for task_id, count in counted:
+        counter.add(task_id, count)
+    found = counter.spread()
+    highest = {}
+    for task_id, count in counted:
+        highest[task_id] = max(count, highest.get(task_id, 0))
+    by_hand = sorted(((-count, task) for task, count in highest.items() if count))
+    assert found.worst == tuple(TaskCount(task, -count) for count, task in by_hand[:WORST_NAMED])
+    assert found.highest == max((count for _, count in counted), default=None)
+    assert found.over(limit) == sum(count > limit for _, count in counted)
+    if counted:
+        assert found.share_over(limit) == found.over(limit) / len(counted)
+
+
+def test_counts_beyond_all_bounds_are_kept_bounded():
+    """Each is over every limit that there can be; the worst keep their numbers."""
+    counter = SpreadCounter()
+    for number in range(3 * MOST_COUNTED):
+        counter.add(f"t{number}", number)
+    found = counter.spread()
+    assert len(found.outcomes_by_count) == MOST_COUNTED + 2
+    assert found.over(MOST_COUNTED) == 2 * MOST_COUNTED - 1
+    assert found.highest == 3 * MOST_COUNTED - 1
 
 
 @pytest.mark.parametrize(
@@ -113,9 +185,10 @@ def test_thresholds_are_inclusive():
      ({"hard_limit_hits": 6}, "hard_limit_hits")],
 )  # fmt: skip
 def test_each_threshold_fails_for_itself(more, failed):
-    """And only it."""
+    """And only it, with what is said of the only task."""
     checks = judge(BenchmarkRules(), good(**more))
-    assert [check.name for check in checks if not check.passed] == [failed]
+    names = {failed, f"worst_{failed}", f"over_{failed}"} & set(CHECKS)
+    assert {check.name for check in checks if not check.passed} == names
 
 
 def test_no_data_is_not_a_pass():
@@ -126,7 +199,7 @@ def test_no_data_is_not_a_pass():
         assert not any(check.passed for check in checks)
         assert all(check.value is None for check in checks)
     unreviewed = judge(BenchmarkRules(), taken(ProcessFacts(True, 1.0)))
-    assert [check.passed for check in unreviewed] == [False, True, True]
+    assert [check.passed for check in unreviewed] == [False] + [True] * 6
 
 
 def test_only_the_checks_that_are_asked_for():
@@ -137,13 +210,16 @@ def test_only_the_checks_that_are_asked_for():
 
 def test_thresholds_are_settings():
     """Each decides."""
-    rules = BenchmarkRules(rejection_rate_max=0.2, retry_count_max=2, hard_limit_hits_max=4)
+    rules = BenchmarkRules(rejection_rate_max=0.2, retry_count_max=2, hard_limit_hits_max=4,
+                           worst_retry_count_max=2, worst_hard_limit_hits_max=4)  # fmt: skip
     assert not any(check.passed for check in judge(rules, good()))
 
 
 @pytest.mark.parametrize(
     "wrong", [{"rejection_rate_max": 1.1}, {"retry_count_max": -1}, {"history_max": 0},
-              {"hard_limit_hits_max": float("nan")}, {"rejection_rate_max": float("nan")}],
+              {"hard_limit_hits_max": float("nan")}, {"rejection_rate_max": float("nan")},
+              {"worst_retry_count_max": MOST_COUNTED + 1}, {"worst_hard_limit_hits_max": -1},
+              {"over_retry_count_max": 1.1}, {"over_hard_limit_hits_max": float("nan")}],
 )  # fmt: skip
 def test_wrong_thresholds_are_refused(wrong):
     """When the rules are built."""

@@ -15,7 +15,7 @@ from what_became import arrived, spooled, wait_until
 import trackrecord_producers.attempt as attempt_module
 import trackrecord_producers.errors_in_flight as errors_in_flight
 import trackrecord_producers.inflight_reader as inflight_reader
-from trackrecord.errors import UnknownId
+from trackrecord.errors import InvalidErrorReport, UnknownId
 from trackrecord.inflight.reports import AttemptEnd
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.settings import load_settings
@@ -25,6 +25,7 @@ from trackrecord_producers.errors_in_flight import (
     dropped_errors,
     error_context,
     error_stats,
+    list_errors,
     record_error,
     resolve_error,
 )
@@ -109,6 +110,15 @@ def test_errors_are_asked_for_and_resolved(store):
     assert error_context("t", lang="zh").startswith("## 先前错误\n")
     with pytest.raises(UnknownId):
         resolve_error("nonsense")
+    record_error("u", "conflict", "m")
+    assert [(each.task_id, each.type) for each in list_errors()] == [
+        ("u", "conflict"), ("t", "conflict"), ("t", "timeout"),
+    ]  # fmt: skip
+    assert [each.id for each in list_errors("t", unresolved=True)] == [ids[1]]
+    assert [each.task_id for each in list_errors(category="conflict", limit=1)] == ["u"]
+    for wrong in ({"category": "nonsense"}, {"limit": 0}, {"task_id": ""}):
+        with pytest.raises(InvalidErrorReport):
+            list_errors(**wrong)
     with pytest.raises(UnknownId):
         resolve_error(ids[1], project="another")
     assert error_stats("").problem == "a task_id is a text of 1 to 256 characters"

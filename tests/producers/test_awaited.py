@@ -97,6 +97,30 @@ def test_while_redis_hangs_the_loop_goes_on(form, hung_port):
 
 
 @pytest.mark.faults
+@pytest.mark.parametrize(
+    "call", ["recall('x')", "confirm_memory('x')", "promote_pattern('x')", "list_runs()"]
+)
+def test_while_the_database_hangs_the_loop_goes_on(call, hung_port):
+    """From the first call on, with all that is imported for it."""
+    environment = {
+        **os.environ,
+        "TRACKRECORD_DATABASE_URL": f"postgresql://me@127.0.0.1:{hung_port}/x",
+        "TRACKRECORD_DATABASE_TIMEOUT_S": "2",
+    }
+    awaited = f"asyncio.gather(trackrecord.a{call}, return_exceptions=True)"
+    answer = subprocess.run(
+        [sys.executable, "-c", AWAITED, awaited],
+        env=environment,
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    seen = json.loads(answer.stdout)
+    assert seen["waited"] >= 2
+    assert seen["longest"] < seen["waited"] / 5
+
+
+@pytest.mark.faults
 def test_who_stops_awaiting_goes_on_at_once(hung_port):
     """A timeout of the agent's own ends the wait, although the thread is still asking."""
     program = """
@@ -134,8 +158,8 @@ def test_each_call_that_may_wait_has_a_form():
 
 # The rest of what is exported neither waits for a server nor for a disk.
 WAITS = {
-    "artifact", "context", "error_context", "error_stats", "flush", "rankings", "record_error",
-    "resolve_error", "spool", "summarise",
+    "artifact", "context", "error_context", "error_stats", "flush", "forget", "list_errors",
+    "rankings", "record_error", "resolve_error", "spool", "summarise",
 } | {
     name for name, home in trackrecord._HOMES.items()
     if home.startswith("trackrecord.calls.")
@@ -154,6 +178,8 @@ def test_they_answer_as_the_calls_do(home, monkeypatch):
             assert await attempt.aerror_context() == await trackrecord.aerror_context("t")
             await trackrecord.aresolve_error(error_id)
             assert (await trackrecord.aerror_stats("t")).unresolved == 0
+            assert [each.id for each in await trackrecord.alist_errors("t")] == [error_id]
+            assert await trackrecord.alist_errors(unresolved=True) == []
             with pytest.raises(UnknownId):
                 await trackrecord.aresolve_error("nonsense")
         assert await trackrecord.aspool(task_id="u", success=True, strategy="file-based")

@@ -22,6 +22,7 @@ class TaskError:
         tool_name: the tool that was used; "" if not reported.
         context: the activity at that time; "" if not reported.
         resolved: whether it has been dealt with.
+        task_id: the task; "" if it was recorded by a version that did not keep it.
     """
 
     id: str
@@ -32,6 +33,7 @@ class TaskError:
     tool_name: str = ""
     context: str = ""
     resolved: bool = False
+    task_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,18 @@ class TaskInFlight:
         errors: those that are kept, in the order in which they were recorded.
         strikes: attempts that failed since the last one that succeeded, at most MOST_STRIKES.
         forgotten: by type, errors that were counted and are not kept any more.
+        task_id: the task; "" if it was recorded by a version that did not keep it.
     """
 
     errors: Sequence[TaskError] = ()
     strikes: int = 0
     forgotten: Mapping[ErrorType, int] = field(default_factory=dict)
+    task_id: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is on record of the task."""
+        return bool(self.task_id or self.strikes or self.stats.total)
 
     @property
     def unresolved(self) -> Sequence[TaskError]:

@@ -69,6 +69,18 @@ class AttemptEnd(msgspec.Struct, frozen=True, tag="end", tag_field="report"):
     success: bool
 
 
+class Resolution(msgspec.Struct, frozen=True, tag="resolved", tag_field="report"):
+    """The news that an error was dealt with, which may come before the error does.
+
+    Attributes:
+        id: the error's id.
+        task_id: the task.
+    """
+
+    id: str
+    task_id: str
+
+
 def error_report(
     task_id: str,
     type: ErrorType,  # noqa: A002 - what the rules call it
@@ -79,8 +91,9 @@ def error_report(
     context: str | None = None,
     at: float | None = None,
     is_counted: bool = False,
+    error_id: str | None = None,
 ) -> ErrorReport:
-    """Check a reported error and give it an id; texts that are too long are cut.
+    """Check a reported error and give it an id if it has none; texts that are too long are cut.
 
     Raises:
         InvalidErrorReport: the task, the type or the time is invalid.
@@ -94,7 +107,7 @@ def error_report(
         reason = "an error's time lies between 1970 and 9999"
         raise InvalidErrorReport(reason)
     return ErrorReport(
-        id=_new_error_id(task_id),
+        id=error_id or _new_error_id(task_id),
         task_id=task_id,
         type=type,
         message=cut(clean(message), MOST_CHARS),

@@ -1,22 +1,43 @@
 """The tasks in flight of one project, in Redis. Every change is one step there."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final
 
 import msgspec
 import redis
 
 from trackrecord.errors import RefusedByRedis, ServerUnavailable, UnknownId
+from trackrecord.learning.text.spelling import closest_id
 from trackrecord.redis_keys import Keys
 
 from .errors import ERROR_TYPES, ErrorType, TaskError, TaskInFlight
-from .reports import AttemptEnd, ErrorReport, checked_task_id, clean, cut, digest_in, task_digest
+from .listing import ErrorFilter, newest_errors
+from .reports import (
+    AttemptEnd,
+    ErrorReport,
+    Resolution,
+    checked_task_id,
+    clean,
+    cut,
+    digest_in,
+    task_digest,
+)
 from .rules import MOST_STRIKES, ErrorRules
-from .scripts import END, RECORD, RESOLVE
+from .scripts import END, FORGET, RECORD, RESOLVE, RESOLVE_FIRST
 
-Report = ErrorReport | AttemptEnd
+Report = ErrorReport | AttemptEnd | Resolution
+# What Redis holds of a task.
+TaskFields = dict[bytes, bytes]
 
 _SHOWN_CHARS = 80
+# What begins the field that holds the number of the error with an id.
+_NUMBER_OF = b"i:"
+_MOST_COMPARED = 1000
+_TASKS_AT_ONCE: Final = 500
+_TASK: Final = b"task"
+_NO_ROOM: Final = -1
 
 
 class _Kept(msgspec.Struct, omit_defaults=True):
@@ -65,16 +86,91 @@ class InFlightStore:
             UnknownId: the project keeps no error with this id.
             ServerUnavailable: Redis cannot be reached or refuses writes.
         """
-        digest = digest_in(error_id)
-        if digest is None or not self._resolve(digest, error_id):
+        if not any(self._resolve(digest, error_id) for digest in self._may_hold(error_id)):
             shown = cut(clean(error_id), _SHOWN_CHARS)
             message = f"no error {shown!r} is on record in project {self._project!r}"
-            raise UnknownId(message)
+            raise UnknownId(message, nearest=closest_id(shown, self._newest_ids()))
+
+    def _newest_ids(self) -> Iterator[str]:
+        """Yield the ids of the errors of the tasks with the latest news, a bounded number."""
+        tasks = self._tasks(lambda pipe, key: pipe.hkeys(key))
+        names = (name for _, fields in tasks for name in fields if name.startswith(_NUMBER_OF))
+        for name in islice(names, _MOST_COMPARED):
+            yield name.removeprefix(_NUMBER_OF).decode()
+
+    def _may_hold(self, error_id: str) -> Iterator[str]:
+        """Yield the digests of the tasks that an error may be of; an id of our own says which."""
+        digest = digest_in(error_id)
+        if digest is not None:
+            yield digest
+        field = _NUMBER_OF + error_id.encode("utf-8", "replace")
+        for digest, fields in self._tasks(lambda pipe, key: pipe.hexists(key, field)):
+            if fields:
+                yield digest
 
     def _resolve(self, digest: str, error_id: str) -> bool:
         key = self._keys.task_in_flight(digest, self._project)
+        member = f"{digest}:{self._project}"
         try:
-            return bool(self._client.eval(RESOLVE, 1, key, error_id))
+            return bool(
+                self._client.eval(RESOLVE, 2, key, self._keys.changed_tasks, error_id, member)
+            )
+        except (redis.RedisError, OSError) as error:
+            raise unavailable(error) from error
+
+    def find(self, wanted: ErrorFilter, *, at: float | None = None) -> list[TaskError]:
+        """Return the kept errors that are asked for, those that happened last first.
+
+        Args:
+            wanted: which ones.
+            at: a past moment, see `read`.
+
+        Raises:
+            InvalidErrorReport: the task's id is invalid.
+            ServerUnavailable: Redis cannot be reached.
+        """
+        if wanted.task_id is not None:
+            return newest_errors([self.read(wanted.task_id, at=at)], wanted)
+        return newest_errors(self.read_all(at=at), wanted)
+
+    def read_all(self, *, at: float | None = None) -> Iterator[TaskInFlight]:
+        """Yield the tasks in flight of the project, those with the latest news first.
+
+        Args:
+            at: a past moment, see `read`.
+
+        Raises:
+            ServerUnavailable: Redis cannot be reached.
+        """
+        for _, fields in self._tasks(lambda pipe, key: pipe.hgetall(key)):
+            yield task_of(fields) if at is None else _task_at(fields, at * 1000)
+
+    def _tasks(self, ask: Callable[[Any, str], object]) -> Iterator[tuple[str, Any]]:
+        """Yield the digest of each task, and the answer to what is asked of it."""
+        try:
+            digests: Any = self._client.zrevrange(self._keys.tasks_in_flight(self._project), 0, -1)
+            remaining = iter(digests)
+            while some := [digest.decode() for digest in islice(remaining, _TASKS_AT_ONCE)]:
+                with self._client.pipeline(transaction=False) as pipe:
+                    for digest in some:
+                        ask(pipe, self._keys.task_in_flight(digest, self._project))
+                    answers: list[Any] = pipe.execute()
+                yield from zip(some, answers, strict=True)
+        except (redis.RedisError, OSError) as error:
+            raise unavailable(error) from error
+
+    def forget(self, task: str) -> bool:
+        """Delete everything about a task; return whether there was anything.
+
+        Args:
+            task: the digest that stands for the task.
+
+        Raises:
+            ServerUnavailable: Redis cannot be reached or refuses writes.
+        """
+        given = common_arguments(self._keys, self._project, task, self._rules)
+        try:
+            return bool(self._client.eval(FORGET, 4, *given, ""))
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
 
@@ -96,13 +192,21 @@ class InFlightStore:
             answer: Any = self._client.hgetall(key)
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
-        return _task_now(answer) if at is None else _task_at(answer, at * 1000)
+        if not answer:
+            return TaskInFlight()
+        # A task that was recorded by an earlier version does not say which one it is.
+        named = {_TASK: task_id.encode(), **answer}
+        return task_of(named) if at is None else _task_at(named, at * 1000)
 
 
 def write_reports(
     client: redis.Redis, keys: Keys, rules: ErrorRules, reports: Sequence[tuple[str, Report]]
-) -> None:
+) -> list[bool]:
     """Write reports, each with its project, in one pipelined write; repeats change nothing.
+
+    Returns:
+        For each whether its task has room for it: too many errors of a task may be resolved that
+        have not been recorded.
 
     Raises:
         ServerUnavailable: Redis cannot be reached or refuses a report; others may be in.
@@ -117,6 +221,7 @@ def write_reports(
     for answer in answers:
         if isinstance(answer, Exception):
             raise unavailable(answer) from answer
+    return [answer != _NO_ROOM for answer in answers]
 
 
 def _queue(
@@ -127,21 +232,30 @@ def _queue(
     rules: ErrorRules,
 ) -> None:
     digest = task_digest(report.task_id)
-    task = keys.task_in_flight(digest, project)
-    # A script that forgets another task makes that task's key.
-    tail = f":{project}"
-    head = task.removesuffix(digest + tail)
-    common = (
-        3, task, keys.tasks_in_flight(project), keys.task_sizes(project),
-        digest, head, tail, rules.retention_s, rules.max_per_project,
-    )  # fmt: skip
+    common = (4, *common_arguments(keys, project, digest, rules), report.task_id)
     if isinstance(report, ErrorReport):
         body = _body(report.within(rules))
         counted = int(report.is_counted)
         pipe.eval(RECORD, *common, report.id, report.type, body, rules.max_per_task, counted)
+    elif isinstance(report, Resolution):
+        pipe.eval(RESOLVE_FIRST, *common, report.id, rules.max_per_task)
     else:
         how = "S" if report.success else "F"
         pipe.eval(END, *common, report.id, how, MOST_STRIKES)
+
+
+def common_arguments(
+    keys: Keys, project: str, digest: str, rules: ErrorRules
+) -> tuple[str | float, ...]:
+    """Return the keys of a script, and its first arguments."""
+    task = keys.task_in_flight(digest, project)
+    # A script that forgets another task makes that task's key.
+    tail = f":{project}"
+    head = task.removesuffix(digest + tail)
+    return (
+        task, keys.tasks_in_flight(project), keys.task_sizes(project), keys.changed_tasks,
+        digest, head, tail, rules.retention_s, rules.max_per_project,
+    )  # fmt: skip
 
 
 def _body(report: ErrorReport) -> bytes:
@@ -156,17 +270,19 @@ def _body(report: ErrorReport) -> bytes:
     return msgspec.json.encode(kept)
 
 
-def _task_now(fields: dict[bytes, bytes]) -> TaskInFlight:
+def task_of(fields: TaskFields) -> TaskInFlight:
+    """Return what Redis holds of a task, as it is now."""
     task = _task_at(fields, float("inf"))
     forgotten: dict[ErrorType, int] = {
         kind: int(fields.get(f"n:{kind}".encode(), 0)) for kind in ERROR_TYPES
     }
     for error in task.errors:
         forgotten[error.type] -= 1
-    return TaskInFlight(task.errors, task.strikes, forgotten)
+    return replace(task, forgotten=forgotten)
 
 
-def _task_at(fields: dict[bytes, bytes], until_ms: float) -> TaskInFlight:
+def _task_at(fields: TaskFields, until_ms: float) -> TaskInFlight:
+    task_id = fields.get(_TASK, b"").decode()
     numbers = sorted(int(name[2:]) for name in fields if name.startswith(b"e:"))
     errors = []
     for number in numbers:
@@ -174,8 +290,10 @@ def _task_at(fields: dict[bytes, bytes], until_ms: float) -> TaskInFlight:
         if int(received_ms) <= until_ms:
             resolved_ms = fields.get(b"r:%d" % number)
             resolved = resolved_ms is not None and int(resolved_ms) <= until_ms
-            errors.append(_error_from(error_id.decode(), body, resolved=resolved))
-    return TaskInFlight(tuple(errors), _strikes(fields.get(b"ends", b""), until_ms))
+            error = _error_from(error_id.decode(), body, resolved=resolved)
+            errors.append(replace(error, task_id=task_id))
+    strikes = _strikes(fields.get(b"ends", b""), until_ms)
+    return TaskInFlight(tuple(errors), strikes, task_id=task_id)
 
 
 def _error_from(error_id: str, body: bytes, *, resolved: bool) -> TaskError:

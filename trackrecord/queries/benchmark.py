@@ -65,6 +65,11 @@ class Gate:
         return all(check.passed for check in self.checks)
 
     @property
+    def is_of_earlier_version(self) -> bool:
+        """Whether the run does not say how retries and limits are spread over tasks."""
+        return self.last is not None and self.last.retries is None
+
+    @property
     def without_data(self) -> list[str]:
         """The checks that the run has no data for."""
         return [check.name for check in self.checks if check.value is None]

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import redis
 
+from trackrecord.errors import UnknownId
+from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_keys import Keys
 
-from .short_ids import matching, whole_id
+from .short_ids import matching, nearest_id, whole_id
 
 _TASKS_AT_ONCE: Final = 500
 _ID_FIELD: Final = b"i:"
@@ -21,6 +23,22 @@ def has_tasks_in_flight(client: redis.Redis, keys: Keys, project: str) -> bool:
     return bool(client.exists(keys.tasks_in_flight(project)))
 
 
+def unknown_task_in_flight(store: InFlightStore, project: str, task_id: str) -> UnknownId:
+    """Return the error for a task of which no error and no attempt is on record.
+
+    Args:
+        store: the project's tasks in flight.
+        project: its name.
+        task_id: the task; the nearest one is looked for among those with the latest news.
+    """
+    known = {task.task_id for task in islice(store.read_all(), _MOST_COMPARED)} - {""}
+    return UnknownId(
+        f"no error of a task {task_id!r} is on record in project {project!r}",
+        nearest=nearest_id(task_id, known),
+        hint="`trackrecord errors list` shows the errors of its tasks",
+    )
+
+
 def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) -> str:
     """Return the id of the error that an id, or the beginning of one, stands for.
 
@@ -28,17 +46,18 @@ def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) ->
         UnknownId: the project keeps no such error.
         AmbiguousId: several errors' ids begin so.
     """
-    known = list(_error_ids(client, keys, project))
+    known = list(error_ids(client, keys, project))
     return whole_id(
         given,
         matching(given, known),
         f"no error {given!r} is on record in project {project!r}",
-        hint="`trackrecord errors context TASK_ID --json` shows the errors of a task",
+        hint="`trackrecord errors list` shows its errors",
         near=lambda: known[-_MOST_COMPARED:],
     )
 
 
-def _error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
+def error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
+    """Yield the ids of all errors that a project keeps: a short id stands for one of them only."""
     digests: Any = client.zrange(keys.tasks_in_flight(project), 0, -1)
     remaining = iter(digests)
     while some := list(islice(remaining, _TASKS_AT_ONCE)):

@@ -15,14 +15,22 @@ from sqlalchemy import Column, Connection, Engine, Table, insert, select, update
 from trackrecord.errors import ImportFormatError, TransferRefused
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.store.advice.tables import exposures
 from trackrecord.store.competences.selection_index import write_numbers
 from trackrecord.store.competences.tables import competences
 from trackrecord.store.database.engine import dialect_of, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import lock_memories, mark_new
+from trackrecord.store.memories.tables import memories
+from trackrecord.store.outcomes.forgotten import Kind, forgotten_among, share_projects
 from trackrecord.store.outcomes.projects import clock_of, next_revision
-from trackrecord.store.outcomes.tables import project_imports, projects
+from trackrecord.store.outcomes.tables import (
+    outcome_entries,
+    outcomes,
+    project_imports,
+    projects,
+)
 
 from .checks import check_values, checks_of
 from .lines import LONGEST_HEADER, LONGEST_LINE, End, Header, RowReader, is_header, read_header
@@ -42,6 +50,12 @@ Report = Callable[[int], None]
 
 _AT_ONCE: Final = 2000
 _MOST_BYTES: Final = 8 * 1024 * 1024
+_FORGOTTEN_AS: Final[dict[Table, Kind]] = {
+    exposures: "exposure",
+    memories: "memory",
+    outcome_entries: "outcome",
+    outcomes: "outcome",
+}
 _record = msgspec.json.Decoder(Competence)
 
 
@@ -98,6 +112,7 @@ def import_project(
             header = read_header(file.readline(LONGEST_HEADER))
             name = project or header.project
             with writing(engine) as connection:
+                share_projects(connection, [name])
                 project_id = ensure_projects(connection, [name])[name]
                 lock_memories(connection, project_id)
                 if _is_imported(connection, project_id, header):
@@ -275,6 +290,7 @@ class _Taking:
                 update(projects).where(projects.c.id == self._project_id).values(batch[-1])
             )
             return
+        self._refuse_forgotten(table, batch)
         dialect = dialect_of(self._connection)
         if form.own is not None:
             numbers = dialect.new_ids(self._connection, table, len(batch))
@@ -283,6 +299,24 @@ class _Taking:
                 values[table.c.id] = number
         rows = [tuple([values[column] for column in form.columns]) for values in batch]
         dialect.load(self._connection, table, form.columns, rows)
+
+    def _refuse_forgotten(self, table: Table, batch: list[dict[Column[Any], Any]]) -> None:
+        """Refuse to bring back what was forgotten.
+
+        Raises:
+            TransferRefused: a row of the batch has an id that was forgotten.
+        """
+        kind = _FORGOTTEN_AS.get(table)
+        if kind is None:
+            return
+        column = table.c[f"{kind}_id"]
+        names = {(self._name, values[column]) for values in batch}
+        if found := forgotten_among(self._connection, kind, names):
+            message = (
+                f"the export holds the {kind} {min(found)[1]!r}, which was forgotten here: "
+                "forget it where the export comes from, and export again; nothing was imported"
+            )
+            raise TransferRefused(message)
 
     def _check_end(self, end: End, number: int) -> None:
         told = {name: count for name, count in end.rows.items() if count}

@@ -13,13 +13,16 @@ from trackrecord.store.database.leases import leases
 from trackrecord.store.database.moves import move_steps, store_moves
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.memories.tables import memories, memory_blocks, past_tasks
+from trackrecord.store.outcomes.forgotten import forgettings, forgotten_ids
 from trackrecord.store.outcomes.tables import project_imports, projects
 
 # Of the one store: who works there, and how its own moves stand.
 NOT_MOVED: Final[frozenset[Table]] = frozenset({leases, move_steps, store_moves})
-# Made again from the rows of other tables; or about the store, not about the project.
+# Made again from the rows of other tables; or about the store, not about one project.
 NOT_EXPORTED: Final[frozenset[Table]] = NOT_MOVED | {
     competence_words,
+    forgettings,
+    forgotten_ids,
     memory_blocks,
     project_imports,
 }

@@ -1,4 +1,4 @@
-"""Decode a small body of the stream: a memory or an exposure."""
+"""Decode a small body of the stream: a memory, an exposure, an error or feedback."""
 
 from typing import TypeVar
 
@@ -33,5 +33,13 @@ def decoded(
     except RecursionError:
         message = f"the {what} is nested too deeply"
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        message = f"invalid {what}: {error}"
+        message = f"invalid {what}: {_without_value(str(error))}"
     raise refusal(message)
+
+
+def _without_value(reason: str) -> str:
+    """Return a decoder's reason without the value that it quotes; the field is named last."""
+    if not reason.startswith("Invalid enum value"):
+        return reason
+    _, _, field = reason.rpartition(" - at ")
+    return f"Not one of the allowed values - at {field}"

@@ -21,6 +21,7 @@ from trackrecord.wire.outcome_scorer import OutcomeScorer
 
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize
+from .error_entries import ErrorRecorder
 from .exposure_entries import record_arrived
 from .memory_entries import remember_arrived
 from .outage import DatabaseOutage
@@ -51,6 +52,8 @@ class Drained:
         memories: memories that were stored now or before.
         exposures: exposures that were recorded now or before.
         recalls: entries that say which memories were handed out.
+        errors: reports on tasks in flight that were recorded now or before.
+        forgotten: entries about outcomes that a person has forgotten.
         refused: entries that became dead letters.
         batches: batches that were read.
     """
@@ -61,6 +64,8 @@ class Drained:
     memories: int = 0
     exposures: int = 0
     recalls: int = 0
+    errors: int = 0
+    forgotten: int = 0
     refused: int = 0
     batches: int = 0
 
@@ -80,6 +85,7 @@ class Drain:
         settings: sizes, times and rules.
         scorer: scores outcomes.
         refresher: refreshes the rankings of changed projects.
+        errors: records the errors of tasks in flight.
         wake_another: called once in a drain that finds a long backlog.
     """
 
@@ -92,6 +98,7 @@ class Drain:
         scorer: OutcomeScorer,
         *,
         refresher: RankingsRefresher,
+        errors: ErrorRecorder,
         wake_another: Callable[[], None],
     ) -> None:
         self._stream = stream
@@ -102,6 +109,7 @@ class Drain:
         self._settings = settings
         self._scorer = scorer
         self._refresher = refresher
+        self._errors = errors
         self._wake_another = wake_another
         self._rules = settings.rules
 
@@ -206,7 +214,8 @@ class Drain:
             self._outage.begin(str(error))
             return False
         self._outage.end()
-        refused = arrivals.refused + refused_by_store
+        without_room = self._errors.record(arrivals.errors)
+        refused = arrivals.refused + refused_by_store + without_room
         gone = {each.entry_id for each in refused}
         self._background.acknowledge(each for each in arrivals.entry_ids if each not in gone)
         if refused:
@@ -216,6 +225,7 @@ class Drain:
         done.memories += memories
         done.exposures += len(arrivals.exposures)
         done.recalls += len(arrivals.recalls)
+        done.errors += len(arrivals.errors) - len(without_room)
         self._account(learnt, refused, done)
         _log.debug(
             "batch_learnt",
@@ -258,6 +268,7 @@ class Drain:
         done.recorded += sum(each.recorded for each in learnt)
         done.amended += sum(each.amended for each in learnt)
         done.duplicates += sum(each.duplicates for each in learnt)
+        done.forgotten += sum(each.forgotten for each in learnt)
         done.refused += len(refused)
         done.batches += 1
         changed = frozenset[str]().union(*(each.projects for each in learnt))

@@ -17,8 +17,11 @@ from trackrecord.store.database.migrate import migrate
 
 from .advise import Adviser
 from .drain import Drain
+from .error_entries import ErrorRecorder
 from .outage import DatabaseOutage
+from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
+from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
 from .schedule import parse_crontab
 from .stream import OutcomeStream
@@ -63,9 +66,19 @@ class Services:
         return RankingsRefresher(self.engine, self.redis, self.settings)
 
     @cached_property
+    def past_tasks(self) -> PastTaskIndexer:
+        """The writer of the past tasks that agents find."""
+        return PastTaskIndexer(self.engine, self.redis, self.settings)
+
+    @cached_property
     def adviser(self) -> Adviser:
         """The writer of advice to the cache."""
         return Adviser(self.engine, self.redis, self.settings)
+
+    @cached_property
+    def record_vectors(self) -> RecordVectors:
+        """The writer of records' vectors to the cache."""
+        return RecordVectors(self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:
@@ -78,6 +91,11 @@ class Services:
         return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
 
     @cached_property
+    def errors(self) -> ErrorRecorder:
+        """The recorder of the errors of tasks in flight."""
+        return ErrorRecorder(self.redis, self.settings)
+
+    @cached_property
     def drain(self) -> Drain:
         """The drain of the stream."""
         return Drain(
@@ -87,6 +105,7 @@ class Services:
             self.settings,
             scorer_of(self.settings.rules),
             refresher=self.refresher,
+            errors=self.errors,
             wake_another=self._wake_another,
         )
 

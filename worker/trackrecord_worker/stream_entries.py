@@ -1,12 +1,15 @@
 """Decode the entries of the stream: into what each of them reports, and refused entries."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 import structlog
 
-from trackrecord.errors import InvalidExposure, InvalidMemory, InvalidOutcome, InvalidRecall
+from trackrecord.errors import InvalidEntry, InvalidOutcome
+from trackrecord.inflight.store import Report
+from trackrecord.wire.error import decode_error
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
@@ -14,9 +17,11 @@ from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord.wire.recall import RecallBody, decode_recall
 
 _WIRE_VERSION = WIRE_VERSION.encode()
+_BODY = b"body"
 _MEMORY = b"memory"
 _EXPOSURE = b"exposure"
 _RECALL = b"recall"
+_ERROR = b"error"
 
 _log = structlog.get_logger(__name__)
 
@@ -74,6 +79,15 @@ class ArrivedRecall(msgspec.Struct, frozen=True, gc=False):
     received_at: float
 
 
+class ArrivedError(msgspec.Struct, frozen=True, gc=False):
+    """A report on a task in flight, its project, and the entry that it came in."""
+
+    entry_id: bytes
+    fields: Mapping[bytes, bytes]
+    project: str
+    report: Report
+
+
 @dataclass(frozen=True)
 class Arrivals:
     """The entries of one read, sorted.
@@ -84,6 +98,7 @@ class Arrivals:
         memories: the memories to store.
         exposures: the exposures to record.
         recalls: the recalls of memories.
+        errors: the reports on tasks in flight to record.
         refused: the entries for the dead letters.
     """
 
@@ -92,6 +107,7 @@ class Arrivals:
     memories: list[ArrivedMemory]
     exposures: list[ArrivedExposure]
     recalls: list[ArrivedRecall]
+    errors: list[ArrivedError]
     refused: list[Refused]
 
 
@@ -99,36 +115,26 @@ def sort_arrivals(
     entries: Iterable[Entry], scorer: OutcomeScorer, *, max_body_bytes: int, now: float
 ) -> Arrivals:
     """Decode and score entries; refuse those that cannot be learnt, each with a reason."""
-    entry_ids: list[bytes] = []
-    arrived: list[Arrived] = []
-    memories: list[ArrivedMemory] = []
-    exposures: list[ArrivedExposure] = []
-    recalls: list[ArrivedRecall] = []
-    refused: list[Refused] = []
+    found = Arrivals([], [], [], [], [], [], [])
     for entry_id, fields in entries:
-        entry_ids.append(entry_id)
+        found.entry_ids.append(entry_id)
         if fields is None:
             continue
         try:
-            if _MEMORY in fields:
-                memories.append(_memory(entry_id, fields, max_body_bytes, now))
-                continue
-            if _EXPOSURE in fields:
-                exposures.append(_exposure(entry_id, fields, max_body_bytes, now))
-                continue
-            if _RECALL in fields:
-                recalls.append(_recall(entry_id, fields, max_body_bytes, now))
-                continue
-            outcome = _score(entry_id, fields, scorer, max_body_bytes, now)
-        except (InvalidOutcome, InvalidMemory, InvalidExposure, InvalidRecall) as error:
-            refused.append(Refused(entry_id, fields, str(error)))
+            kind = next((each for each in _SMALL if each in fields), None)
+            if kind is None:
+                outcome = _score(entry_id, fields, scorer, max_body_bytes, now)
+                found.arrived.append(Arrived(entry_id, fields, outcome))
+            else:
+                _check_alone(fields)
+                _SMALL[kind](found, entry_id, fields, max_body_bytes, now)
+        except InvalidEntry as error:
+            found.refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
             _log.exception("scoring_failed", entry_id=entry_id.decode())
             reason = f"it cannot be scored ({type(error).__name__})"
-            refused.append(Refused(entry_id, fields, reason))
-        else:
-            arrived.append(Arrived(entry_id, fields, outcome))
-    return Arrivals(entry_ids, arrived, memories, exposures, recalls, refused)
+            found.refused.append(Refused(entry_id, fields, reason))
+    return found
 
 
 def _score(
@@ -139,7 +145,7 @@ def _score(
     now: float,
 ) -> ScoredOutcome:
     _check_version(fields)
-    body = fields.get(b"body")
+    body = fields.get(_BODY)
     if body is None:
         message = "field body is missing"
         raise InvalidOutcome(message)
@@ -154,42 +160,57 @@ def _score(
 
 
 def _memory(
-    entry_id: bytes, fields: Mapping[bytes, bytes], max_body_bytes: int, now: float
-) -> ArrivedMemory:
-    _check_version(fields)
-    _check_alone(fields)
-    memory = decode_memory(fields[_MEMORY], max_bytes=max_body_bytes)
-    return ArrivedMemory(entry_id, fields, memory, received_at(entry_id, now))
+    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
+) -> None:
+    memory = decode_memory(fields[_MEMORY], max_bytes=max_bytes)
+    found.memories.append(ArrivedMemory(entry_id, fields, memory, received_at(entry_id, now)))
 
 
 def _exposure(
-    entry_id: bytes, fields: Mapping[bytes, bytes], max_body_bytes: int, now: float
-) -> ArrivedExposure:
-    _check_version(fields)
-    _check_alone(fields)
-    exposure = decode_exposure(fields[_EXPOSURE], max_bytes=max_body_bytes)
-    return ArrivedExposure(entry_id, fields, exposure, received_at(entry_id, now))
+    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
+) -> None:
+    exposure = decode_exposure(fields[_EXPOSURE], max_bytes=max_bytes)
+    received = received_at(entry_id, now)
+    found.exposures.append(ArrivedExposure(entry_id, fields, exposure, received))
 
 
 def _recall(
-    entry_id: bytes, fields: Mapping[bytes, bytes], max_body_bytes: int, now: float
-) -> ArrivedRecall:
-    _check_version(fields)
-    _check_alone(fields)
-    recall = decode_recall(fields[_RECALL], max_bytes=max_body_bytes)
-    return ArrivedRecall(entry_id, fields, recall, received_at(entry_id, now))
+    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
+) -> None:
+    recall = decode_recall(fields[_RECALL], max_bytes=max_bytes)
+    found.recalls.append(ArrivedRecall(entry_id, fields, recall, received_at(entry_id, now)))
+
+
+def _error(
+    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
+) -> None:
+    error = decode_error(fields[_ERROR], max_bytes=max_bytes)
+    # The same whenever the entry is delivered again.
+    report = error.to_report(f"stream:{entry_id.decode()}", received_at(entry_id, now))
+    found.errors.append(ArrivedError(entry_id, fields, error.project, report))
+
+
+_Read = Callable[[Arrivals, bytes, Mapping[bytes, bytes], int, float], None]
+# What travels beside outcomes: the field of its body, and what takes it in.
+_SMALL: Final[dict[bytes, _Read]] = {
+    _MEMORY: _memory,
+    _EXPOSURE: _exposure,
+    _RECALL: _recall,
+    _ERROR: _error,
+}
 
 
 def _check_alone(fields: Mapping[bytes, bytes]) -> None:
-    if sum(kind in fields for kind in (b"body", _MEMORY, _EXPOSURE, _RECALL)) > 1:
-        message = "an entry holds a body, a memory, an exposure or a recall, not several of them"
-        raise InvalidOutcome(message)
+    _check_version(fields)
+    if sum(kind in fields for kind in (_BODY, *_SMALL)) > 1:
+        message = "an entry holds one body, memory, exposure, recall or error, not both or several"
+        raise InvalidEntry(message)
 
 
 def _check_version(fields: Mapping[bytes, bytes]) -> None:
     if fields.get(b"v") != _WIRE_VERSION:
         message = f"field v is not {WIRE_VERSION}: this version of the wire format is not known"
-        raise InvalidOutcome(message)
+        raise InvalidEntry(message)
 
 
 def received_at(entry_id: bytes, now: float) -> float:

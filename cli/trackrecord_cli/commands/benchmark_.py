@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.errors import UnknownProject
+
 from ..access import check_project, read_store, settings_for
 from ..group import Group
-from ..options import MOMENT, at_option, json_option, project_option
+from ..options import MOMENT, OneOf, at_option, json_option, project_option
 from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
     from trackrecord.queries.benchmark import Gate, Run
 
-_CHECKS = ("rejection_rate", "retry_count", "hard_limit_hits")
+_CHECKS = (
+    "rejection_rate", "retry_count", "hard_limit_hits", "worst_retry_count",
+    "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
+)  # fmt: skip
 _NO = 1
 
 
@@ -90,7 +96,7 @@ def show_report(project: str | None, at: float | None, last: int, *, as_json: bo
 @click.option(
     "--check",
     "names",
-    type=click.Choice(_CHECKS),
+    type=OneOf(_CHECKS),
     multiple=True,
     help="Apply only this check; may be repeated.  [default: all of them]",
 )
@@ -102,6 +108,11 @@ def pass_gate(
 
     settings, project = settings_for(project)
     gate = judge_last_run(settings, project, names, at=at, warn=_warn)
+    if gate.last is None:
+        try:
+            check_project(settings, project)
+        except UnknownProject as error:
+            _warn(str(error))
     if as_json:
         print_json(gate.to_document())
     else:
@@ -122,8 +133,15 @@ def _print(gate: Gate) -> None:
             for check in gate.checks
         ),
     )
+    worst = [(check.name, *astuple(task)) for check in gate.checks for task in check.tasks]
+    if worst:
+        print_table(("check", "task over the limit", "count"), worst)
     if gate.last is None:
         click.echo("nothing to judge: `trackrecord benchmark run` makes a snapshot")
+    elif gate.without_data and gate.is_of_earlier_version:
+        click.echo(
+            "the last run says nothing of single tasks: run `trackrecord benchmark run` again"
+        )
     elif without := gate.without_data:
         others = [check.name for check in gate.checks if check.name not in without]
         choice = " ".join(f"--check {name}" for name in others)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.errors import UnknownProject
+from trackrecord.errors import UnknownId, UnknownProject
 
 from ..access import check_project, open_redis, settings_for
 from ..group import Group
-from ..options import at_option, json_option, lang_option, project_option
-from ..screen import print_json, print_table
+from ..options import OneOf, at_option, json_option, lang_option, list_options, project_option
+from ..screen import on_terminal, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from redis import Redis
 
     from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.inflight.errors import ErrorType, TaskError, TaskInFlight
+    from trackrecord.inflight.errors import ErrorType, TaskInFlight
     from trackrecord.inflight.store import InFlightStore
     from trackrecord.learning.text.language import Language
 
@@ -42,23 +42,40 @@ def _open(project: str | None) -> Iterator[tuple[Redis, InFlightStore, DaemonSet
 
 def _read(
     project: str | None, task_id: str, at: float | None
-) -> tuple[TaskInFlight, DaemonSettings]:
-    """Read a task in flight.
+) -> tuple[TaskInFlight, DaemonSettings, dict[str, str | None]]:
+    """Read a task in flight; with it come the settings, and the nearest task if it is unknown.
 
-    A project without any record is normal here: its first task has not ended yet. So an unknown
-    one is named on standard error, and the answer is empty.
+    A project without any record is normal here: its first task has not ended yet. So is a task
+    that nothing went wrong with. So what is unknown is named on standard error, and the answer is
+    empty.
     """
-    from trackrecord.queries.in_flight import has_tasks_in_flight
-
     with _open(project) as (client, store, settings, name):
         task = store.read(task_id, at=at)
-        is_known = has_tasks_in_flight(client, settings.keys, name)
-    if not is_known:
+        unknown = None if task.is_known else _name_unknown(client, store, settings, name, task_id)
+    return task, settings, {} if unknown is None else {"nearest": unknown.nearest}
+
+
+def _name_unknown(
+    client: Redis,
+    store: InFlightStore,
+    settings: DaemonSettings,
+    project: str,
+    task_id: str | None = None,
+) -> UnknownId | None:
+    """Say on standard error that a project is unknown, or else a task; return what was said."""
+    from trackrecord.queries.in_flight import has_tasks_in_flight, unknown_task_in_flight
+
+    said: UnknownId | None = None
+    if not has_tasks_in_flight(client, settings.keys, project):
         try:
-            check_project(settings, name)
+            check_project(settings, project)
         except UnknownProject as error:
-            click.echo(f"trackrecord: {error}", err=True)
-    return task, settings
+            said = error
+    if said is None and task_id is not None:
+        said = unknown_task_in_flight(store, project, task_id)
+    if said is not None:
+        click.echo(f"trackrecord: {said}", err=True)
+    return said
 
 
 @command.command("record")
@@ -69,7 +86,7 @@ def _read(
 @click.option(
     "--type",
     "kind",
-    type=click.Choice(_TYPES),
+    type=OneOf(_TYPES),
     help="Set the type of the error.  [default: derived from the message]",
 )
 @click.option("--stack-trace", metavar="TEXT", help="Add the stack trace of the error.")
@@ -106,6 +123,59 @@ def record_error(
         click.echo(report.id)
 
 
+@command.command("list")
+@list_options("errors")
+@click.option("--task", "task_id", metavar="TASK_ID", help="List only the errors of this task.")
+@click.option("--unresolved", is_flag=True, help="List only errors that nobody has dealt with.")
+@click.option(
+    "--category", "--type", "category", type=OneOf(_TYPES), help="List only errors of this type."
+)
+def list_errors(
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    task_id: str | None,
+    category: ErrorType | None,
+    *,
+    unresolved: bool,
+    as_json: bool,
+) -> None:
+    """List the errors of tasks in flight that are kept, those that happened last first."""
+    from trackrecord.inflight.listing import ErrorFilter
+    from trackrecord.inflight.retry_record import error_document
+    from trackrecord.queries.in_flight import error_ids
+    from trackrecord.times import iso
+
+    wanted = ErrorFilter(task_id, category, unresolved)
+    with _open(project) as (client, store, settings, name):
+        found = store.find(wanted, at=at)
+        known = list(error_ids(client, settings.keys, name)) if on_terminal() else ()
+        is_unknown = task_id is not None and not store.read(task_id).is_known
+        _name_unknown(client, store, settings, name, task_id if is_unknown else None)
+    shown = found[:limit]
+    if as_json:
+        print_json([error_document(error) for error in shown])
+    elif not shown:
+        click.echo(f"no such errors are kept in project {name!r}")
+    else:
+        short = shown_ids([error.id for error in shown], known)
+        print_table(
+            ("id", "task", "type", "message", "at", "resolved"),
+            (
+                (
+                    short[error.id],
+                    error.task_id,
+                    error.type,
+                    error.message,
+                    iso(error.at),
+                    "yes" if error.resolved else "no",
+                )
+                for error in shown
+            ),
+        )
+        say_more(len(found) - len(shown), "errors")
+
+
 @command.command("resolve")
 @click.argument("error_id", metavar="ID")
 @project_option
@@ -132,13 +202,13 @@ def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: 
     """Count the errors of a task by type, and those that nobody has dealt with."""
     import msgspec
 
-    task, _ = _read(project, task_id, at)
+    task, _, unknown = _read(project, task_id, at)
     stats = task.stats
     if as_json:
         document: dict[str, Any] = msgspec.to_builtins(stats)
         # What kept an agent from an answer; here that is an error.
         document.pop("problem", None)
-        print_json(document)
+        print_json(document | unknown)
         return
     rows = [("total", stats.total), ("unresolved", stats.unresolved), *stats.by_type.items()]
     print_table(("errors", "count"), [(name, str(count)) for name, count in rows])
@@ -163,9 +233,10 @@ def show_context(
     include_resolved: bool,
 ) -> None:
     """Print the text for the prompt of a retry; nothing when there is nothing to say."""
+    from trackrecord.inflight.retry_record import error_document
     from trackrecord.inflight.retry_text import retry_text
 
-    task, settings = _read(project, task_id, at)
+    task, settings, unknown = _read(project, task_id, at)
     text = retry_text(task, settings.errors, include_resolved=include_resolved, language=lang)
     if as_json:
         errors = task.errors if include_resolved else task.unresolved
@@ -174,17 +245,9 @@ def show_context(
                 "task_id": task_id,
                 "context": text,
                 "strikes": task.strikes,
-                "errors": [_as_document(error) for error in errors],
+                "errors": [error_document(error) for error in errors],
+                **unknown,
             }
         )
     elif text:
         click.echo(text)
-
-
-def _as_document(error: TaskError) -> dict[str, Any]:
-    import msgspec
-
-    from trackrecord.times import iso
-
-    document: dict[str, Any] = msgspec.to_builtins(error)
-    return document | {"at": iso(error.at)}

@@ -1,4 +1,8 @@
-"""The gate: whether a project's process is as good as it has to be."""
+"""The gate: whether a project's process is as good as it has to be.
+
+An average alone would let one task pass that retried a hundred times among fifty that did not, so
+the worst task is judged, too, and the share of the tasks that are over the limit of a single one.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,8 +11,16 @@ from typing import Final
 from ..numbers.checks import require, require_ratio
 from ..numbers.tolerance import ratio_above
 from .rates import Snapshot
+from .spread import MOST_COUNTED, Spread, TaskCount
 
-CHECKS: Final = ("rejection_rate", "retry_count", "hard_limit_hits")
+_RATES: Final = ("rejection_rate", "retry_count", "hard_limit_hits")
+_WORST: Final = {"worst_retry_count": "retries", "worst_hard_limit_hits": "limit_hits"}
+# The check of the worst task, which has the limit that these tasks are over.
+_OVER: Final = {
+    "over_retry_count": "worst_retry_count",
+    "over_hard_limit_hits": "worst_hard_limit_hits",
+}
+CHECKS: Final = (*_RATES, *_WORST, *_OVER)
 MOST_KEPT: Final = 100_000
 
 
@@ -21,19 +33,37 @@ class BenchmarkRules:
         retry_count_max: highest average number of retries per task with which the gate passes.
         hard_limit_hits_max: highest average number of hard limits hit per task with which the gate
             passes.
+        worst_retry_count_max: highest number of retries of a single task with which the gate
+            passes.
+        worst_hard_limit_hits_max: highest number of hard limits hit by a single task with which the
+            gate passes.
+        over_retry_count_max: highest share of tasks with more retries than a single task may have
+            with which the gate passes.
+        over_hard_limit_hits_max: highest share of tasks that hit more hard limits than a single
+            task may with which the gate passes.
         history_max: number of benchmark runs kept for a project; the oldest are dropped first.
     """
 
     rejection_rate_max: float = 0.3
     retry_count_max: float = 3.0
     hard_limit_hits_max: float = 5.0
+    worst_retry_count_max: float = 3.0
+    worst_hard_limit_hits_max: float = 5.0
+    over_retry_count_max: float = 0.0
+    over_hard_limit_hits_max: float = 0.0
     history_max: int = 100
 
     def __post_init__(self) -> None:
-        require_ratio("rejection_rate_max", self.rejection_rate_max)
+        for name in ("rejection_rate_max", "over_retry_count_max", "over_hard_limit_hits_max"):
+            require_ratio(name, getattr(self, name))
         for name in ("retry_count_max", "hard_limit_hits_max"):
             value = getattr(self, name)
             require(0 <= value <= 2**53, f"{name} must be 0 or more, not {value}")
+        for name in ("worst_retry_count_max", "worst_hard_limit_hits_max"):
+            value = getattr(self, name)
+            require(
+                0 <= value <= MOST_COUNTED, f"{name} must lie in 0..{MOST_COUNTED}, not {value}"
+            )
         require(
             1 <= self.history_max <= MOST_KEPT,
             f"history_max must lie in 1..{MOST_KEPT}, not {self.history_max}",
@@ -45,11 +75,12 @@ class GateCheck:
     """One threshold, applied.
 
     Attributes:
-        name: the name of the rate.
+        name: the name of the check, which is that of a rate where a rate is judged.
         value: its value; None when there was no data.
         threshold: the bound that it was compared with.
         operator: how the value is compared with the threshold, as "<=".
         passed: whether the value keeps to the threshold; no data is not a pass.
+        tasks: the worst of the tasks that are over the limit of a single task, worst first.
     """
 
     name: str
@@ -57,6 +88,7 @@ class GateCheck:
     threshold: float
     operator: str
     passed: bool
+    tasks: tuple[TaskCount, ...] = ()
 
 
 def judge(
@@ -67,7 +99,21 @@ def judge(
 
 
 def _check(rules: BenchmarkRules, snapshot: Snapshot | None, name: str) -> GateCheck:
-    value: float | None = None if snapshot is None else getattr(snapshot, name)
+    value: float | None
+    tasks: tuple[TaskCount, ...] = ()
+    if name in _RATES:
+        value = None if snapshot is None else getattr(snapshot, name)
+    else:
+        limit: float = getattr(rules, f"{_OVER.get(name, name)}_max")
+        spread = _spread(snapshot, _OVER.get(name, name))
+        value = spread.share_over(limit) if name in _OVER else spread.highest
+        tasks = spread.worst_over(limit)
     threshold: float = getattr(rules, f"{name}_max")
     passed = value is not None and not ratio_above(value, threshold)
-    return GateCheck(name, value, threshold, "<=", passed)
+    return GateCheck(name, value, threshold, "<=", passed, tasks)
+
+
+def _spread(snapshot: Snapshot | None, name: str) -> Spread:
+    """Return the spread that the worst task is taken from; without any in the run it is empty."""
+    spread: Spread | None = None if snapshot is None else getattr(snapshot, _WORST[name])
+    return spread or Spread()

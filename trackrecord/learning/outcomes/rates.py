@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .spread import Spread, SpreadCounter
+
 
 class ProcessFacts(NamedTuple):
     """One outcome's counts about its process; a count that it does not mention is None.
@@ -17,6 +19,7 @@ class ProcessFacts(NamedTuple):
         hard_limit_hits: times that a hard limit was hit.
         retries: retries on the way.
         tool_calls: calls of tools.
+        task_id: the task that the outcome is of.
     """
 
     success: bool
@@ -27,6 +30,7 @@ class ProcessFacts(NamedTuple):
     hard_limit_hits: int | None = None
     retries: int | None = None
     tool_calls: int | None = None
+    task_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,8 @@ class Snapshot:
         mean_score: the mean of the raw scores.
         proven_share: the share that touched a pattern which was proven at the moment.
         totals: the sums that the rates are made of.
+        retries: how retries are spread over tasks; None in a run of an earlier version.
+        limit_hits: how hits of a hard limit are spread over tasks; None as above.
     """
 
     at: float
@@ -91,6 +97,8 @@ class Snapshot:
     mean_score: float | None
     proven_share: float | None
     totals: ProcessTotals
+    retries: Spread | None = None
+    limit_hits: Spread | None = None
 
 
 RATES = (
@@ -118,6 +126,7 @@ def snapshot(
     """
     outcomes = successes = reviews = rejections = loops = hits = retries = calls = with_tools = 0
     scores = 0.0
+    spread_retries, spread_hits = SpreadCounter(), SpreadCounter()
     for each in facts:
         outcomes += 1
         successes += each.success
@@ -129,6 +138,8 @@ def snapshot(
         loops += each.test_fail_loops or 0
         hits += each.hard_limit_hits or 0
         retries += each.retries or 0
+        spread_hits.add(each.task_id, each.hard_limit_hits or 0)
+        spread_retries.add(each.task_id, each.retries or 0)
         if each.tool_calls is not None:
             calls += each.tool_calls
             with_tools += 1
@@ -155,6 +166,8 @@ def snapshot(
             outcomes_with_tools=with_tools,
             outcomes_touching_proven=touching_proven,
         ),
+        retries=spread_retries.spread(),
+        limit_hits=spread_hits.spread(),
     )
 
 

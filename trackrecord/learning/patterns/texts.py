@@ -10,17 +10,29 @@ errors and retries, and `explain` shows them.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ..numbers.checks import require
 from ..numbers.percent import percent
 from ..text.inert import DEFAULT_LIMIT, one_line, unlabelled
 from ..text.language import Language
+from .decisions import Decision
 from .evidence import Evidence
 from .maturity import Maturity
 
-_WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
+# What begins a warning in any content, whatever the settings say.
+_WARNING_PREFIX: Final = r"(?:avoid|do not|never|避免)\s*[:：]"
+_LONGEST_PREFIX: Final = 40
 _PERIODS = " .。．｡"
+STATES_ZH: Final = {
+    Maturity.PROVEN: "已验证",
+    Maturity.ESTABLISHED: "已确立",
+    Maturity.CANDIDATE: "候选",
+    Maturity.DEPRECATED: "已弃用",
+}
+# What a person wrote stands within brackets of ours, and must not close them.
+_BRACKETS: Final = str.maketrans("[]［］【】〔〕", "()()()()")
 
 
 @dataclass(frozen=True)
@@ -31,14 +43,25 @@ class TextRules:
         limited_below: patterns with fewer reports than this, undecayed, are marked as limited data
             in every state.
         max_chars: maximum length of a pattern's content in a prompt; longer contents are cut.
+        warning_prefix: beginning of an anti-pattern's content, before the pattern's own.
+        warning_prefix_zh: the same in Chinese.
     """
 
     limited_below: int = 3
     max_chars: int = DEFAULT_LIMIT
+    warning_prefix: str = "AVOID:"
+    warning_prefix_zh: str = "避免:"
 
     def __post_init__(self) -> None:
         require(self.limited_below >= 0, "limited_below must be at least 0")
         require(16 <= self.max_chars <= 10_000, "max_chars must lie in 16..10000")
+        for name in ("warning_prefix", "warning_prefix_zh"):
+            prefix: str = getattr(self, name)
+            require(
+                prefix != "" and one_line(prefix, _LONGEST_PREFIX) == prefix,
+                f"{name} must be a text of 1 to {_LONGEST_PREFIX} characters on one line, without "
+                "spaces around it, that opens no Markdown block",
+            )
 
 
 PLAIN: Final = TextRules()
@@ -52,11 +75,13 @@ class PatternWording:
         content: what the pattern says, as an agent wrote it.
         state: its maturity, by the rules or by hand.
         evidence: the sums from which the numbers in the texts come.
+        decision: the decision by hand that its state comes from; None where the evidence decides.
     """
 
     content: str
     state: Maturity
     evidence: Evidence
+    decision: Decision | None = None
 
 
 @dataclass(frozen=True)
@@ -76,21 +101,20 @@ class Inversion:
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
-    content = _without_warning(one_line(inversion.content, rules.max_chars)).rstrip(_PERIODS)
+    content = _without_warning(one_line(inversion.content, rules.max_chars), rules)
+    content = content.rstrip(_PERIODS)
     evidence = inversion.evidence
     failed, total = evidence.failed, evidence.observations
     if not inversion.is_failing:
         return _costly(content, evidence, language)
     rate = percent(failed, total)
     if language == "zh":
-        return f"避免:{content}。失败{failed}/{total}次({rate}%失败率)"
-    return f"AVOID: {content}. Failed {failed}/{total} times ({rate}% failure rate)"
+        return f"{rules.warning_prefix_zh}{content}。失败{failed}/{total}次({rate}%失败率)"
+    return f"{rules.warning_prefix} {content}. Failed {failed}/{total} times ({rate}% failure rate)"
 
 
 def _costly(content: str, evidence: Evidence, language: Language) -> str:
-    failed, succeeded, total = evidence.failed, evidence.succeeded, evidence.observations
-    # What succeeded without scoring helpful had time, errors or retries against it.
-    slowly = max(0, succeeded - evidence.helpful)
+    failed, total, slowly = evidence.failed, evidence.observations, slow_successes(evidence)
     if language == "zh":
         return f"代价高:{content}。{total}个任务中{failed}个失败,{slowly}个成功但缓慢或有错误"
     return (
@@ -99,9 +123,21 @@ def _costly(content: str, evidence: Evidence, language: Language) -> str:
     )
 
 
-def _without_warning(content: str) -> str:
+def slow_successes(evidence: Evidence) -> int:
+    """Return the tasks that succeeded and had time, errors or retries against them."""
+    return max(0, evidence.succeeded - evidence.helpful)
+
+
+@lru_cache(maxsize=8)
+def _prefixes(english: str, chinese: str) -> re.Pattern[str]:
+    own = (re.escape(english), re.escape(chinese))
+    return re.compile(rf"\A(?:(?:{'|'.join((*own, _WARNING_PREFIX))})\s*)+", re.IGNORECASE)
+
+
+def _without_warning(content: str, rules: TextRules) -> str:
     """Return the content without a warning in front, unless nothing else is left."""
-    while (rest := one_line(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
+    prefix = _prefixes(rules.warning_prefix, rules.warning_prefix_zh)
+    while (rest := one_line(prefix.sub("", content), len(content) or 1)) != content:
         if not rest:
             return content
         content = rest
@@ -120,8 +156,18 @@ def pattern_line(
 ) -> str:
     """Return the line of one pattern, with its standing in brackets at the end."""
     content = unlabelled(one_line(wording.content, rules.max_chars))
+    if wording.decision is not None and wording.state is Maturity.DEPRECATED:
+        return f"- {content} [{_deprecated_by_hand(wording.decision, language, rules)}]"
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
+
+
+def _deprecated_by_hand(decision: Decision, language: Language, rules: TextRules) -> str:
+    """Return the reason that was given: the counts had no part in it."""
+    reason = one_line(decision.reason, rules.max_chars).translate(_BRACKETS).rstrip(_PERIODS)
+    if language == "zh":
+        return f"已弃用 - {reason or '人工决定'},避免使用"
+    return f"DEPRECATED - {reason or 'by hand'}, avoid using"
 
 
 def counted_line(
@@ -158,7 +204,8 @@ def _suffix_en(wording: PatternWording, limited_below: int) -> str:
         case Maturity.DEPRECATED:
             tasks = "task" if total == 1 else "tasks"
             failed = f"{evidence.failed} of {total} {tasks} failed" if evidence.failed else ""
-            return f"DEPRECATED - {failed or succeeded}, avoid using"
+            slow = "succeeds only slowly, with errors or with retries"
+            return f"DEPRECATED - {failed or slow}, avoid using"
 
 
 def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
@@ -175,5 +222,5 @@ def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
         case Maturity.CANDIDATE:
             return f"候选 - {succeeded},需要更多数据"
         case Maturity.DEPRECATED:
-            failed = f"{total}个任务中{evidence.failed}个失败" if evidence.failed else succeeded
-            return f"已弃用 - {failed},避免使用"
+            failed = f"{total}个任务中{evidence.failed}个失败" if evidence.failed else ""
+            return f"已弃用 - {failed or '成功但缓慢或有错误'},避免使用"

@@ -71,7 +71,9 @@ def read_snapshot(
 def _facts(
     connection: Connection, project_id: int, now: float, since: float | None
 ) -> Iterator[ProcessFacts]:
-    query = select(outcomes.c.success, outcomes.c.raw_score, outcomes.c.body).where(
+    query = select(
+        outcomes.c.success, outcomes.c.raw_score, outcomes.c.task_id, outcomes.c.body
+    ).where(
         outcomes.c.project_id == project_id,
         # Of a task that nobody knows the end of, nothing is compared.
         outcomes.c.success.is_not(None),
@@ -79,7 +81,7 @@ def _facts(
         *_received(outcomes.c.received_at, now, since),
     )
     rows = connection.execute(query.execution_options(yield_per=_BODIES))
-    for success, raw_score, body in rows:
+    for success, raw_score, task_id, body in rows:
         told = _decoder.decode(body)
         process = told.process or _NOTHING
         yield ProcessFacts(
@@ -91,6 +93,7 @@ def _facts(
             process.hard_limit_hits,
             told.retry_count,
             None if told.tool_graph is None else len(told.tool_graph),
+            task_id,
         )
 
 

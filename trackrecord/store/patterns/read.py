@@ -1,7 +1,7 @@
 """Reading patterns: their evidence now or at a past moment, their examples and their history."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, or_, select
@@ -15,11 +15,12 @@ from trackrecord.learning.patterns.standing import PatternFacts, Standing, stand
 from trackrecord.rules import Rules
 
 from ..database.decay_in_sql import weight_at
-from ..outcomes.decay_basis import read_basis
+from ..outcomes.decay_basis import read_bases
 from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .decide import decisions_in_force
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
+from .tags import tags_of
 from .transitions import evidence_of
 
 EXAMPLES_KEPT = AntiPatternRules().examples_kept
@@ -75,7 +76,7 @@ class PatternFilter:
 
     Attributes:
         state: only those in this state.
-        tag: only those with this tag: "strategy" or "named".
+        tag: only those with this tag, or of this kind: "strategy" or "named".
         content: only those whose content holds this text, without regard to case.
         only_anti: only those that are anti-patterns.
     """
@@ -89,7 +90,7 @@ class PatternFilter:
         """Whether a pattern is asked for."""
         return (
             (self.state is None or standing.state is self.state)
-            and (self.tag is None or standing.facts.kind == self.tag)
+            and (self.tag is None or self.tag in standing.facts.all_tags)
             and (self.content is None or _holds(standing.facts.content, self.content))
             and (standing.is_inverted or not self.only_anti)
         )
@@ -124,9 +125,10 @@ def read_standings(
         slug: only this pattern.
         wanted: only those that it admits.
     """
-    basis = read_basis(connection, project_id)
-    if basis is None:
+    bases = read_bases(connection, project_id)
+    if bases is None:
         return []
+    basis = bases.patterns
     where = patterns.c.project_id == project_id
     if slug is not None:
         where = and_(where, patterns.c.slug == slug)
@@ -136,8 +138,15 @@ def read_standings(
         else _past(connection, where, basis, at)
     )
     decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
+    tags = tags_of(connection, where, at=at)
     standings = (
-        standing_of(rules.maturity, rules.antipatterns, facts, evidence, decisions.get(row_id))
+        standing_of(
+            rules.maturity,
+            rules.antipatterns,
+            replace(facts, tags=tags[row_id]) if row_id in tags else facts,
+            evidence,
+            decisions.get(row_id),
+        )
         for row_id, facts, evidence in found
     )
     return [standing for standing in standings if wanted.admits(standing)]

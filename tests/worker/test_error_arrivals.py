@@ -1,0 +1,230 @@
+"""Errors of tasks in flight that come on the stream, and what a retry in any language reads."""
+
+import subprocess
+from hashlib import sha256
+from itertools import permutations
+
+import msgspec
+import pytest
+from working import body
+
+from trackrecord.inflight.reports import error_report
+from trackrecord.inflight.retry_text import retry_text
+from trackrecord.inflight.rules import ErrorRules
+from trackrecord.inflight.store import InFlightStore
+from trackrecord.redis_keys import CONSUMER_GROUP
+
+FAILED = {"task_id": "build", "error_id": "e1", "message": "Type error in src/auth.ts"}
+RESOLVED = {"task_id": "build", "error_id": "e1", "report": "resolved"}
+
+
+def tell(client, settings, *errors):
+    """As any language can."""
+    for each in errors:
+        data = each if isinstance(each, bytes) else msgspec.json.encode(each)
+        client.xadd(settings.keys.outcomes, {"v": "1", "error": data})
+
+
+def in_flight(client, settings, project="default"):
+    return InFlightStore(client, settings.keys, project, settings.errors)
+
+
+def retry_of(client, task_id, project="default"):
+    """What an agent in another language reads: nothing of ours is needed for it."""
+    digest = sha256(task_id.encode()).hexdigest()
+    return {
+        name.decode(): value.decode()
+        for name, value in client.hgetall(f"trackrecord:in-flight:retry:{digest}:{project}").items()
+    }
+
+
+def test_an_error_is_recorded_and_read_by_every_language(worker, store_settings, client):
+    """With its type derived from the message; the text under the documented key is the text."""
+    told = {
+        **FAILED, "tool_name": "typecheck", "context": "After adding OAuth types",
+        "stack_trace": "auth.ts:1", "timestamp": "2024-12-12T10:30:00Z",
+    }  # fmt: skip
+    tell(client, store_settings, told)
+    assert worker.drain.run().errors == 1
+    task = in_flight(client, store_settings).read("build")
+    (error,) = task.errors
+    assert (error.id, error.type, error.task_id) == ("e1", "validation", "build")
+    assert (error.tool_name, error.context) == ("typecheck", "After adding OAuth types")
+    read = retry_of(client, "build")
+    assert read["en"] == retry_text(task, store_settings.errors)
+    assert "12/12/2024, 10:30 AM" in read["en"]
+    assert read["zh"] == retry_text(task, store_settings.errors, language="zh")
+    document = msgspec.json.decode(read["json"])
+    assert (document["total"], document["unresolved"], document["strikes"]) == (1, 1, 0)
+    assert document["errors"][0]["id"] == "e1"
+    assert client.xlen(store_settings.keys.outcomes) == 0
+
+
+def test_doubled_entries_count_once(worker, store_settings, client):
+    """In one batch and across batches: errors, resolutions and ends of attempts."""
+    ended = {"task_id": "build", "report": "ended", "attempt_id": "a1", "success": False}
+    for _ in range(2):
+        tell(client, store_settings, FAILED, FAILED, ended, ended)
+        worker.drain.run()
+    task = in_flight(client, store_settings).read("build")
+    assert (task.stats.total, task.strikes) == (1, 1)
+
+
+@pytest.mark.parametrize("order", list(permutations([0, 1, 2, 3])))
+def test_reordered_entries_end_the_same(worker, store_settings, client, order):
+    """A resolution may arrive before its error, each in a batch of its own, and doubled."""
+    other = {"task_id": "build", "error_id": "e2", "message": "timed out"}
+    entries = [FAILED, RESOLVED, other, RESOLVED]
+    for number in order:
+        tell(client, store_settings, entries[number])
+        worker.drain.run()
+    task = in_flight(client, store_settings).read("build")
+    assert {error.id: error.resolved for error in task.errors} == {"e1": True, "e2": False}
+    read = retry_of(client, "build")["en"]
+    assert "timed out" in read
+    assert "Type error" not in read
+
+
+def test_a_success_ends_what_was_in_the_way(worker, store_settings, client):
+    """Three failures ask for a review of the design; a success resolves all."""
+    ends = [
+        {"task_id": "build", "report": "ended", "attempt_id": f"a{number}", "success": False}
+        for number in range(3)
+    ]
+    tell(client, store_settings, FAILED, *ends)
+    worker.drain.run()
+    assert "Three Strikes" in retry_of(client, "build")["en"]
+    tell(client, store_settings, {"task_id": "build", "report": "ended", "success": True})
+    worker.drain.run()
+    assert retry_of(client, "build")["en"] == ""
+    assert in_flight(client, store_settings).read("build").stats.unresolved == 0
+
+
+def test_without_an_id_the_entry_has_one(worker, store_settings, client):
+    """Which XADD returned, so that the agent can resolve it."""
+    unnamed = msgspec.json.encode({"task_id": "build", "message": "m"})
+    entry = client.xadd(store_settings.keys.outcomes, {"v": "1", "error": unnamed})
+    worker.drain.run()
+    (error,) = in_flight(client, store_settings).read("build").errors
+    assert error.id == f"stream:{entry.decode()}"
+    tell(client, store_settings, {**RESOLVED, "error_id": error.id})
+    worker.drain.run()
+    assert in_flight(client, store_settings).read("build").unresolved == ()
+
+
+def test_what_others_record_is_in_the_text_too(worker, store_settings, client):
+    """Python records straight into Redis; a resolution by id alone finds an id of any form."""
+    tell(client, store_settings, FAILED)
+    worker.drain.run()
+    store = in_flight(client, store_settings)
+    report = error_report("build", "timeout", "timed out")
+    store.write(report)
+    worker.errors.refresh_texts()
+    assert "timed out" in retry_of(client, "build")["en"]
+    store.resolve("e1")
+    store.resolve(report.id)
+    worker.errors.refresh_texts()
+    assert retry_of(client, "build")["en"] == ""
+    assert client.scard(store_settings.keys.changed_tasks) == 0
+
+
+def test_projects_are_kept_apart(worker, store_settings, client):
+    """The same task in two projects, of which one is named like the end of a key."""
+    tell(client, store_settings, FAILED, {**FAILED, "project": "a:default", "message": "theirs"})
+    worker.drain.run()
+    assert "theirs" not in retry_of(client, "build")["en"]
+    assert "theirs" in retry_of(client, "build", "a:default")["en"]
+
+
+def test_the_text_leaves_redis_with_the_task(worker, store_settings, client):
+    """And so does what was noted of it, when another task takes its place."""
+    tell(client, store_settings, FAILED)
+    worker.drain.run()
+    digest = sha256(b"build").hexdigest()
+    key = f"trackrecord:in-flight:retry:{digest}:default"
+    assert 0 < client.ttl(key) <= store_settings.errors.retention_s
+    rules = ErrorRules(max_per_task=1, max_per_project=2)
+    crowded = InFlightStore(client, store_settings.keys, "default", rules)
+    for number in range(3):
+        crowded.write(error_report(f"t{number}", "timeout", "m"))
+    assert not client.exists(key)
+
+
+def test_killed_between_recording_and_writing_the_text(worker, store_settings, client):
+    """The task is noted as changed until its text is written, so the next worker writes it."""
+    in_flight(client, store_settings).write(error_report("build", "timeout", "timed out"))
+    assert retry_of(client, "build") == {}
+    assert client.scard(store_settings.keys.changed_tasks) == 1
+    worker.errors.refresh_texts()
+    assert "timed out" in retry_of(client, "build")["en"]
+    assert client.scard(store_settings.keys.changed_tasks) == 0
+
+
+def test_killed_before_the_entry_was_acknowledged(worker_of, store_settings, client):
+    """It stays pending, is taken over by another worker, and counts once."""
+    tell(client, store_settings, FAILED)
+    stream = store_settings.keys.outcomes
+    client.xgroup_create(stream, CONSUMER_GROUP, id="0")
+    ((_, read),) = client.xreadgroup(CONSUMER_GROUP, "a-dead-worker", {stream: ">"})
+    assert len(read) == 1
+    heir = worker_of(store_settings.model_copy(update={"claim_idle_s": 0.0}))
+    heir.drain.take_over()
+    heir.drain.take_over()
+    assert in_flight(client, store_settings).read("build").stats.total == 1
+    assert client.xlen(store_settings.keys.outcomes) == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (b"{", "invalid error"), (b"[]", "invalid error"), ({}, "task_id"),
+        ({"task_id": "t"}, "message"), ({"task_id": "t", "message": 7}, "message"),
+        ({"task_id": "t", "message": "m", "type": "odd-value"}, "Not one of the allowed values"),
+        ({"task_id": "t", "report": "resolved"}, "error_id"),
+        ({"task_id": "t", "report": "ended"}, "success"),
+        ({"task_id": "t", "message": "m", "error_id": "a b"}, "error_id"),
+        ({"task_id": "t", "message": "m", "error_id": "a\n"}, "error_id"),
+        ({"task_id": "t", "message": "m", "timestamp": "2024-01-01T00:00:00"}, "offset"),
+        ({"task_id": "t\0", "message": "m"}, "NUL"), ({"task_id": "", "message": "m"}, "task_id"),
+        ({"task_id": "t", "message": "m" * 5000}, "4096 are allowed"),
+    ],
+)  # fmt: skip
+def test_bad_ones_are_dead_letters(worker, store_settings, client, error, reason):
+    """With a reason that repeats nothing of the content, and they stop nothing else."""
+    tell(client, store_settings, FAILED, error, {**FAILED, "error_id": "e2"})
+    done = worker.drain.run()
+    assert (done.errors, done.refused) == (2, 1)
+    ((_, letter),) = client.xrange(store_settings.keys.dead)
+    assert reason in letter[b"reason"].decode()
+    assert b"odd-value" not in letter[b"reason"]
+    assert b"error" in letter
+
+
+def test_two_things_in_one_entry(worker, store_settings, client):
+    """Is neither of them."""
+    data = msgspec.json.encode(FAILED)
+    client.xadd(store_settings.keys.outcomes, {"v": "1", "error": data, "body": body(1)})
+    assert worker.drain.run().refused == 1
+
+
+def test_resolutions_of_what_never_comes_are_bounded(worker_of, store_settings, client):
+    """Beyond as many as a task may have errors they become dead letters."""
+    rules = ErrorRules(max_per_task=2, max_per_project=100)
+    small = store_settings.model_copy(update={"errors": rules})
+    tell(client, small, *({**RESOLVED, "error_id": f"never-{number}"} for number in range(3)))
+    done = worker_of(small).drain.run()
+    assert (done.errors, done.refused) == (2, 1)
+    ((_, letter),) = client.xrange(small.keys.dead)
+    assert b"resolved" in letter[b"reason"]
+
+
+def test_the_shell_of_the_documentation_reads_it(worker, store_settings, client):
+    """The digest of the key is what sha256sum prints."""
+    tell(client, store_settings, FAILED)
+    worker.drain.run()
+    ran = subprocess.run(
+        ["/bin/sh", "-c", "printf %s build | sha256sum | cut -d' ' -f1"],
+        capture_output=True, check=True, text=True,
+    )  # fmt: skip
+    key = f"trackrecord:in-flight:retry:{ran.stdout.strip()}:default"
+    assert b"Type error" in client.hget(key, "en")

@@ -1,0 +1,38 @@
+"""Choose errors among those of tasks in flight."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .errors import ErrorType, TaskError, TaskInFlight
+
+
+@dataclass(frozen=True)
+class ErrorFilter:
+    """Which errors are asked for; what is not given does not matter.
+
+    Attributes:
+        task_id: only those of this task.
+        category: only those of this type.
+        unresolved: only those that nobody has dealt with.
+    """
+
+    task_id: str | None = None
+    category: ErrorType | None = None
+    unresolved: bool = False
+
+    def admits(self, error: TaskError) -> bool:
+        """Whether an error is asked for."""
+        return (
+            self.task_id in (None, error.task_id)
+            and self.category in (None, error.type)
+            and not (self.unresolved and error.resolved)
+        )
+
+
+EVERY = ErrorFilter()
+
+
+def newest_errors(tasks: Iterable[TaskInFlight], wanted: ErrorFilter = EVERY) -> list[TaskError]:
+    """Return the errors of tasks that are asked for, those that happened last first."""
+    found = [error for task in tasks for error in task.errors if wanted.admits(error)]
+    return sorted(found, key=lambda error: (-error.at, error.id))

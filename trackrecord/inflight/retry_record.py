@@ -1,0 +1,111 @@
+"""Write what a retry reads into Redis, ready made, so that an agent in any language can read it.
+
+Whoever changes a task notes it in a set, in the same step. The text is written afterwards, and the
+task leaves the set only if it has not changed meanwhile: a writer that dies leaves it there for the
+next one.
+"""
+
+from dataclasses import asdict
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from trackrecord.redis_keys import Keys
+from trackrecord.times import iso
+
+from .errors import TaskError, TaskInFlight
+from .retry_text import retry_text
+from .rules import ErrorRules
+from .scripts import WRITE_TEXT
+from .store import TaskFields, task_of, unavailable
+
+# So many at once: each may hold a thousand errors.
+_TASKS_AT_ONCE: Final = 50
+_VERSION: Final = b"version"
+_TASK: Final = b"task"
+
+
+class RetryTexts:
+    """Write the texts of the tasks that changed.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        rules: what a text holds.
+    """
+
+    def __init__(self, client: redis.Redis, keys: Keys, rules: ErrorRules) -> None:
+        self._client = client
+        self._keys = keys
+        self._rules = rules
+
+    def refresh(self) -> int:
+        """Write the text of each task that has changed since its last one; return how many.
+
+        Raises:
+            ServerUnavailable: Redis cannot be reached or refuses writes.
+        """
+        written = 0
+        try:
+            changed: Any = self._client.sscan_iter(self._keys.changed_tasks, count=_TASKS_AT_ONCE)
+            while some := list(islice(changed, _TASKS_AT_ONCE)):
+                written += self._write(some)
+        except (redis.RedisError, OSError) as error:
+            raise unavailable(error) from error
+        return written
+
+    def _write(self, members: list[bytes]) -> int:
+        named = [member.decode().partition(":") for member in members]
+        with self._client.pipeline(transaction=False) as pipe:
+            for digest, _, project in named:
+                pipe.hgetall(self._keys.task_in_flight(digest, project))
+            answers: list[Any] = pipe.execute()
+        with self._client.pipeline(transaction=False) as pipe:
+            for member, (digest, _, project), fields in zip(members, named, answers, strict=True):
+                if _TASK in fields:
+                    key = self._keys.task_in_flight(digest, project)
+                    self._queue(pipe, key, project, member, fields)
+                else:  # it is over, or it was recorded by a version that did not keep its id
+                    pipe.srem(self._keys.changed_tasks, member)
+            pipe.execute()
+        return len(members)
+
+    def _queue(
+        self,
+        pipe: Any,  # noqa: ANN401 - redis-py types its pipelines as clients of either kind
+        key: str,
+        project: str,
+        member: bytes,
+        fields: TaskFields,
+    ) -> None:
+        task = task_of(fields)
+        text = self._keys.retry(task.task_id, project)
+        record = retry_record(task, self._rules)
+        values = [part for pair in record.items() for part in pair]
+        changed = self._keys.changed_tasks
+        pipe.eval(WRITE_TEXT, 3, key, text, changed, member, fields[_VERSION], *values)
+
+
+def retry_record(task: TaskInFlight, rules: ErrorRules) -> dict[str, bytes | str]:
+    """Return what a retry reads: the text in each language, and what it was made from."""
+    newest = task.errors[-rules.max_in_context :]
+    document = {
+        "task_id": task.task_id,
+        "strikes": task.strikes,
+        "total": task.stats.total,
+        "unresolved": task.stats.unresolved,
+        "by_type": task.stats.by_type,
+        "errors": [error_document(error) for error in newest],
+    }
+    return {
+        "en": retry_text(task, rules, language="en"),
+        "zh": retry_text(task, rules, language="zh"),
+        "json": msgspec.json.encode(document),
+    }
+
+
+def error_document(error: TaskError) -> dict[str, Any]:
+    """Return an error as a JSON object."""
+    return asdict(error) | {"at": iso(error.at)}
