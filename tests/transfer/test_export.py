@@ -16,8 +16,10 @@ from trackrecord.store.competences.tables import competence_numbers, competence_
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.metadata import Id
 from trackrecord.store.intake.every_table import metadata
+from trackrecord.store.intake.forget_project import forget_project
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
+from trackrecord.store.outcomes.forgotten import lock_project
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.transfer.lines import RowReader
 from trackrecord.transfer.subjects import (
@@ -190,3 +192,17 @@ def test_every_table_is_known_to_the_transfer():
             is_number = column.type is Id and not is_own
             assert not is_number or reference_of(column) is not None, str(column)
     assert RowReader()
+
+
+def test_what_was_forgotten_does_not_come_back(store, imported):
+    """An older export of a project that was forgotten is refused, and names what it holds."""
+    History(store, 2).go_on(6)
+    data = exported(store)
+    with writing(store) as connection:
+        project_id = project_id_of(connection, "default")
+        lock_project(connection, "default")
+        forget_project(connection, "default", project_id, now=NOW)
+    before = _rows(store)
+    with pytest.raises(TransferRefused, match="was forgotten here"):
+        imported(store, data)
+    assert _rows(store) == before
