@@ -113,6 +113,10 @@ class Dialect(ABC):
     def advisory_lock(self, connection: Connection, key: int) -> None:
         """Serialise with other writing transactions that lock the key, until this one ends."""
 
+    def by_code_point(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Return what orders rows by a text's code points, as both databases can."""
+        return column
+
     @abstractmethod
     def shared_lock(self, connection: Connection, key: int) -> None:
         """Serialise with who takes the advisory lock of the key, but not with who shares it."""

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Select,
     Table,
     any_,
+    collate,
     create_engine,
     event,
     literal,
@@ -163,6 +164,10 @@ class PostgreSQL(Dialect):
     def advisory_lock(self, connection: Connection, key: int) -> None:
         """Take a lock of the transaction."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+    def by_code_point(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Name the collation: the database's own may be that of a language."""
+        return collate(column, "C")
 
     def shared_lock(self, connection: Connection, key: int) -> None:
         """Take a shared lock of the transaction."""
