@@ -36,6 +36,7 @@ BENCHMARKS = (
     "estimates",
     "artifacts",
     "importing",
+    "transferring",
     "benchmark_rates",
     "first_publish",
     "startup",

@@ -24,6 +24,7 @@ class Scale:
         memory_last: outcomes after which it is looked at again.
         import_mb: megabytes of sessions of each agent that are imported.
         traced_runs: runs of agents whose spans are posted to the front door.
+        moved: outcomes of the store that is moved, exported and imported.
     """
 
     outcomes: int
@@ -42,6 +43,7 @@ class Scale:
     memory_last: int
     import_mb: float
     traced_runs: int
+    moved: int
 
 
 FULL = Scale(
@@ -61,6 +63,7 @@ FULL = Scale(
     memory_last=1_000_000,
     import_mb=200.0,
     traced_runs=12_800,
+    moved=100_000,
 )
 QUICK = Scale(
     outcomes=40_000,
@@ -79,4 +82,5 @@ QUICK = Scale(
     memory_last=200_000,
     import_mb=20.0,
     traced_runs=1_600,
+    moved=5_000,
 )

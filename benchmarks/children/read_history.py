@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -17,7 +16,7 @@ from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.register import SOURCES
 from trackrecord_producers.body import build_wire_body
 
-_KIB = 1024
+from .peak import peak_mib
 
 
 class _Discarding:
@@ -35,14 +34,6 @@ class _Discarding:
         return 0
 
 
-def _peak_kib() -> int:
-    """Return the most memory that this program has had, without that of its parent."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(status.read_text().partition("VmHWM:")[2].split()[0])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def main() -> None:
     """Print how long reading took, of the processor's time, and how much memory it needed."""
     name, folder = sys.argv[1], Path(sys.argv[2])
@@ -54,14 +45,14 @@ def main() -> None:
         for log in source.logs([folder]):
             read_and_publish(source, log, state, sink, Reading(outcome_of=outcome_of))
         reading_s = time.process_time() - began
-    peak_mib = _peak_kib() / _KIB
+    peak = peak_mib()
     began = time.process_time()
     for path in folder.rglob("*.jsonl"):
         with path.open("rb") as file:
             for line in file:
                 msgspec.json.decode(line)
     decoding_s = time.process_time() - began
-    told = {"reading_s": reading_s, "decoding_s": decoding_s, "peak_mib": peak_mib}
+    told = {"reading_s": reading_s, "decoding_s": decoding_s, "peak_mib": peak}
     print(json.dumps(told | {"runs": sink.runs}))
 
 

@@ -1,11 +1,15 @@
 """Stores to move between."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from exports import import_into
 from sqlalchemy import Engine
 
 from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
+from trackrecord.transfer.importing import ImportedProject
 
 
 @pytest.fixture
@@ -26,3 +30,21 @@ def opened() -> Iterator[Callable[[str], Engine]]:
 def store(store_url: str, opened: Callable[[str], Engine]) -> Engine:
     """A migrated store without a row; the test runs on each dialect."""
     return opened(store_url)
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Callable[..., ImportedProject]:
+    """Imports an export, given as bytes, into a store."""
+
+    def take(store: Engine, data: bytes, project: str | None = None) -> ImportedProject:
+        return import_into(store, tmp_path / "export.jsonl", data, project)
+
+    return take
+
+
+@pytest.fixture
+def target(empty_store_url: str, opened: Callable[[str], Engine]) -> Engine:
+    """A migrated store beside the one of `store`; on each dialect."""
+    store = opened(empty_store_url.replace("trackrecord.db", "another.db"))
+    migrate(store)
+    return store

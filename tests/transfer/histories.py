@@ -1,6 +1,7 @@
 """Random histories of a project, and every list that is answered from them."""
 
 import contextlib
+import copy
 import io
 import json
 import random
@@ -88,6 +89,18 @@ class History:
             # What is refused, or not there yet, is part of life.
             with contextlib.suppress(DecisionRefused, InvalidRevision, UnknownId, IndexError):
                 self._random.choice(things)()
+
+    def tell_and_consolidate(self) -> None:
+        """Do what comes to the same in any copy of the store, and compute everything anew."""
+        for thing in (self._tell, self._tell, self._consolidate, self._tell, self._recompute):
+            self._now += DAY
+            thing()
+
+    def goes_on_in(self, store: Engine) -> "History":
+        """Return the same history, of the same future, in a copy of the store."""
+        other = copy.copy(self)
+        other._store, other._random = store, copy.deepcopy(self._random)
+        return other
 
     def _project_id(self, connection: Connection) -> int:
         return ensure_projects(connection, [self._project])[self._project]

@@ -45,7 +45,7 @@ def add_memory(store, text="A memory of its own", name="new"):
         remember(connection, project_id, text, memory_id=name, rules=RULES.memories, now=NOW)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, 18, 30])
 def test_there_and_back_every_list_stays_the_same(seed, postgres_url, opened, new_store, tmp_path):
     """From SQLite to PostgreSQL and back: each list and each row, byte for byte."""
     first, second = new_store(), opened(postgres_url)

@@ -46,6 +46,7 @@ def test_a_password_is_never_shown(home, monkeypatch, capfd):
         out, err = capfd.readouterr()
         assert "s3cret" not in out + err
         assert len(err.splitlines()) == 1
+        assert "--to" in err
 
 
 def test_a_dry_run_makes_no_file(home, monkeypatch, capfd, tmp_path):

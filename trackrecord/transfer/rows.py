@@ -19,7 +19,7 @@ Values = tuple[Any, ...]
 
 # A row may hold a body of megabytes: few are fetched at once where that is so.
 _FETCHED: Final = 1000
-_FETCHED_LONG: Final = 50
+_FETCHED_LONG: Final = 200
 _MOST_ROWS: Final = 5000
 _MOST_BYTES: Final = 8 * 1024 * 1024
 

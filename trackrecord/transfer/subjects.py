@@ -1,11 +1,132 @@
-"""What the tables are to a transfer: which are of one store alone, and which follow from others."""
+"""What the tables are to a transfer: which are of one store alone, and what follows from the rest.
 
-from typing import Final
+All else is read from the metadata, so that a new table is moved, exported and imported without a
+line here, if it has a `project_id` or refers to a table that has one.
+"""
 
-from sqlalchemy import Table
+from typing import Any, Final
 
+from sqlalchemy import BigInteger, Column, Connection, Select, Table, func, literal, select
+
+from trackrecord.store.competences.tables import competence_words
 from trackrecord.store.database.leases import leases
 from trackrecord.store.database.moves import move_steps, store_moves
+from trackrecord.store.intake.every_table import metadata
+from trackrecord.store.memories.tables import memories, memory_blocks, past_tasks
+from trackrecord.store.outcomes.forgotten import forgettings, forgotten_ids
+from trackrecord.store.outcomes.tables import project_imports, projects
 
 # Of the one store: who works there, and how its own moves stand.
 NOT_MOVED: Final[frozenset[Table]] = frozenset({leases, move_steps, store_moves})
+# Made again from the rows of other tables; or about the store, not about one project.
+NOT_EXPORTED: Final[frozenset[Table]] = NOT_MOVED | {
+    competence_words,
+    forgettings,
+    forgotten_ids,
+    memory_blocks,
+    project_imports,
+}
+# Made again, too. What a row is imported with until then.
+MADE_AGAIN: Final[dict[Column[Any], Any]] = {
+    memories.c.position: None,
+    memories.c.size_class: 0,
+    past_tasks.c.is_indexed: False,
+}
+# What the store that imports a project says itself.
+_ITS_OWN: Final = frozenset({projects.c.id, projects.c.name, projects.c.revision})
+# The tables whose rows these columns name. Tables with a row for each outcome declare no foreign
+# keys, see store/patterns/tables.py.
+_REFERENCES: Final = {
+    "criterion_id": "criteria",
+    "decision_id": "pattern_decisions",
+    "memory": "memories",
+    "outcome": "outcomes",
+    "pattern_id": "patterns",
+    "project_id": "projects",
+    "signature_id": "signatures",
+}
+
+
+def reference_of(column: Column[Any]) -> Table | None:
+    """Return the table whose row a column names; None where it is a value."""
+    for key in column.foreign_keys:
+        return key.column.table
+    if not isinstance(column.type, BigInteger) or column.name not in _REFERENCES:
+        return None
+    return metadata.tables[_REFERENCES[column.name]]
+
+
+def is_numbered(table: Table) -> bool:
+    """Return whether the database numbers the rows of a table."""
+    return "id" in table.c and isinstance(table.c.id.type, BigInteger)
+
+
+def exported_columns(table: Table) -> list[Column[Any]]:
+    """Return the columns that an export tells of a table."""
+    return [
+        column
+        for column in table.c
+        if column not in MADE_AGAIN
+        and column not in _ITS_OWN
+        and reference_of(column) is not projects
+    ]
+
+
+def exported_tables() -> list[Table]:
+    """Return the tables of an export, each after those that it refers to; projects come first."""
+    waiting = [table for table in metadata.sorted_tables if table not in NOT_EXPORTED]
+    waiting.sort(key=lambda table: table is not projects)
+    ordered: list[Table] = []
+    while waiting:
+        ready = next(each for each in waiting if not _referred(each) & set(waiting) - {each})
+        ordered.append(ready)
+        waiting.remove(ready)
+    return ordered
+
+
+def _referred(table: Table) -> set[Table]:
+    return {found for column in table.c if (found := reference_of(column)) is not None}
+
+
+def rows_of(table: Table, project_id: int) -> Select[Any]:
+    """Return the query of a project's rows of a table, in the order of the table's key.
+
+    The table is read along its key, and no index finds the rows: databases would have to sort what
+    an index finds, in memory, with every body.
+    """
+    key = tuple(table.primary_key.columns)
+    return select(*table.c).where(_is_own(table, project_id)).order_by(*key)
+
+
+def count_of(connection: Connection, table: Table, project_id: int) -> int:
+    """Return the number of a project's rows of a table."""
+    query = select(func.count()).select_from(table).where(_is_own(table, project_id))
+    return connection.execute(query).scalar_one()
+
+
+def has_rows(connection: Connection, table: Table, project_id: int) -> bool:
+    """Return whether a project has rows of a table."""
+    query = select(literal(1)).select_from(table).where(_is_own(table, project_id)).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def _is_own(table: Table, project_id: int) -> Any:  # noqa: ANN401 - a condition
+    if table is projects:
+        return table.c.id == project_id
+    first = next(iter(table.primary_key.columns))
+    if "project_id" in table.c:
+        column = table.c.project_id
+        # A sum is found by no index.
+        return column == project_id if column is first else column + 0 == project_id
+    column, parent = _way_to_project(table)
+    return (column + 0).in_(select(parent.c.id).where(_is_own(parent, project_id)))
+
+
+def _way_to_project(table: Table) -> tuple[Column[Any], Table]:
+    """Return the column that tells whose a row is, and the table whose row it names."""
+    for column in table.c:
+        parent = reference_of(column)
+        if parent is not None and parent is not table:
+            return column, parent
+    message = f"{table.name} has no column that leads to a project"
+    raise LookupError(message)

@@ -47,7 +47,8 @@ def command(
 
     FORMAT is else one of: inspect, jsonl (outcomes as the wire format describes them), tau-bench;
     then PATH names the files. Importing twice changes nothing; the answer says how many outcomes
-    were new, and how many were known already.
+    were new, and how many were known already. A file that `trackrecord export` wrote is recognised
+    and imported as a whole, into a project that has no data yet.
     """
     if form in AGENTS:
         from trackrecord.settings import load_settings
@@ -62,8 +63,10 @@ def command(
 def _import_files(
     form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
 ) -> int:
+    from trackrecord.transfer.importing import is_export
     from trackrecord_producers.importers import read_recorded
 
+    from ..exports import import_exports
     from ..outcome_input import given_outcomes, up_to_damage
     from ..publishing import Publication, find_known, report, wait_until_learnt
     from ..screen import progress_bar
@@ -72,6 +75,8 @@ def _import_files(
         if path is None or path.is_dir() or not path.exists():
             message = f"{form} needs the path of a file" + (f", not {path}" if path else "")
             raise click.UsageError(message)
+    if form == "jsonl" and any(map(is_export, paths)):
+        return import_exports(paths, project, as_json=as_json)
     settings, project = settings_for(project)
     most = settings.max_body_bytes
     with open_redis(settings) as client, progress_bar() as progress:

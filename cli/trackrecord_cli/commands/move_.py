@@ -15,6 +15,7 @@ from ..screen import print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from sqlalchemy import Engine
 
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.transfer.move import Moved
@@ -173,9 +174,23 @@ def _target(settings: DaemonSettings, url: str) -> Iterator[Place]:
 
     engine = connect_store(url, timeout_s=settings.database_timeout_s)
     try:
+        _check_answers(engine)
         yield Place(engine, without_password(url))
     finally:
         engine.dispose()
+
+
+def _check_answers(engine: Engine) -> None:
+    """Check that the target can be reached; what is wrong there is no matter of the settings."""
+    from trackrecord.errors import StoreUnavailable
+    from trackrecord.store.database.engine import reading
+
+    try:
+        with reading(engine):
+            pass
+    except StoreUnavailable as error:
+        message = str(error).replace("check TRACKRECORD_DATABASE_URL", "check the URL of --to")
+        raise type(error)(message) from None
 
 
 def _is_no_file(url: str) -> bool:

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, se
 
 from trackrecord.learning.competences.tally import Tally
 
+from ..database.engine import dialect_of
 from ..database.row_locks import for_update
 from ..database.upsert import Columns, later, upsert_rows
 from ..outcomes.standing import stood
@@ -136,11 +137,12 @@ def failing_signatures(
         at: a past moment: only episodes that consolidation had read by then count.
     """
     table = signatures.c
+    by_name = dialect_of(connection).by_code_point(table.name)
     if at is None:
         query = select(table.name, table.failures).where(
             table.project_id == project_id, table.successes == 0, table.failures >= from_failures
         )
-        ranked = query.order_by(table.failures.desc(), table.name)
+        ranked = query.order_by(table.failures.desc(), by_name)
     else:
         failures = func.count().label("failures")
         past = (
@@ -156,7 +158,7 @@ def failing_signatures(
             .subquery()
         )
         query = select(table.name, past.c.failures).join(past, past.c.signature_id == table.id)
-        ranked = query.order_by(past.c.failures.desc(), table.name)
+        ranked = query.order_by(past.c.failures.desc(), by_name)
     rows = connection.execute(ranked.limit(limit))
     return [FailingSignature(name, int(failures)) for name, failures in rows]
 

@@ -154,10 +154,13 @@ def _sources_of(
     found: dict[int, tuple[str, ...]] = {}
     said = memory_sources.c
     for start in range(0, len(rows), CHUNK):
-        query = select(said.memory, said.source).where(said.memory.in_(rows[start : start + CHUNK]))
+        query = select(said.memory, said.at, said.source).where(
+            said.memory.in_(rows[start : start + CHUNK])
+        )
         if at is not None:
             query = query.where(said.at <= at)
-        answer = connection.execute(query.order_by(said.memory, said.at, said.source))
+        # Here, not in SQL: each database has an order of texts of its own.
+        answer = sorted(connection.execute(query), key=tuple)
         for memory, group in groupby(answer, attrgetter("memory")):
             found[memory] = tuple(row.source for row in group)
     return found

@@ -62,8 +62,8 @@ def revision_of(connection: Connection, project: str) -> tuple[int, int] | None:
 
 
 def project_names(connection: Connection) -> list[str]:
-    """All projects, by name."""
-    return list(connection.execute(select(projects.c.name).order_by(projects.c.name)).scalars())
+    """All projects, by name; in the order of code points, whatever the database's own is."""
+    return sorted(connection.execute(select(projects.c.name)).scalars())
 
 
 def project_revisions(connection: Connection) -> dict[str, int]:

@@ -70,7 +70,6 @@ def rebuilds_due(
         )
         .join(decay_bases, decay_bases.c.project_id == projects.c.id)
         .join(recorded_rules, recorded_rules.c.project_id == projects.c.id)
-        .order_by(projects.c.name)
     )
     if project_id is not None:
         query = query.where(projects.c.id == project_id)
@@ -80,7 +79,7 @@ def rebuilds_due(
         )
         for row in connection.execute(query)
     }
-    return {name: reasons for name, reasons in due.items() if reasons}
+    return {name: reasons for name, reasons in sorted(due.items()) if reasons}
 
 
 def _read(connection: Connection, project_ids: Collection[int]) -> dict[int, tuple[str, bool]]:

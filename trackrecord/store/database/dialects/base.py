@@ -113,6 +113,10 @@ class Dialect(ABC):
     def advisory_lock(self, connection: Connection, key: int) -> None:
         """Serialise with other writing transactions that lock the key, until this one ends."""
 
+    def by_code_point(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Return what orders rows by a text's code points, as both databases can."""
+        return column
+
     @abstractmethod
     def shared_lock(self, connection: Connection, key: int) -> None:
         """Serialise with who takes the advisory lock of the key, but not with who shares it."""
@@ -128,7 +132,18 @@ class Dialect(ABC):
         """Insert rows that are not there yet, many at once, in the fastest form of all.
 
         Raises:
+            TransferRefused: one of them is there, or refers to a row that is not.
             StoreUnavailable: the database failed.
+        """
+
+    @abstractmethod
+    def new_ids(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
+        """Return ids for new rows of a table that nobody else gets, the smallest first.
+
+        Args:
+            connection: within a writing transaction that inserts rows with them at once.
+            table: a table that numbers its rows.
+            count: how many rows there are.
         """
 
     @abstractmethod

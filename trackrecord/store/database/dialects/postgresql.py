@@ -21,6 +21,7 @@ from sqlalchemy import (
     Select,
     Table,
     any_,
+    collate,
     create_engine,
     event,
     literal,
@@ -29,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
-from trackrecord.errors import StoreUnavailable, StoreUnfit
+from trackrecord.errors import StoreUnavailable, StoreUnfit, TransferRefused
 
 from .base import Dialect, Extra
 
@@ -164,6 +165,10 @@ class PostgreSQL(Dialect):
         """Take a lock of the transaction."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
+    def by_code_point(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Name the collation: the database's own may be that of a language."""
+        return collate(column, "C")
+
     def shared_lock(self, connection: Connection, key: int) -> None:
         """Take a shared lock of the transaction."""
         connection.execute(text("SELECT pg_advisory_xact_lock_shared(:key)"), {"key": key})
@@ -178,6 +183,7 @@ class PostgreSQL(Dialect):
         """Copy the rows in binary.
 
         Raises:
+            TransferRefused: one of the rows is there, or refers to a row that is not.
             StoreUnavailable: the database failed; SQLAlchemy, which would say so, is passed by.
         """
         driver: Any = connection.connection.driver_connection
@@ -189,9 +195,20 @@ class PostgreSQL(Dialect):
                 copy.set_types([_copied_as(column) for column in columns])
                 for row in rows:
                     copy.write_row(row)
+        except (dbapi.IntegrityError, dbapi.DataError) as error:
+            reason = str(error).strip().splitlines()[0]
+            message = f"the database does not take rows of {table.name} ({reason})"
+            raise TransferRefused(message) from error
         except dbapi.Error as error:
-            message = f"the database does not take rows of {table.name} ({error})"
+            message = f"the database cannot be used ({type(error).__name__}: {error})"
             raise StoreUnavailable(message.splitlines()[0]) from error
+
+    def new_ids(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
+        """Draw numbers from the sequence of the column."""
+        query = text(
+            "SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :count)"
+        )
+        return sorted(connection.execute(query, {"table": table.name, "count": count}).scalars())
 
     def continue_numbering(self, connection: Connection, table: Table) -> None:
         """Set the sequence of the column to the largest id."""

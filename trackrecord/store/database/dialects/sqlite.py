@@ -17,12 +17,15 @@ from sqlalchemy import (
     Table,
     create_engine,
     event,
+    func,
+    select,
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool, StaticPool
 
-from trackrecord.errors import StoreBusy, StoreUnavailable
+from trackrecord.errors import StoreBusy, StoreUnavailable, TransferRefused
 from trackrecord.folders import make_private_folder
 
 from .base import Dialect, Extra
@@ -118,8 +121,21 @@ class SQLite(Dialect):
         columns: Sequence[Column[Any]],
         rows: Sequence[tuple[Any, ...]],
     ) -> None:
-        """Run one statement again and again, as the driver does it."""
-        self.bulk_insert(connection, table, columns, rows, conflict="", returning=())
+        """Run one statement again and again, as the driver does it.
+
+        Raises:
+            TransferRefused: one of the rows is there, or refers to a row that is not.
+        """
+        try:
+            self.bulk_insert(connection, table, columns, rows, conflict="", returning=())
+        except IntegrityError as error:
+            message = f"the database does not take rows of {table.name} ({error.orig})"
+            raise TransferRefused(message.splitlines()[0]) from error
+
+    def new_ids(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
+        """Return the numbers after the largest one: no other transaction writes."""
+        largest = connection.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one()
+        return range(largest + 1, largest + 1 + count)
 
     def continue_numbering(self, connection: Connection, table: Table) -> None:
         """Do nothing: the next id is one more than the largest."""

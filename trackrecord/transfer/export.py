@@ -1,0 +1,71 @@
+"""Exporting a project: all of its rows as JSON Lines, as of one moment, in little memory."""
+
+import secrets
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import BinaryIO
+
+import msgspec
+from sqlalchemy import Connection
+
+from .lines import VERSION, End, Header, RowWriter, header_line
+from .rows import streamed
+from .subjects import count_of, exported_tables, rows_of
+
+# Told of the table at hand, how many rows were written, and how many there are.
+Report = Callable[[str, int, int], None]
+
+_SHOWN_EVERY = 1000
+
+
+def count_project(connection: Connection, project_id: int) -> dict[str, int]:
+    """Return how many rows an export has, by table."""
+    return {str(table.name): count_of(connection, table, project_id) for table in exported_tables()}
+
+
+def export_project(
+    connection: Connection,
+    project_id: int,
+    project: str,
+    file: BinaryIO,
+    *,
+    now: float,
+    report: Report,
+) -> dict[str, int]:
+    """Write a project's rows to a file.
+
+    Args:
+        connection: a reading transaction that sees one state of the store to its end.
+        project_id: the project's row.
+        project: its name.
+        file: where to.
+        now: seconds since the epoch.
+        report: told how far it has come.
+
+    Returns:
+        How many rows were written, by table.
+    """
+    total = sum(count_project(connection, project_id).values())
+    header = Header(
+        trackrecord_export=VERSION,
+        export_id=secrets.token_hex(16),
+        project=project,
+        exported_at=now,
+        version=version("trackrecord"),
+    )
+    file.write(header_line(header))
+    written: dict[str, int] = {}
+    done = 0
+    for table in exported_tables():
+        line_of = RowWriter(table).line
+        before = done
+        report(str(table.name), done, total)
+        for row in streamed(connection, table, rows_of(table, project_id)):
+            file.write(line_of(row))
+            done += 1
+            if done % _SHOWN_EVERY == 0:
+                report(str(table.name), done, total)
+        written[str(table.name)] = done - before
+    file.write(msgspec.json.encode(End(rows=written)) + b"\n")
+    report("", done, total)
+    return written
