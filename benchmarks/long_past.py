@@ -7,7 +7,7 @@ from sqlalchemy import Engine, func, insert, select, text
 
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import CriteriaRules
-from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.numbers.decay import Bases, HalfLives
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.settings import Settings
@@ -16,7 +16,7 @@ from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
-from trackrecord.store.outcomes.decay_basis import replace_basis
+from trackrecord.store.outcomes.decay_basis import replace_bases
 from trackrecord.store.outcomes.tables import outcomes, projects
 from trackrecord.store.patterns.read import read_changes, read_examples, read_standings
 from trackrecord.store.patterns.tables import observations, patterns
@@ -81,7 +81,9 @@ def _record(engine: Engine, count: int) -> None:
                 id=_PROJECT_ID, name="default", revision=1, outcomes=count, successes=0
             )
         )
-        replace_basis(connection, _PROJECT_ID, DecayBasis(_HALF_LIFE_DAYS, _NOW))
+        replace_bases(
+            connection, _PROJECT_ID, Bases(HalfLives(_HALF_LIFE_DAYS, _HALF_LIFE_DAYS), _NOW)
+        )
         connection.execute(
             insert(patterns).values(
                 id=_PATTERN_ID, project_id=_PROJECT_ID, slug=_SLUG, kind="named", content="Plan",

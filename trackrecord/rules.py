@@ -10,7 +10,7 @@ from .learning.advice.rules import AdviceRules
 from .learning.competences.rules import CompetenceRules
 from .learning.criteria.weights import CriteriaRules
 from .learning.memories.rules import MemoryRules
-from .learning.numbers.decay import DecayRules
+from .learning.numbers.decay import DecayRules, HalfLives
 from .learning.outcomes.recorded_rules import RecordedRules
 from .learning.outcomes.scoring import ScoringRules
 from .learning.patterns.antipatterns import AntiPatternRules
@@ -51,6 +51,15 @@ class Rules:
     lessons: LessonRules = field(default=LessonRules())
     strategies: tuple[Strategy, ...] = ()
     description_max_chars: int = MAX_CHARS
+
+    @property
+    def half_lives(self) -> HalfLives:
+        """The half-lives of stored sums: their own, else that of all evidence."""
+        usual = self.decay.half_life_days
+        return HalfLives(
+            patterns=self.maturity.half_life_days or usual,
+            criteria=self.criteria.half_life_days or usual,
+        )
 
     @property
     def recorded(self) -> RecordedRules:

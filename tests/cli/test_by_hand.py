@@ -19,6 +19,10 @@ def test_promote_deprecate_reset(learnt, trackrecord, project):
     assert "a reset would make it candidate" in explained["to_change"][0]
     deprecated = ("patterns", "deprecate", "anti-one", *mine, "--reason", "it\nfailed elsewhere")
     assert trackrecord(*deprecated).status == 0
+    shown = ("patterns", "list", *mine, "--state", "deprecated", "--format", "prompt")
+    assert trackrecord(*shown).out == (
+        "## Deprecated Patterns\n\n- one [DEPRECATED - it failed elsewhere, avoid using]\n"
+    )
     assert trackrecord("rankings", *mine, "--json").json["patterns"] == []
     refused = trackrecord("patterns", "promote", "one", *mine)
     assert (refused.status, refused.out, len(refused.err.splitlines())) == (1, "", 1)

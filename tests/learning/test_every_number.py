@@ -99,7 +99,7 @@ def worded(rules: TextRules) -> object:
 # What the store and Redis do with these is shown where they are: by the number of what is kept.
 KEPT_ELSEWHERE = {
     "examples_kept", "feedback_shown", "retention_s", "max_per_task", "max_per_project",
-    "max_message_chars", "max_stack_chars",
+    "max_message_chars", "max_stack_chars", "half_life_days",
 }  # fmt: skip
 
 CHANGED: list[tuple[Any, Callable[[Any], object], dict[str, Any]]] = [

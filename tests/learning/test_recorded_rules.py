@@ -6,16 +6,18 @@ import pytest
 
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.numbers.decay import HalfLives
 from trackrecord.learning.outcomes.recorded_rules import Recorded, RecordedRules, why_rebuild
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.strategies.catalogue import Strategy
 
-NOTED = Recorded(RecordedRules().as_json(), mixed=False, half_life_days=90.0)
+USUAL = HalfLives(90.0, 90.0)
+NOTED = Recorded(RecordedRules().as_json(), mixed=False, half_lives=USUAL)
 
 
 def test_the_same_rules_need_none():
     """Whatever was recorded."""
-    assert why_rebuild(NOTED, RecordedRules(), 90.0) == ()
+    assert why_rebuild(NOTED, RecordedRules(), USUAL) == ()
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_the_same_rules_need_none():
 )
 def test_what_differs_is_named(rules, line):
     """Each number with both values."""
-    assert why_rebuild(NOTED, rules, 90.0) == (line,)
+    assert why_rebuild(NOTED, rules, USUAL) == (line,)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,7 @@ def test_what_differs_is_named(rules, line):
 )
 def test_what_is_derived_when_read_needs_none(rules):
     """Thresholds take effect at once."""
-    assert why_rebuild(NOTED, rules, 90.0) == ()
+    assert why_rebuild(NOTED, rules, USUAL) == ()
 
 
 def test_what_became_a_setting_later_was_its_default_until_then():
@@ -62,12 +64,12 @@ def test_what_became_a_setting_later_was_its_default_until_then():
     del then["scoring.few_errors"]
     earlier = json.dumps(then)
     assert (
-        why_rebuild(Recorded(earlier, mixed=False, half_life_days=90.0), RecordedRules(), 90) == ()
+        why_rebuild(Recorded(earlier, mixed=False, half_lives=USUAL), RecordedRules(), USUAL) == ()
     )
     assert RecordedRules().gave(earlier)
     other = RecordedRules(scoring=ScoringRules(few_errors=3))
     assert not other.gave(earlier)
-    assert why_rebuild(Recorded(earlier, mixed=False, half_life_days=90.0), other, 90) == (
+    assert why_rebuild(Recorded(earlier, mixed=False, half_lives=USUAL), other, USUAL) == (
         "scoring.few_errors: recorded with 2, the setting is 3",
     )
     assert not RecordedRules().gave("{}")
@@ -77,22 +79,29 @@ def test_a_number_that_became_a_constant():
     """Recorded with the constant, nothing is due; recorded with another number, a rebuild is."""
     same = json.dumps(json.loads(NOTED.rules) | {"scoring.tolerance": 1e-9})
     assert RecordedRules().gave(same)
-    assert why_rebuild(Recorded(same, mixed=False, half_life_days=90.0), RecordedRules(), 90) == ()
+    assert why_rebuild(Recorded(same, mixed=False, half_lives=USUAL), RecordedRules(), USUAL) == ()
     other = json.dumps(json.loads(NOTED.rules) | {"scoring.tolerance": 0.01})
     assert not RecordedRules().gave(other)
-    assert why_rebuild(Recorded(other, mixed=False, half_life_days=90.0), RecordedRules(), 90) == (
+    assert why_rebuild(Recorded(other, mixed=False, half_lives=USUAL), RecordedRules(), USUAL) == (
         "scoring.tolerance: recorded with 0.01, a setting that has been removed",
     )
 
 
 def test_half_life_mixture_and_ignorance_are_reasons():
     """Sums of another half-life, outcomes of several rules, and numbers of an earlier version."""
-    assert why_rebuild(NOTED, RecordedRules(), 30.0) == (
+    assert why_rebuild(NOTED, RecordedRules(), HalfLives(30.0, 30.0)) == (
         "decay.half_life_days: sums were computed with 90, the setting is 30",
     )
-    mixed = Recorded(NOTED.rules, mixed=True, half_life_days=90.0)
-    assert len(why_rebuild(mixed, RecordedRules(), 90.0)) == 1
-    unknown = Recorded("{}", mixed=True, half_life_days=90.0)
-    assert why_rebuild(unknown, RecordedRules(), 90.0) == (
+    assert why_rebuild(NOTED, RecordedRules(), HalfLives(90.0, 30.0)) == (
+        "criteria.half_life_days: sums were computed with 90, the setting is 30",
+    )
+    assert why_rebuild(NOTED, RecordedRules(), HalfLives(60.0, 30.0)) == (
+        "maturity.half_life_days: sums were computed with 90, the setting is 60",
+        "criteria.half_life_days: sums were computed with 90, the setting is 30",
+    )
+    mixed = Recorded(NOTED.rules, mixed=True, half_lives=USUAL)
+    assert len(why_rebuild(mixed, RecordedRules(), USUAL)) == 1
+    unknown = Recorded("{}", mixed=True, half_lives=USUAL)
+    assert why_rebuild(unknown, RecordedRules(), USUAL) == (
         "the recorded numbers were learnt by an earlier version",
     )

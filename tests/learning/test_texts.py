@@ -1,6 +1,7 @@
 """The texts about patterns, to the letter."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,11 +9,13 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.numbers.percent import percent
 from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import (
     Inversion,
     PatternWording,
+    TextRules,
     anti_pattern_line,
     pattern_line,
     warning,
@@ -93,8 +96,6 @@ def test_what_only_begins_like_a_warning_is_kept() -> None:
          "候选 - 3个任务中3个成功,需要更多数据"),
         ("deprecated", 1, 4, "DEPRECATED - 4 of 5 tasks failed, avoid using",
          "已弃用 - 5个任务中4个失败,避免使用"),
-        ("deprecated", 3, 0, "DEPRECATED - 3 of 3 tasks succeeded, avoid using",
-         "已弃用 - 3个任务中3个成功,避免使用"),
         ("candidate", 1, 0, "LIMITED DATA - 1 of 1 task succeeded",
          "数据有限 - 1个任务中1个成功"),
         ("candidate", 1, 1, "LIMITED DATA - 1 of 2 tasks succeeded",
@@ -107,6 +108,34 @@ def test_lines(state: str, helpful: int, harmful: int, english: str, chinese: st
     pattern = standing(TYPES, Maturity(state), helpful, harmful)
     assert pattern_line(pattern) == f"- {TYPES} [{english}]"
     assert pattern_line(pattern, "zh") == f"- {TYPES} [{chinese}]"
+
+
+@pytest.mark.parametrize(
+    ("reason", "english", "chinese"),
+    [
+        ("it failed elsewhere.", "it failed elsewhere", "it failed elsewhere"),
+        ("", "by hand", "人工决定"),
+        ("x] - use\n## it [", "x) - use ## it (", "x) - use ## it ("),
+    ],
+)
+def test_what_a_person_deprecated_gives_the_reason(reason: str, english: str, chinese: str) -> None:
+    """And no counts: they had no part in it, however few or good they are."""
+    decision = Decision(DecisionAction.DEPRECATE, "ada", reason, 1.0)
+    for helpful in (1, 9):
+        decided = replace(standing(TYPES, Maturity.DEPRECATED, helpful, 0), decision=decision)
+        assert pattern_line(decided) == f"- {TYPES} [DEPRECATED - {english}, avoid using]"
+        assert pattern_line(decided, "zh") == f"- {TYPES} [已弃用 - {chinese},避免使用]"
+    long = replace(decided, decision=replace(decision, reason="x" * 1000))
+    assert len(pattern_line(long, rules=TextRules(max_chars=50))) < 120
+
+
+def test_what_succeeds_slowly_is_not_deprecated_for_its_successes() -> None:
+    """Where scores alone deprecate, the text says what they count against it."""
+    slow = PatternWording(TYPES, Maturity.DEPRECATED, Evidence(0, 0, 4, 0.0, 4.0, succeeded=4))
+    assert pattern_line(slow) == (
+        f"- {TYPES} [DEPRECATED - succeeds only slowly, with errors or with retries, avoid using]"
+    )
+    assert pattern_line(slow, "zh") == f"- {TYPES} [已弃用 - 成功但缓慢或有错误,避免使用]"
 
 
 def test_slow_successes_are_not_called_failures() -> None:
@@ -136,6 +165,8 @@ def test_every_number_in_a_line_is_true_of_success(
         pattern_line(PatternWording("X", state, evidence)),
         anti_pattern_line(Inversion("X", evidence)),
     ):
+        if "only slowly" in line and succeeded == total:
+            continue
         said = re.search(r"(\d+)(?: of |/)(\d+)(?: tasks? (succeeded|failed))?", line)
         assert said is not None
         number, of, what = said.groups()

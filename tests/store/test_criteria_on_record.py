@@ -17,7 +17,7 @@ from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.outcomes.decay_basis import read_basis
+from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome
 
@@ -160,7 +160,7 @@ def test_a_move_of_the_landmark_changes_nothing(store):
         store, [outcome("late", received=at)], now=at, rules=replace(RULES, decay=DecayRules(0.01))
     )
     with reading(store) as connection:
-        basis = read_basis(connection, project_id_of(connection, "default"))
+        basis = read_bases(connection, project_id_of(connection, "default"))
     assert basis.landmark == at
     assert all_numbers(store, now=at) == all_numbers(store, at=at)
 

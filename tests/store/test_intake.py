@@ -15,7 +15,7 @@ from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.outcomes.decay_basis import read_basis
+from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes, read_examples
@@ -145,7 +145,7 @@ def test_moving_the_landmark_changes_no_decayed_number(store):
     decay = DecayRules(half_life_days=0.01)
     teach(store, [outcome(1, patterns=["x"])], rules=replace(RULES, decay=decay))
     with reading(store) as connection:
-        before = read_basis(connection, project_id_of(connection, "default"))
+        before = read_bases(connection, project_id_of(connection, "default"))
     now = NOW
     for number in range(2, 40):
         now += 2 * DAY
@@ -158,7 +158,7 @@ def test_moving_the_landmark_changes_no_decayed_number(store):
         evidence = standings(store, now=now)["x"].evidence
         assert evidence.decayed_helpful == pytest.approx(1.0)
     with reading(store) as connection:
-        after = read_basis(connection, project_id_of(connection, "default"))
+        after = read_bases(connection, project_id_of(connection, "default"))
     assert after.landmark > before.landmark
     assert standings(store, now=now)["x"].evidence.helpful == 39
 

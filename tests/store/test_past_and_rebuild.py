@@ -8,9 +8,13 @@ import pytest
 from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
 from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
 
 def comparable(found):
@@ -110,6 +114,73 @@ def test_a_half_life_takes_effect_by_a_rebuild_alone(store):
     assert standings(store)["x"].evidence.decayed_helpful == pytest.approx(1.0)
     rebuild(store, now=NOW, decay=short)
     assert standings(store)["x"].evidence.decayed_helpful == pytest.approx(0.5)
+
+
+def test_patterns_and_criteria_age_by_half_lives_of_their_own(store):
+    """From the first outcome on, for any moment, and after a rebuild."""
+    rules = replace(
+        RULES,
+        maturity=MaturityRules(half_life_days=30),
+        criteria=replace(RULES.criteria, half_life_days=180),
+    )
+    given = [outcome(1, patterns=["x"], criteria={"own": "helpful"}, timestamp=NOW - 90 * DAY)]
+    teach(store, given, rules=rules)
+
+    def masses(at=None):
+        with reading(store) as connection:
+            project_id = project_id_of(connection, "default")
+            (own,) = read_criteria(
+                connection, project_id, rules.criteria, now=NOW, at=at, name="own"
+            )
+        return standings(store, at=at)["x"].evidence.decayed_helpful, own.evidence.decayed_helpful
+
+    expected = pytest.approx((2**-3, 2**-0.5))
+    assert masses() == masses(at=NOW) == expected
+    teach(store, given, rules=RULES)
+    rebuild_by(store, rules)
+    assert masses() == masses(at=NOW) == expected
+    # Without settings of their own both follow the one for all evidence.
+    rebuild_by(store, replace(RULES, decay=DecayRules(45)))
+    assert masses() == masses(at=NOW) == pytest.approx((2**-2, 2**-2))
+
+
+def test_a_changed_half_life_of_one_kind_waits_for_a_rebuild(store):
+    """Until then its sums keep theirs, for further outcomes, too; the store knows it is due."""
+    teach(store, [outcome(1, criteria={"own": "helpful"}, timestamp=NOW - 90 * DAY)])
+    changed = replace(RULES, criteria=replace(RULES.criteria, half_life_days=45))
+    teach(store, [outcome(2, criteria={"own": "helpful"}, timestamp=NOW - 90 * DAY)], rules=changed)
+    with reading(store) as connection:
+        project_id = project_id_of(connection, "default")
+        (own,) = read_criteria(connection, project_id, changed.criteria, now=NOW, name="own")
+        due = rebuilds_due(connection, changed.recorded, changed.half_lives)
+    assert own.evidence.decayed_helpful == pytest.approx(1.0)
+    assert due == {
+        "default": ("criteria.half_life_days: sums were computed with 90, the setting is 45",)
+    }
+    rebuild_by(store, changed)
+    with reading(store) as connection:
+        (own,) = read_criteria(connection, project_id, changed.criteria, now=NOW, name="own")
+        assert rebuilds_due(connection, changed.recorded, changed.half_lives) == {}
+    assert own.evidence.decayed_helpful == pytest.approx(0.5)
+
+
+def test_one_short_half_life_moves_the_landmark_of_both(store):
+    """Floats run short for one of them; the numbers of neither change."""
+    rules = replace(RULES, criteria=replace(RULES.criteria, half_life_days=0.01))
+    teach(store, [outcome(1, patterns=["x"], criteria={"own": "helpful"})], rules=rules)
+    at = NOW + 6 * DAY  # 600 half-lives of the one
+    teach(store, [outcome("late", received=at)], now=at, rules=rules)
+    with reading(store) as connection:
+        bases = read_bases(connection, project_id_of(connection, "default"))
+    assert (bases.landmark, bases.half_lives) == (at, rules.half_lives)
+    now, then = (standings(store, now=at, at=moment)["x"].evidence for moment in (None, at))
+    assert now.decayed_helpful == pytest.approx(then.decayed_helpful)
+    assert now.decayed_helpful == pytest.approx(2 ** (-6 / 90))
+
+
+def rebuild_by(store, rules):
+    with writing(store) as connection:
+        rebuild_patterns(connection, project_id_of(connection, "default"), rules, now=NOW)
 
 
 def test_a_rebuild_that_fails_changes_nothing(store):

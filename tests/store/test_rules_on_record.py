@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 from teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, teach
 
-from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.numbers.decay import DecayRules, HalfLives
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
@@ -25,9 +25,10 @@ from trackrecord_worker.rebuild_reminder import RebuildReminder
 OTHER = replace(RULES, scoring=ScoringRules(fast_ms=1000))
 
 
-def due(store, rules=RULES, half_life_days=90.0):
+def due(store, rules=RULES, half_life_days=90.0, of_criteria=None):
+    half_lives = HalfLives(half_life_days, of_criteria or half_life_days)
     with reading(store) as connection:
-        return rebuilds_due(connection, rules.recorded, half_life_days)
+        return rebuilds_due(connection, rules.recorded, half_lives)
 
 
 def learn_by(store, rules, number):

@@ -5,11 +5,14 @@ agent has nothing left to compute but what fits its budget.
 """
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 Lines = dict[str, str]
+
+# The kind of a pattern that is turned into a warning.
+ANTI_PATTERN: Final = "anti_pattern"
 
 
 class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -18,7 +21,7 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
     Attributes:
         id: its slug, `anti-<slug>` for an anti-pattern.
         content: what it says; that of an anti-pattern is the warning.
-        kind: "strategy" or "named".
+        kind: "strategy" or "named"; "anti_pattern" once it is turned into a warning.
         is_negative: whether it is a warning.
         state: its maturity.
         multiplier: what the state multiplies the score by.

@@ -14,6 +14,7 @@ from trackrecord.settings import Settings
 
 from .client import Cached, RankingsReader, given_readers
 from .document import (
+    ANTI_PATTERN,
     Lines,
     RankedCompetence,
     RankedMemory,
@@ -96,7 +97,7 @@ def _pattern(entry: RankedPattern | str, *, is_negative: bool) -> RankedPattern:
     return RankedPattern(
         id=f"anti-{entry}" if is_negative else entry,
         content=entry,
-        kind="named",
+        kind=ANTI_PATTERN if is_negative else "named",
         is_negative=is_negative,
         state=Maturity.DEPRECATED.value if is_negative else Maturity.PROVEN.value,
         multiplier=1.0,

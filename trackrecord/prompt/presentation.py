@@ -19,6 +19,7 @@ from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effect
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, base_score
+from trackrecord.learning.patterns.reasons import reason_of
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import (
     PLAIN,
@@ -30,10 +31,10 @@ from trackrecord.learning.patterns.texts import (
     pattern_line,
     warning,
 )
-from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.language import Language
 
 from .document import (
+    ANTI_PATTERN,
     RankedCompetence,
     RankedCriterion,
     RankedFailure,
@@ -60,7 +61,7 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
     return RankedPattern(
         id=standing.id,
         content=_content(standing, name_of(facts.slug, facts.content, "en"), texts),
-        kind=facts.kind,
+        kind=ANTI_PATTERN if standing.is_inverted else facts.kind,
         is_negative=standing.is_inverted,
         state=standing.state.value,
         multiplier=standing.multiplier,
@@ -74,7 +75,7 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         decayed_helpful=evidence.decayed_helpful,
         decayed_harmful=evidence.decayed_harmful,
         harmful_ratio=evidence.harmful_share,
-        reason=_reason(standing),
+        reason=reason_of(standing),
         last_validated=facts.last_validated,
         tags=(facts.kind,),
         lines=_lines(standing, name_of, texts),
@@ -276,27 +277,9 @@ def _content(standing: Standing, name: str, texts: TextRules) -> str:
 def _line(standing: Standing, name: str, language: Language, texts: TextRules) -> str:
     if standing.is_inverted:
         return anti_pattern_line(_inversion(standing, name), language, rules=texts)
-    wording = PatternWording(name, standing.state, standing.evidence)
+    wording = PatternWording(name, standing.state, standing.evidence, standing.decision)
     return pattern_line(wording, language, rules=texts)
 
 
 def _inversion(standing: Standing, name: str) -> Inversion:
     return Inversion(name, standing.evidence, standing.is_failing)
-
-
-def _reason(standing: Standing) -> str:
-    """One line; `explain` says more."""
-    decision = standing.decision
-    if decision is not None:
-        why = f": {one_line(decision.reason)}" if decision.reason else ""
-        return f"{standing.state} by hand, by {one_line(decision.actor)}{why}"
-    if standing.is_inverted:
-        return (
-            f"{standing.evidence.failed} of {standing.evidence.observations} tasks failed, "
-            f"{standing.success_count} scored helpful"
-        )
-    evidence = standing.evidence
-    return (
-        f"{evidence.decayed_helpful:.2f} helpful, {evidence.decayed_harmful:.2f} harmful "
-        "after decay"
-    )

@@ -19,7 +19,7 @@ from trackrecord.learning.criteria.evaluation import (
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.store.criteria.feedback import Feedback, feedback_of_criterion, feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
-from trackrecord.store.outcomes.decay_basis import read_basis
+from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.times import iso
 
 from .project_rows import project_row
@@ -130,12 +130,12 @@ def _read(
     name: str | None = None,
 ) -> list[Criterion]:
     project_id = project_row(connection, project)
-    basis = read_basis(connection, project_id)
-    half_life_days = settings.decay.half_life_days if basis is None else basis.half_life_days
+    bases = read_bases(connection, project_id)
+    half_lives = settings.rules.half_lives if bases is None else bases.half_lives
     found = read_criteria(
         connection, project_id, settings.criteria, now=time.time(), at=at, name=name
     )
-    return [Criterion(standing, half_life_days) for standing in found]
+    return [Criterion(standing, half_lives.criteria) for standing in found]
 
 
 def show_criterion(

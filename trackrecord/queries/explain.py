@@ -145,7 +145,7 @@ def _rebuild_due(connection: Connection, settings: DaemonSettings, project: str)
     due = rebuilds_due(
         connection,
         settings.rules.recorded,
-        settings.decay.half_life_days,
+        settings.rules.half_lives,
         project_id=project_row(connection, project),
     )
     return tuple(due.get(project, ()))

@@ -167,7 +167,7 @@ def _learnt(
     due = rebuilds_due(
         connection,
         settings.rules.recorded,
-        settings.decay.half_life_days,
+        settings.rules.half_lives,
         project_id=project_id,
     )
     return {

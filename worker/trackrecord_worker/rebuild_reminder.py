@@ -21,13 +21,13 @@ class RebuildReminder:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._rules = settings.rules.recorded
-        self._half_life_days = settings.decay.half_life_days
+        self._half_lives = settings.rules.half_lives
         self._said: dict[str, tuple[str, ...]] = {}
 
     def remind(self) -> None:
         """Log each project for which a rebuild is due, unless it was logged already."""
         with reading(self._engine) as connection:
-            due = rebuilds_due(connection, self._rules, self._half_life_days)
+            due = rebuilds_due(connection, self._rules, self._half_lives)
         for project, reasons in due.items():
             if self._said.get(project) != reasons:
                 _log.warning(

@@ -29,6 +29,8 @@ class CriteriaRules:
         little_evidence_below: a criterion with less decayed evidence than this is marked as having
             little.
         feedback_shown: number of newest reports that a criterion is shown with.
+        half_life_days: days after which feedback to a criterion counts half; if unset, that of
+            `decay`.
     """
 
     defaults: tuple[str, ...] = ()
@@ -39,6 +41,7 @@ class CriteriaRules:
     deprecated_above: float = 0.3
     little_evidence_below: float = 3.0
     feedback_shown: int = 10
+    half_life_days: float | None = None
 
     def __post_init__(self) -> None:
         require(
@@ -56,6 +59,8 @@ class CriteriaRules:
         require(self.min_feedback >= 1, "min_feedback must be at least 1")
         require_positive("little_evidence_below", self.little_evidence_below)
         require(self.feedback_shown >= 1, "feedback_shown must be at least 1")
+        if self.half_life_days is not None:
+            require_positive("half_life_days", self.half_life_days)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ A decayed count at time t is Σ w·2^((tᵢ−t)/h). Kept against a fixed landma
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp2
 
 from .checks import require_positive
@@ -21,7 +22,8 @@ class DecayRules:
     """How fast evidence ages.
 
     Attributes:
-        half_life_days: days after which an outcome counts half.
+        half_life_days: days after which an outcome counts half. Patterns and criteria may have
+            half-lives of their own.
     """
 
     half_life_days: float = 90.0
@@ -55,3 +57,43 @@ class DecayBasis:
     def is_due_for_rebase(self, at: float) -> bool:
         """Return whether sums must move to a later landmark before this weight is added."""
         return (at - self.landmark) / (self.half_life_days * DAY) > REBASE_AFTER_HALF_LIVES
+
+
+@dataclass(frozen=True)
+class HalfLives:
+    """The half-lives of a project's stored sums.
+
+    Attributes:
+        patterns: days after which an outcome counts half for the maturity of patterns.
+        criteria: days after which feedback to a criterion counts half.
+    """
+
+    patterns: float
+    criteria: float
+
+
+@dataclass(frozen=True)
+class Bases:
+    """What the sums of a project are relative to: two half-lives, and one landmark.
+
+    Attributes:
+        half_lives: the half-lives.
+        landmark: seconds since the epoch.
+    """
+
+    half_lives: HalfLives
+    landmark: float
+
+    @cached_property
+    def patterns(self) -> DecayBasis:
+        """The basis of the sums of patterns."""
+        return DecayBasis(self.half_lives.patterns, self.landmark)
+
+    @cached_property
+    def criteria(self) -> DecayBasis:
+        """The basis of the sums of criteria."""
+        return DecayBasis(self.half_lives.criteria, self.landmark)
+
+    def are_due_for_rebase(self, at: float) -> bool:
+        """Return whether one of them must move to a later landmark; they move together."""
+        return self.patterns.is_due_for_rebase(at) or self.criteria.is_due_for_rebase(at)

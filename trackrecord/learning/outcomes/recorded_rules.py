@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from ..competences.rules import CompetenceRules
 from ..criteria.weights import CriteriaRules
+from ..numbers.decay import HalfLives
 from ..numbers.tolerance import RATIO
 from ..strategies.catalogue import Strategy
 from ..strategies.recogniser import MAX_CHARS
@@ -70,31 +71,42 @@ class Recorded:
     Attributes:
         rules: as `RecordedRules.as_json` gives them; "{}" when they are not known.
         mixed: whether some outcomes were learnt by other rules.
-        half_life_days: the half-life of the stored sums.
+        half_lives: the half-lives of the stored sums.
     """
 
     rules: str
     mixed: bool
-    half_life_days: float
+    half_lives: HalfLives
 
 
-def why_rebuild(recorded: Recorded, rules: RecordedRules, half_life_days: float) -> tuple[str, ...]:
+def why_rebuild(recorded: Recorded, rules: RecordedRules, half_lives: HalfLives) -> tuple[str, ...]:
     """Return the reasons for a rebuild, one line each; empty if no rebuild is due.
 
     Args:
         recorded: the rules behind the project's numbers.
         rules: the rules from the settings.
-        half_life_days: the half-life from the settings.
+        half_lives: the half-lives from the settings.
     """
-    return tuple(_reasons(recorded, rules, half_life_days))
+    return tuple(_reasons(recorded, rules, half_lives))
 
 
-def _reasons(recorded: Recorded, rules: RecordedRules, half_life_days: float) -> Iterator[str]:
-    if recorded.half_life_days != half_life_days:
-        yield (
-            f"decay.half_life_days: sums were computed with {recorded.half_life_days:g}, "
-            f"the setting is {half_life_days:g}"
-        )
+def _changed_half_lives(then: HalfLives, now: HalfLives) -> Iterator[str]:
+    changed = {
+        "maturity": (then.patterns, now.patterns),
+        "criteria": (then.criteria, now.criteria),
+    }
+    if changed["maturity"] == changed["criteria"]:
+        changed = {"decay": changed["maturity"]}
+    for name, (before, after) in changed.items():
+        if before != after:
+            yield (
+                f"{name}.half_life_days: sums were computed with {before:g}, "
+                f"the setting is {after:g}"
+            )
+
+
+def _reasons(recorded: Recorded, rules: RecordedRules, half_lives: HalfLives) -> Iterator[str]:
+    yield from _changed_half_lives(recorded.half_lives, half_lives)
     then = _completed(recorded.rules)
     now: Mapping[str, Any] = json.loads(rules.as_json())
     if not then:

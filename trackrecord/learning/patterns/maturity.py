@@ -42,6 +42,8 @@ class MaturityRules:
         established_multiplier: factor by which an established pattern's score is multiplied.
         candidate_multiplier: factor by which a candidate's score is multiplied.
         deprecated_multiplier: factor by which a deprecated pattern's score is multiplied.
+        half_life_days: days after which an outcome counts half for a pattern; if unset, that of
+            `decay`.
     """
 
     min_evidence: float = 3.0
@@ -52,10 +54,13 @@ class MaturityRules:
     established_multiplier: float = 1.0
     candidate_multiplier: float = 0.5
     deprecated_multiplier: float = 0.0
+    half_life_days: float | None = None
 
     def __post_init__(self) -> None:
         require_positive("min_evidence", self.min_evidence)
         require_positive("proven_from", self.proven_from)
+        if self.half_life_days is not None:
+            require_positive("half_life_days", self.half_life_days)
         require_ratio("deprecated_above", self.deprecated_above)
         require_ratio("proven_below", self.proven_below)
         require(

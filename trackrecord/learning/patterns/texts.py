@@ -16,11 +16,20 @@ from ..numbers.checks import require
 from ..numbers.percent import percent
 from ..text.inert import DEFAULT_LIMIT, one_line, unlabelled
 from ..text.language import Language
+from .decisions import Decision
 from .evidence import Evidence
 from .maturity import Maturity
 
 _WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
 _PERIODS = " .。．｡"
+STATES_ZH: Final = {
+    Maturity.PROVEN: "已验证",
+    Maturity.ESTABLISHED: "已确立",
+    Maturity.CANDIDATE: "候选",
+    Maturity.DEPRECATED: "已弃用",
+}
+# What a person wrote stands within brackets of ours, and must not close them.
+_BRACKETS: Final = str.maketrans("[]［］【】〔〕", "()()()()")
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,13 @@ class PatternWording:
         content: what the pattern says, as an agent wrote it.
         state: its maturity, by the rules or by hand.
         evidence: the sums from which the numbers in the texts come.
+        decision: the decision by hand that its state comes from; None where the evidence decides.
     """
 
     content: str
     state: Maturity
     evidence: Evidence
+    decision: Decision | None = None
 
 
 @dataclass(frozen=True)
@@ -88,15 +99,18 @@ def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules
 
 
 def _costly(content: str, evidence: Evidence, language: Language) -> str:
-    failed, succeeded, total = evidence.failed, evidence.succeeded, evidence.observations
-    # What succeeded without scoring helpful had time, errors or retries against it.
-    slowly = max(0, succeeded - evidence.helpful)
+    failed, total, slowly = evidence.failed, evidence.observations, slow_successes(evidence)
     if language == "zh":
         return f"代价高:{content}。{total}个任务中{failed}个失败,{slowly}个成功但缓慢或有错误"
     return (
         f"COSTLY: {content}. Of {total} tasks, {failed} failed and {slowly} succeeded only slowly, "
         "with errors or with retries"
     )
+
+
+def slow_successes(evidence: Evidence) -> int:
+    """Return the tasks that succeeded and had time, errors or retries against them."""
+    return max(0, evidence.succeeded - evidence.helpful)
 
 
 def _without_warning(content: str) -> str:
@@ -120,8 +134,18 @@ def pattern_line(
 ) -> str:
     """Return the line of one pattern, with its standing in brackets at the end."""
     content = unlabelled(one_line(wording.content, rules.max_chars))
+    if wording.decision is not None and wording.state is Maturity.DEPRECATED:
+        return f"- {content} [{_deprecated_by_hand(wording.decision, language, rules)}]"
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
+
+
+def _deprecated_by_hand(decision: Decision, language: Language, rules: TextRules) -> str:
+    """Return the reason that was given: the counts had no part in it."""
+    reason = one_line(decision.reason, rules.max_chars).translate(_BRACKETS).rstrip(_PERIODS)
+    if language == "zh":
+        return f"已弃用 - {reason or '人工决定'},避免使用"
+    return f"DEPRECATED - {reason or 'by hand'}, avoid using"
 
 
 def counted_line(
@@ -158,7 +182,8 @@ def _suffix_en(wording: PatternWording, limited_below: int) -> str:
         case Maturity.DEPRECATED:
             tasks = "task" if total == 1 else "tasks"
             failed = f"{evidence.failed} of {total} {tasks} failed" if evidence.failed else ""
-            return f"DEPRECATED - {failed or succeeded}, avoid using"
+            slow = "succeeds only slowly, with errors or with retries"
+            return f"DEPRECATED - {failed or slow}, avoid using"
 
 
 def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
@@ -175,5 +200,5 @@ def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
         case Maturity.CANDIDATE:
             return f"候选 - {succeeded},需要更多数据"
         case Maturity.DEPRECATED:
-            failed = f"{total}个任务中{evidence.failed}个失败" if evidence.failed else succeeded
-            return f"已弃用 - {failed},避免使用"
+            failed = f"{total}个任务中{evidence.failed}个失败" if evidence.failed else ""
+            return f"已弃用 - {failed or '成功但缓慢或有错误'},避免使用"

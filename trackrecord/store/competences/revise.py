@@ -19,7 +19,7 @@ from trackrecord.learning.competences.revision import (
 )
 from trackrecord.learning.competences.rules import CompetenceRules
 
-from ..outcomes.decay_basis import hold_basis
+from ..outcomes.decay_basis import hold_bases
 from .read import held_for_revision, read_named
 from .write import SignedChange, write_changes
 
@@ -67,7 +67,7 @@ class Reviser:
         self._signed = signed
         self._signatures: dict[str, int | None] = {}
         # Before anything else is held: a rebuild, which changes all, holds it from its beginning.
-        hold_basis(connection, project_id)
+        hold_bases(connection, project_id)
 
     def reinforce(self, competence_id: str, amount: float | None = None) -> Competence:
         """Raise a record's salience by its gain, or by an amount."""

@@ -15,7 +15,7 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at
-from ..outcomes.decay_basis import read_basis
+from ..outcomes.decay_basis import read_bases
 from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes
 from .tables import criteria, criterion_feedback
@@ -41,9 +41,10 @@ def read_criteria(
             later counts.
         name: only this criterion.
     """
-    basis = read_basis(connection, project_id)
-    if basis is None:
+    bases = read_bases(connection, project_id)
+    if bases is None:
         return []
+    basis = bases.criteria
     found = (
         _present(connection, project_id, basis, now, name)
         if at is None

@@ -61,7 +61,7 @@ def learn(
     for outcome in batch:
         unique.setdefault((outcome.project, outcome.outcome_id), outcome)
     project_ids = ensure_projects(connection, {project for project, _ in unique})
-    bases = bases_for_writing(connection, project_ids.values(), rules.decay.half_life_days, now)
+    bases = bases_for_writing(connection, project_ids.values(), rules.half_lives, now)
     recorded = record(connection, project_ids, unique.values())
     taking_in = TakingIn(connection, project_ids, bases, rules, now)
     transitions = taking_in.add(recorded)

@@ -5,44 +5,44 @@ from collections.abc import Iterable
 
 from sqlalchemy import Column, ColumnElement, Connection, case, literal, select, update
 
-from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.numbers.decay import Bases, HalfLives
 
 from ..criteria.tables import criteria
 from ..database.bulk_insert import insert_rows
-from ..outcomes.decay_basis import held_bases
+from ..outcomes.decay_basis import bases_of, held_bases, row_of
 from ..outcomes.tables import decay_bases
 from ..patterns.tables import patterns
 
 
 def bases_for_writing(
-    connection: Connection, project_ids: Iterable[int], half_life_days: float, now: float
-) -> dict[int, DecayBasis]:
+    connection: Connection, project_ids: Iterable[int], half_lives: HalfLives, now: float
+) -> dict[int, Bases]:
     """Return what to add sums against, by project, held until the transaction ends.
 
-    A basis is made at a project's first outcome, and moved when floats run short. The half-life is
-    that of the stored sums: a changed setting takes effect with a rebuild.
+    The bases are made at a project's first outcome, and moved when floats run short. Their
+    half-lives are those of the stored sums: a changed setting takes effect with a rebuild.
     """
     wanted = sorted(project_ids)
     bases = held_bases(connection, wanted)
     missing = [project_id for project_id in wanted if project_id not in bases]
     if missing:
-        rows = [(project_id, half_life_days, now) for project_id in missing]
+        rows = [row_of(project_id, Bases(half_lives, now)) for project_id in missing]
         insert_rows(connection, decay_bases, tuple(decay_bases.c), rows)
         bases = held_bases(connection, wanted)
-    for project_id, basis in bases.items():
-        if basis.is_due_for_rebase(now):
+    for project_id, own in bases.items():
+        if own.are_due_for_rebase(now):
             bases[project_id] = _moved(connection, project_id, now)
     return bases
 
 
-def _moved(connection: Connection, project_id: int, now: float) -> DecayBasis:
+def _moved(connection: Connection, project_id: int, now: float) -> Bases:
     own = decay_bases.c.project_id == project_id
     row = connection.execute(select(decay_bases).where(own).with_for_update()).one()
-    old = DecayBasis(row.half_life_days, row.landmark)
-    if not old.is_due_for_rebase(now):
+    old = bases_of(row)
+    if not old.are_due_for_rebase(now):
         return old  # another worker was first
-    factor = old.value(1.0, now)
-    for table in (patterns, criteria):
+    for table, basis in ((patterns, old.patterns), (criteria, old.criteria)):
+        factor = basis.value(1.0, now)
         connection.execute(
             update(table)
             .where(table.c.project_id == project_id)
@@ -52,7 +52,7 @@ def _moved(connection: Connection, project_id: int, now: float) -> DecayBasis:
             )
         )
     connection.execute(update(decay_bases).where(own).values(landmark=now))
-    return DecayBasis(old.half_life_days, now)
+    return Bases(old.half_lives, now)
 
 
 def _scaled(column: Column[float], factor: float) -> ColumnElement[float]:

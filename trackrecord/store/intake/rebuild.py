@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, bindparam, delete, func, select, update
 
 from trackrecord.factories import scorer_of
-from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.numbers.decay import Bases
 from trackrecord.rules import Rules
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome
@@ -18,7 +18,7 @@ from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.commits import note_commits
-from ..outcomes.decay_basis import replace_basis
+from ..outcomes.decay_basis import replace_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
 from ..outcomes.standing import outcome_stood
@@ -62,8 +62,8 @@ def rebuild_patterns(
     workers' batches of this project wait in the stream. History is kept.
     """
     scorer = scorer_of(rules)
-    basis = DecayBasis(rules.decay.half_life_days, now)
-    replace_basis(connection, project_id, basis)
+    bases = Bases(rules.half_lives, now)
+    replace_bases(connection, project_id, bases)
     decided = _decided(connection, project_id)
     _clear(connection, project_id)
     total = 0
@@ -74,8 +74,8 @@ def rebuild_patterns(
         for row_id, outcome in scored:
             # What was replaced is observed in the past, and adds nothing.
             counts = row_id not in replaced
-            deltas.add(project_id, row_id, outcome, basis, counts=counts)
-            feedback.add(project_id, row_id, outcome, basis, counts=counts)
+            deltas.add(project_id, row_id, outcome, bases.patterns, counts=counts)
+            feedback.add(project_id, row_id, outcome, bases.criteria, counts=counts)
         write_deltas(connection, deltas)
         write_criterion_deltas(connection, feedback)
         _store_scores(connection, scored)
@@ -91,7 +91,7 @@ def rebuild_patterns(
     rows = connection.execute(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
     ).all()
-    record_transitions(connection, rows, rules, bases={project_id: basis}, now=now)
+    record_transitions(connection, rows, rules, bases={project_id: bases.patterns}, now=now)
     _recount(connection, project_id, now)
     count = select(func.count()).where(criteria.c.project_id == project_id)
     return Rebuilt(total, len(rows), connection.execute(count).scalar_one())

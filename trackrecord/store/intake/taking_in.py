@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import BigInteger, Connection, bindparam, update
 
-from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.numbers.decay import Bases, DecayBasis
 from trackrecord.rules import Rules
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
@@ -46,7 +46,7 @@ class TakingIn:
 
     connection: Connection
     project_ids: Mapping[str, int]
-    bases: Mapping[int, DecayBasis]
+    bases: Mapping[int, Bases]
     rules: Rules
     now: float
 
@@ -58,7 +58,7 @@ class TakingIn:
         changed = write_deltas(self.connection, deltas)
         self._note(recorded)
         transitions = record_transitions(
-            self.connection, changed.values(), self.rules, bases=self.bases, now=self.now
+            self.connection, changed.values(), self.rules, bases=self._of_patterns, now=self.now
         )
         credit_memories(
             self.connection,
@@ -87,16 +87,16 @@ class TakingIn:
         touched: dict[int, float] = {}
         told: dict[tuple[int, str], float] = {}
         for project_id, some in _by_project(replaced).items():
-            basis = self.bases[project_id]
-            touched |= take_back_touches(self.connection, some, deltas, basis)
-            told |= take_back_feedback(self.connection, some, feedback, basis, defaults)
+            bases = self.bases[project_id]
+            touched |= take_back_touches(self.connection, some, deltas, bases.patterns)
+            told |= take_back_feedback(self.connection, some, feedback, bases.criteria, defaults)
         changed = write_deltas(self.connection, deltas)
         settled = settle_patterns(self.connection, touched, changed.values())
         retract_episodes(self.connection, replaced)
         replace_runs(self.connection, replaced)
         self._note(recorded)
         transitions = record_transitions(
-            self.connection, settled, self.rules, bases=self.bases, now=self.now
+            self.connection, settled, self.rules, bases=self._of_patterns, now=self.now
         )
         for (_, outcome), before in zip(recorded, replaced, strict=True):
             amend_credit(
@@ -122,12 +122,17 @@ class TakingIn:
         self._count(recorded, replaced)
         return transitions
 
+    @property
+    def _of_patterns(self) -> dict[int, DecayBasis]:
+        return {project_id: bases.patterns for project_id, bases in self.bases.items()}
+
     def _deltas(self, recorded: Sequence[Recorded]) -> tuple[Deltas, CriterionDeltas]:
         deltas, feedback = Deltas(), CriterionDeltas()
         for row_id, outcome in recorded:
             project_id = self.project_ids[outcome.project]
-            deltas.add(project_id, row_id, outcome, self.bases[project_id])
-            feedback.add(project_id, row_id, outcome, self.bases[project_id])
+            bases = self.bases[project_id]
+            deltas.add(project_id, row_id, outcome, bases.patterns)
+            feedback.add(project_id, row_id, outcome, bases.criteria)
         return deltas, feedback
 
     def _note(self, recorded: Sequence[Recorded]) -> None:

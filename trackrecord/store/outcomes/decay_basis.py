@@ -1,24 +1,38 @@
-"""The landmark and half-life that every stored sum of a project is relative to."""
+"""The landmark and the half-lives that every stored sum of a project is relative to."""
 
 from collections.abc import Iterable
+from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, Row, delete, select
 
-from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.numbers.decay import Bases, HalfLives
 
 from ..database.bulk_insert import insert_rows
 from .tables import decay_bases
 
 
-def read_basis(connection: Connection, project_id: int) -> DecayBasis | None:
-    """The basis of a project's sums, None before its first outcome."""
+def bases_of(row: Row[Any]) -> Bases:
+    """Return the bases in a row of their table."""
+    patterns, criteria = row.half_life_days, row.criteria_half_life_days
+    return Bases(HalfLives(patterns, patterns if criteria is None else criteria), row.landmark)
+
+
+def row_of(project_id: int, bases: Bases) -> tuple[object, ...]:
+    """Return the row of a project's bases, its values in the order of the table."""
+    half_lives = bases.half_lives
+    own = None if half_lives.criteria == half_lives.patterns else half_lives.criteria
+    return project_id, half_lives.patterns, bases.landmark, own
+
+
+def read_bases(connection: Connection, project_id: int) -> Bases | None:
+    """The bases of a project's sums, None before its first outcome."""
     query = select(decay_bases).where(decay_bases.c.project_id == project_id)
     row = connection.execute(query).one_or_none()
-    return DecayBasis(row.half_life_days, row.landmark) if row else None
+    return bases_of(row) if row else None
 
 
-def held_bases(connection: Connection, project_ids: Iterable[int]) -> dict[int, DecayBasis]:
-    """The bases of projects that have one, held until the transaction ends.
+def held_bases(connection: Connection, project_ids: Iterable[int]) -> dict[int, Bases]:
+    """The bases of projects that have them, held until the transaction ends.
 
     Others may hold them too; a rebuild, which replaces them, waits.
     """
@@ -28,19 +42,16 @@ def held_bases(connection: Connection, project_ids: Iterable[int]) -> dict[int, 
         .order_by(decay_bases.c.project_id)
         .with_for_update(read=True)
     )
-    return {
-        row.project_id: DecayBasis(row.half_life_days, row.landmark)
-        for row in connection.execute(query)
-    }
+    return {row.project_id: bases_of(row) for row in connection.execute(query)}
 
 
-def hold_basis(connection: Connection, project_id: int) -> DecayBasis | None:
+def hold_bases(connection: Connection, project_id: int) -> Bases | None:
     """Keep a rebuild of the project from beginning until the transaction ends."""
     return held_bases(connection, [project_id]).get(project_id)
 
 
-def replace_basis(connection: Connection, project_id: int, basis: DecayBasis) -> None:
-    """Set a project's basis; all its sums must be computed anew in the same transaction."""
+def replace_bases(connection: Connection, project_id: int, bases: Bases) -> None:
+    """Set a project's bases; all its sums must be computed anew in the same transaction."""
     connection.execute(delete(decay_bases).where(decay_bases.c.project_id == project_id))
-    row = (project_id, basis.half_life_days, basis.landmark)
+    row = row_of(project_id, bases)
     insert_rows(connection, decay_bases, tuple(decay_bases.c), [row])

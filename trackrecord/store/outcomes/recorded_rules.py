@@ -1,12 +1,15 @@
 """Remembering which rules a project's recorded numbers were computed by."""
 
 from collections.abc import Collection
+from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Select, delete, select, update
 
+from trackrecord.learning.numbers.decay import HalfLives
 from trackrecord.learning.outcomes.recorded_rules import Recorded, RecordedRules, why_rebuild
 
 from ..database.bulk_insert import insert_rows
+from .decay_basis import bases_of
 from .tables import decay_bases, projects, recorded_rules
 
 
@@ -46,7 +49,7 @@ def replace_rules(connection: Connection, project_id: int, rules: RecordedRules)
 def rebuilds_due(
     connection: Connection,
     rules: RecordedRules,
-    half_life_days: float,
+    half_lives: HalfLives,
     *,
     project_id: int | None = None,
 ) -> dict[str, tuple[str, ...]]:
@@ -55,13 +58,13 @@ def rebuilds_due(
     Args:
         connection: a reading transaction.
         rules: those of the settings.
-        half_life_days: that of the settings.
+        half_lives: those of the settings.
         project_id: only this project.
     """
-    query = (
+    query: Select[Any] = (
         select(
             projects.c.name,
-            decay_bases.c.half_life_days,
+            *decay_bases.c,
             recorded_rules.c.rules,
             recorded_rules.c.mixed,
         )
@@ -73,7 +76,7 @@ def rebuilds_due(
         query = query.where(projects.c.id == project_id)
     due = {
         row.name: why_rebuild(
-            Recorded(row.rules, row.mixed, row.half_life_days), rules, half_life_days
+            Recorded(row.rules, row.mixed, bases_of(row).half_lives), rules, half_lives
         )
         for row in connection.execute(query)
     }

@@ -92,6 +92,8 @@ decay_bases = Table(
     Column("project_id", ForeignKey("projects.id"), primary_key=True, autoincrement=False),
     Column("half_life_days", Double, nullable=False),
     Column("landmark", Double, nullable=False),
+    # Of the sums of criteria, where it is not that of patterns.
+    Column("criteria_half_life_days", Double),
 )
 
 # Episodes that consolidation has not read yet; it deletes what it has folded in.

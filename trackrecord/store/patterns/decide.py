@@ -10,7 +10,7 @@ from trackrecord.learning.patterns.decisions import Decision, DecisionAction, st
 from trackrecord.rules import Rules
 
 from ..database.row_locks import for_update
-from ..outcomes.decay_basis import hold_basis
+from ..outcomes.decay_basis import hold_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .tables import pattern_decisions, patterns
@@ -45,12 +45,12 @@ def decide(
         DecisionRefused: it is deprecated and was to be promoted.
     """
     # First, as an intake does: no rebuild moves the sums meanwhile.
-    basis = hold_basis(connection, project_id)
+    bases = hold_bases(connection, project_id)
     row = _held_pattern(connection, project_id, slug)
-    assert basis is not None  # noqa: S101 - a pattern comes with an outcome, and that with a basis
+    assert bases is not None  # noqa: S101 - a pattern comes with an outcome, and that with bases
     if action is DecisionAction.RESET and row.decided_maturity is None:
         return None
-    state = pattern_state(row, rules.maturity, basis, now)
+    state = pattern_state(row, rules.maturity, bases.patterns, now)
     held_in = state_held(action, state, slug)
     decision_id = connection.execute(
         insert(pattern_decisions)
@@ -64,7 +64,7 @@ def decide(
         .returning(*patterns.c)
     ).one()
     change = record_decision(
-        connection, after, rules, basis, before=state, decision_id=decision_id, now=now
+        connection, after, rules, bases.patterns, before=state, decision_id=decision_id, now=now
     )
     connection.execute(
         update(projects)

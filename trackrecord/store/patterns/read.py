@@ -15,7 +15,7 @@ from trackrecord.learning.patterns.standing import PatternFacts, Standing, stand
 from trackrecord.rules import Rules
 
 from ..database.decay_in_sql import weight_at
-from ..outcomes.decay_basis import read_basis
+from ..outcomes.decay_basis import read_bases
 from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .decide import decisions_in_force
@@ -124,9 +124,10 @@ def read_standings(
         slug: only this pattern.
         wanted: only those that it admits.
     """
-    basis = read_basis(connection, project_id)
-    if basis is None:
+    bases = read_bases(connection, project_id)
+    if bases is None:
         return []
+    basis = bases.patterns
     where = patterns.c.project_id == project_id
     if slug is not None:
         where = and_(where, patterns.c.slug == slug)

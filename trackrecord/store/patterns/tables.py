@@ -77,6 +77,17 @@ pattern_transitions = Table(
     Column("decision_id", Id),
 )
 
+# Tags by hand. A row stays after the tag was removed: the past had it.
+pattern_tags = Table(
+    "pattern_tags",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("pattern_id", ForeignKey("patterns.id"), nullable=False, index=True),
+    Column("tag", String(64), nullable=False),
+    Column("added_at", Double, nullable=False),
+    Column("removed_at", Double),
+)
+
 pattern_decisions = Table(
     "pattern_decisions",
     metadata,
