@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         record_error,
         resolve_error,
     )
+    from trackrecord_producers.giving_feedback import feedback
     from trackrecord_producers.handing_out import rankings
     from trackrecord_producers.outcome_fields import (
         AttemptFields,
@@ -122,6 +123,7 @@ __all__ = [
     "dropped_errors",
     "error_context",
     "error_stats",
+    "feedback",
     "flush",
     "forget_memory",
     "list_errors",
@@ -179,6 +181,7 @@ _HOMES = {
     "dropped_errors": "trackrecord_producers.errors_in_flight",
     "error_context": "trackrecord_producers.errors_in_flight",
     "error_stats": "trackrecord_producers.errors_in_flight",
+    "feedback": "trackrecord_producers.giving_feedback",
     "flush": "trackrecord_producers.publish",
     "forget_memory": "trackrecord.calls.memories",
     "list_errors": "trackrecord_producers.errors_in_flight",
