@@ -31,6 +31,7 @@ BENCHMARKS = (
     "selection",
     "long_past",
     "memories",
+    "past_tasks",
     "lessons",
     "estimates",
     "artifacts",

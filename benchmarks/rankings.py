@@ -30,6 +30,7 @@ from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale
 from .servers import bench_settings, running_redis
 from .timing import Latency
+from .vector_server import DIMENSIONS
 
 UNIT = "ms"
 PROJECT = "shop"
@@ -62,7 +63,8 @@ def measure(scale: Scale) -> Measured:
     return Measured(
         f"{_PATTERNS:,} patterns and {_COMPETENCES} competences in one project, learnt from "
         f"outcomes, {_MEMORIES} memories, {_PAST_TASKS} past tasks; "
-        f"{size / 1024:.0f} KiB in the cache; {scale.reads:,} reads of each kind. Advised: "
+        f"{size / 1024:.0f} KiB in the cache, vectors of {DIMENSIONS:,} numbers; "
+        f"{scale.reads:,} reads of each kind. Advised: "
         f"{PROCEDURES:,} procedures, {PATTERNS:,} patterns, {PAST_TASKS:,} past tasks and "
         f"{LESSONS:,} lessons, each read for another task; processor time",
         (*_figures(took), *_advised(advised)),
@@ -148,7 +150,10 @@ def _outcomes(scorer: OutcomeScorer, now: float) -> Iterator[ScoredOutcome]:
                 "success": True,
                 "instruction": f"Fix the login page of module {number} after the session change",
                 "patterns": [f"keep module {pattern} small and cover it with tests first"],
-                "trigger": {"signal": f"error {procedure} in module {procedure % 17}"},
+                "trigger": {
+                    "signal": f"error {procedure} in module {procedure % 17}",
+                    "conditions": {"module": procedure % 17, "os": "linux"},
+                },
                 "tool_graph": [
                     {"tool": "read_file", "args": {"path": "a.py"}},
                     {"tool": f"edit_{procedure}", "args": {"path": "a.py", "text": "x"}},

@@ -20,12 +20,14 @@ Publishing is imported with the package, other names when they are first used: a
 publishes pays for nothing else.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .forking import not_while_forking
 
 if TYPE_CHECKING:
+    from trackrecord_capture.forgetting.call import aforget, forget
     from trackrecord_producers.attempt import Attempt, attempt, current_attempt
     from trackrecord_producers.awaitable import (
         aartifact,
@@ -66,17 +68,52 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.competences import (
+        aadd_competence,
+        add_competence,
+        aselect_competences,
+        select_competences,
+    )
     from .calls.criteria import aweigh, weigh
+    from .calls.lists import (
+        aexplain,
+        alist_competences,
+        alist_criteria,
+        alist_lessons,
+        alist_runs,
+        explain,
+        list_competences,
+        list_criteria,
+        list_lessons,
+        list_runs,
+    )
     from .calls.memories import (
         aconfirm_memory,
         aforget_memory,
+        alist_memories,
         arecall,
         areject_memory,
+        asimilar_tasks,
         confirm_memory,
         forget_memory,
+        list_memories,
         recall,
         reject_memory,
+        similar_tasks,
     )
+    from .calls.pattern_tags import atag_pattern, tag_pattern
+    from .calls.patterns import (
+        adeprecate_pattern,
+        alist_patterns,
+        apromote_pattern,
+        areset_pattern,
+        deprecate_pattern,
+        list_patterns,
+        promote_pattern,
+        reset_pattern,
+    )
+    from .calls.projects import alist_projects, list_projects
+    from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
@@ -96,22 +133,40 @@ __all__ = [
     "Stats",
     "ToolCallFields",
     "TriggerFields",
+    "aadd_competence",
     "aartifact",
     "aconfirm_memory",
     "acontext",
+    "add_competence",
+    "adeprecate_pattern",
     "aerror_context",
     "aerror_stats",
+    "aexplain",
     "aflush",
+    "aforget",
     "aforget_memory",
+    "alist_competences",
+    "alist_criteria",
     "alist_errors",
+    "alist_lessons",
+    "alist_memories",
+    "alist_patterns",
+    "alist_projects",
+    "alist_runs",
+    "apromote_pattern",
     "arankings",
     "arecall",
     "arecord_error",
     "areject_memory",
+    "areset_pattern",
     "aresolve_error",
     "artifact",
+    "aselect_competences",
+    "asimilar_tasks",
     "aspool",
+    "astrategies",
     "asummarise",
+    "atag_pattern",
     "attempt",
     "aweigh",
     "classify",
@@ -119,14 +174,25 @@ __all__ = [
     "confirm_memory",
     "context",
     "current_attempt",
+    "deprecate_pattern",
     "dropped",
     "dropped_errors",
     "error_context",
     "error_stats",
+    "explain",
     "feedback",
     "flush",
+    "forget",
     "forget_memory",
+    "list_competences",
+    "list_criteria",
     "list_errors",
+    "list_lessons",
+    "list_memories",
+    "list_patterns",
+    "list_projects",
+    "list_runs",
+    "promote_pattern",
     "publish",
     "rank",
     "rankings",
@@ -134,12 +200,17 @@ __all__ = [
     "record_error",
     "reject_memory",
     "remember",
+    "reset_pattern",
     "resolve_error",
     "select",
+    "select_competences",
+    "similar_tasks",
     "spool",
     "stats",
+    "strategies",
     "summarise",
     "summarised",
+    "tag_pattern",
     "weigh",
 ]
 
@@ -154,22 +225,40 @@ _HOMES = {
     "Stats": "trackrecord_producers.stats",
     "ToolCallFields": "trackrecord_producers.outcome_fields",
     "TriggerFields": "trackrecord_producers.outcome_fields",
+    "aadd_competence": "trackrecord.calls.competences",
     "aartifact": "trackrecord_producers.awaitable",
     "aconfirm_memory": "trackrecord.calls.memories",
     "acontext": "trackrecord_producers.awaitable",
+    "add_competence": "trackrecord.calls.competences",
+    "adeprecate_pattern": "trackrecord.calls.patterns",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
+    "aexplain": "trackrecord.calls.lists",
     "aflush": "trackrecord_producers.awaitable",
+    "aforget": "trackrecord_capture.forgetting.call",
     "aforget_memory": "trackrecord.calls.memories",
+    "alist_competences": "trackrecord.calls.lists",
+    "alist_criteria": "trackrecord.calls.lists",
     "alist_errors": "trackrecord_producers.awaitable",
+    "alist_lessons": "trackrecord.calls.lists",
+    "alist_memories": "trackrecord.calls.memories",
+    "alist_patterns": "trackrecord.calls.patterns",
+    "alist_projects": "trackrecord.calls.projects",
+    "alist_runs": "trackrecord.calls.lists",
+    "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
     "arecall": "trackrecord.calls.memories",
     "arecord_error": "trackrecord_producers.awaitable",
     "areject_memory": "trackrecord.calls.memories",
+    "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
+    "aselect_competences": "trackrecord.calls.competences",
+    "asimilar_tasks": "trackrecord.calls.memories",
     "aspool": "trackrecord_producers.awaitable",
+    "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
+    "atag_pattern": "trackrecord.calls.pattern_tags",
     "attempt": "trackrecord_producers.attempt",
     "aweigh": "trackrecord.calls.criteria",
     "classify": "trackrecord.inflight.classification",
@@ -177,14 +266,25 @@ _HOMES = {
     "confirm_memory": "trackrecord.calls.memories",
     "context": "trackrecord_producers.composing",
     "current_attempt": "trackrecord_producers.attempt",
+    "deprecate_pattern": "trackrecord.calls.patterns",
     "dropped": "trackrecord_producers.publish",
     "dropped_errors": "trackrecord_producers.errors_in_flight",
     "error_context": "trackrecord_producers.errors_in_flight",
     "error_stats": "trackrecord_producers.errors_in_flight",
+    "explain": "trackrecord.calls.lists",
     "feedback": "trackrecord_producers.giving_feedback",
     "flush": "trackrecord_producers.publish",
+    "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.calls.memories",
+    "list_competences": "trackrecord.calls.lists",
+    "list_criteria": "trackrecord.calls.lists",
     "list_errors": "trackrecord_producers.errors_in_flight",
+    "list_lessons": "trackrecord.calls.lists",
+    "list_memories": "trackrecord.calls.memories",
+    "list_patterns": "trackrecord.calls.patterns",
+    "list_projects": "trackrecord.calls.projects",
+    "list_runs": "trackrecord.calls.lists",
+    "promote_pattern": "trackrecord.calls.patterns",
     "publish": "trackrecord_producers.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.handing_out",
@@ -192,12 +292,17 @@ _HOMES = {
     "record_error": "trackrecord_producers.errors_in_flight",
     "reject_memory": "trackrecord.calls.memories",
     "remember": "trackrecord_producers.remembering",
+    "reset_pattern": "trackrecord.calls.patterns",
     "resolve_error": "trackrecord_producers.errors_in_flight",
     "select": "trackrecord.prompt.candidates.select",
+    "select_competences": "trackrecord.calls.competences",
+    "similar_tasks": "trackrecord.calls.memories",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
+    "strategies": "trackrecord.calls.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
+    "tag_pattern": "trackrecord.calls.pattern_tags",
     "weigh": "trackrecord.calls.criteria",
 }
 
@@ -207,9 +312,11 @@ def __getattr__(name: str) -> object:
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    # A child forked in the middle of this import could never finish it.
-    with not_while_forking():
-        value = getattr(import_module(home), name)
+    value = getattr(sys.modules.get(home), name, None)
+    if value is None:
+        # A child forked in the middle of this import could never finish it.
+        with not_while_forking():
+            value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 

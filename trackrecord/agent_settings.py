@@ -14,6 +14,7 @@ from msgspec import Meta
 from platformdirs import user_data_path
 
 from .artifacts.rules import ArtifactRules
+from .embeddings.endpoint import Endpoint
 from .forking import not_while_forking
 from .inflight.rules import ErrorRules
 from .learning.advice.rules import Explore
@@ -143,6 +144,7 @@ class AgentSettings:
     memories: MemoryRules = field(default=MemoryRules())
     context: ContextRules = field(default=ContextRules())
     artifacts: ArtifactRules = field(default=ArtifactRules())
+    embeddings: Endpoint = field(default=Endpoint())
 
     @property
     def keys(self) -> Keys:

@@ -73,9 +73,37 @@ class BenchmarkHistory:
         make_private_folder(self._folder.parent)
         make_private_folder(self._folder)
         with self._locked():
-            kept = [*self._read(), snapshot][-keep:]
-            document = _Document(_VERSION, self._project, kept)
-            self._replace(msgspec.json.format(msgspec.json.encode(document), indent=1))
+            self._write([*self._read(), snapshot][-keep:])
+
+    def rewrite(self, compute: Callable[[Snapshot], Snapshot]) -> None:
+        """Put another run in the place of each.
+
+        Raises:
+            AlreadyRunning: as above.
+            OSError: the history cannot be written; it is as it was.
+        """
+        if self._path.exists():
+            with self._locked():
+                self._write([compute(run) for run in self._read()])
+
+    def erase(self) -> None:
+        """Delete the history, and what was set aside of it.
+
+        Raises:
+            AlreadyRunning: as above.
+            OSError: a file cannot be deleted.
+        """
+        if not self._folder.is_dir():
+            return
+        with self._locked():
+            # What was set aside and what a writer left behind when it died are named alike.
+            for pattern in (f"{self._path.stem}.*", f".{self._path.name}.*"):
+                for path in self._folder.glob(pattern):
+                    path.unlink(missing_ok=True)
+
+    def _write(self, snapshots: list[Snapshot]) -> None:
+        document = _Document(_VERSION, self._project, snapshots)
+        self._replace(msgspec.json.format(msgspec.json.encode(document), indent=1))
 
     def _read(self) -> list[Snapshot]:
         try:

@@ -8,7 +8,6 @@ from msgspec import Meta
 
 from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules
-from .embeddings.endpoint import Endpoint
 from .hook_settings import HookSettings
 from .http_settings import HttpSettings
 from .learning.advice.lessons.rules import LessonRules
@@ -164,7 +163,6 @@ class DaemonSettings(AgentSettings):
     texts: TextRules = field(default=TextRules())
     advice: AdviceRules = field(default=AdviceRules())
     lessons: LessonRules = field(default=LessonRules())
-    embeddings: Endpoint = field(default=Endpoint())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
     capture: CaptureRules = field(default=CaptureRules())
     traces: TraceRules = field(default=TraceRules())

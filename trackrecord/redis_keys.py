@@ -35,6 +35,26 @@ class Keys:
         """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
 
+    def past_tasks(self, project: str) -> str:
+        """Return the records of the past tasks of a project that are found at prompt time."""
+        return f"{self.prefix}:past-tasks:{project}"
+
+    def past_task_words(self, project: str) -> str:
+        """Return which of these past tasks have which words."""
+        return f"{self.prefix}:past-task-words:{project}"
+
+    def past_task_order(self, project: str) -> str:
+        """Return the numbers of these past tasks, the oldest first."""
+        return f"{self.prefix}:past-task-order:{project}"
+
+    def past_task_lock(self, project: str) -> str:
+        """Return the lock of whoever writes these three."""
+        return f"{self.prefix}:past-task-lock:{project}"
+
+    def task_vectors(self, project: str) -> str:
+        """Return the embeddings of a project's tasks, for those that are asked for again."""
+        return f"{self.prefix}:task-vectors:{project}"
+
     def task_in_flight(self, digest: str, project: str) -> str:
         """Errors and failed attempts of one task; the digest stands for the task's own name."""
         return f"{self.prefix}:in-flight:task:{digest}:{project}"
@@ -56,3 +76,11 @@ class Keys:
         """Return what any client can read before a retry; SHA-256 is known in every language."""
         digest = sha256(task_id.encode()).hexdigest()
         return f"{self.prefix}:in-flight:retry:{digest}:{project}"
+
+    def computed(self, project: str) -> tuple[str, ...]:
+        """Return the keys whose content is computed from the store: workers make it again."""
+        return (self.rankings(project),)
+
+    def indexes(self, project: str) -> tuple[str, ...]:
+        """Return the keys that say which tasks of a project are in flight."""
+        return (self.tasks_in_flight(project), self.task_sizes(project))

@@ -7,17 +7,21 @@
             my_agent.run("t")
         assert published.outcomes[0].task_id == "t"
 
-Neither starts a thread or needs Redis, a home folder or settings.
+Neither starts a thread or needs Redis, a home folder or settings. `store_of` gives a store to the
+calls that read and change it, such as `trackrecord.recall`; it needs the extra
+`trackrecord[worker]`.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
+from trackrecord.calls.given_store import store_of
+from trackrecord.calls.here import NoStore, given_stores
 from trackrecord.prompt.given import rankings_of
 from trackrecord_producers.capture import Captured
 from trackrecord_producers.diversion import diversions
 
-__all__ = ["Captured", "captured", "rankings_of"]
+__all__ = ["Captured", "captured", "rankings_of", "store_of"]
 
 
 @contextmanager
@@ -28,7 +32,11 @@ def captured() -> Iterator[Captured]:
     `error_context()` and `error_stats()` read the captured reports. Blocks nest, and the innermost
     captures; tasks of an event loop have their own. Threads that the agent starts report to the
     block that was opened last.
+
+    Calls that read or change the store raise StoreUnavailable unless `store_of()` gives them one:
+    no test changes the store of the person who runs it.
     """
     published = Captured()
-    with diversions.within(published):
+    no_store = nullcontext() if given_stores.get() else given_stores.within(NoStore())
+    with diversions.within(published), no_store:
         yield published

@@ -7,6 +7,8 @@ import json
 import sys
 
 from benchmarks.timing import time_by_turns, time_calls
+from benchmarks.vector_server import serving_vectors
+from trackrecord.embeddings.endpoint import Endpoint
 from trackrecord.prompt import client as asking
 from trackrecord.prompt.cache import read_document
 from trackrecord.prompt.client import RankingsReader
@@ -14,6 +16,11 @@ from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
 from trackrecord_producers import handing_out
 from trackrecord_producers.publish import flush
+from trackrecord_worker.record_vectors import RecordVectors
+
+_CONDITIONS = {"module": 3, "os": "linux"}
+# The first vector has to come.
+_PATIENT_S = 30.0
 
 
 def main() -> None:
@@ -26,9 +33,24 @@ def main() -> None:
         "bare": lambda _: read_document(client, settings, project),
         "default budget": lambda _: reader.read(project=project),
         "for a task": lambda _: reader.read(project=project, task=task),
+        "for a task, under conditions": lambda _: reader.read(
+            project=project, task=task, conditions=_CONDITIONS
+        ),
         "no limit": lambda _: reader.read(project=project, budget=None),
     }
     took = {name: time_calls(read, count) for name, read in kinds.items()}
+    with serving_vectors() as url:
+        embeddings = Endpoint(url=url, prompt_timeout_s=_PATIENT_S)
+        settings = load_settings(embeddings=embeddings)
+        RecordVectors(client, settings).renew([project])
+        by_meaning = RankingsReader(settings)
+        answer = by_meaning.read(project=project, task=task)
+        if answer.compared_by != "embeddings":
+            message = f"the task was compared by {answer.compared_by}"
+            raise RuntimeError(message)
+        took["for a task, by its meaning"] = time_calls(
+            lambda _: by_meaning.read(project=project, task=task), count
+        )
     # What a process says first takes a thread and a connection, once.
     handing_out.rankings(project=project, task=task)
     flush(30)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from getpass import getuser
 from typing import TYPE_CHECKING
 
 import click
@@ -67,10 +66,9 @@ def actor_option(name: str, help_text: str) -> Callable[[Command], Command]:
 
 def _who() -> str:
     """Return the name of the user who calls."""
-    try:
-        return getuser()
-    except (KeyError, OSError):  # a container's user without a name
-        return "unknown"
+    from trackrecord.calls.given import user_name
+
+    return user_name()
 
 
 def refresh_rankings(engine: Engine, settings: DaemonSettings, project: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from .options import Command
 from .screen import print_json
 
 if TYPE_CHECKING:
-    from trackrecord.store.patterns.transitions import Transition
+    from trackrecord.changes.patterns import Action
 
 
 def _options(*, reason_required: bool) -> Callable[[Command], Command]:
@@ -57,7 +56,7 @@ COMMANDS = (promote, deprecate, reset)
 
 
 def _decide(
-    action: str,
+    action: Action,
     *,
     pattern_id: str,
     reason: str | None,
@@ -65,53 +64,18 @@ def _decide(
     project: str | None,
     as_json: bool,
 ) -> None:
-    from trackrecord.learning.patterns.decisions import DecisionAction
-    from trackrecord.queries.patterns import pattern_slug
-    from trackrecord.queries.project_rows import project_row
-    from trackrecord.store.database.engine import writing
-    from trackrecord.store.patterns.decide import decide
+    from trackrecord.changes.patterns import decide_about_pattern
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        with writing(engine) as connection:
-            slug = pattern_slug(connection, project, pattern_id)
-            change = decide(
-                connection,
-                project_row(connection, project),
-                slug,
-                DecisionAction(action),
-                actor=actor,
-                reason=reason or "",
-                rules=settings.rules,
-                now=time.time(),
-            )
-        if change is not None:
-            refresh_rankings(engine, settings, project)
-    _say(slug, action, change, actor=actor, reason=reason, as_json=as_json)
-
-
-def _say(
-    slug: str,
-    action: str,
-    change: Transition | None,
-    *,
-    actor: str,
-    reason: str | None,
-    as_json: bool,
-) -> None:
-    if as_json:
-        print_json(
-            {
-                "id": slug,
-                "action": action,
-                "changed": change is not None,
-                "before": change.before if change else None,
-                "after": change.after if change else None,
-                "by": actor,
-                "reason": reason,
-            }
+        decision = decide_about_pattern(
+            engine, settings, project, pattern_id, action, by=actor, reason=reason
         )
-    elif change is None:
-        click.echo(f"{slug}: nothing was decided by hand, so there is nothing to reset")
+        if decision.changed:
+            refresh_rankings(engine, settings, project)
+    if as_json:
+        print_json(decision.to_document())
+    elif decision.changed:
+        click.echo(f"{decision.id}: {decision.before} -> {decision.after}")
     else:
-        click.echo(f"{slug}: {change.before} -> {change.after}")
+        click.echo(f"{decision.id}: nothing was decided by hand, so there is nothing to reset")

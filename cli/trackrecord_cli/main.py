@@ -58,6 +58,7 @@ COMMANDS = {
     "status": "Show whether the loop is alive and how much it has learnt.",
     "dead": "Show, replay or discard outcomes that could not be learnt.",
     "rebuild": "Compute every statistic of a project anew.",
+    "forget": "Erase a source, a task or a whole project everywhere.",
     "move": "Move the whole store to another database.",
 }
 

@@ -114,6 +114,32 @@ def project_option(command: Command) -> Command:
     )(command)
 
 
+def _condition(text: str) -> tuple[str, str]:
+    name, mark, value = (part.strip() for part in text.partition("="))
+    if not name or not mark or not value:
+        message = f"a condition is NAME=VALUE, for example os=linux, {text!r} is not"
+        raise ValueError(message)
+    return name, value
+
+
+def conditions_option(help_text: str) -> Callable[[Command], Command]:
+    """`--condition NAME=VALUE`, any number of times."""
+    return click.option(
+        "--condition",
+        "conditions",
+        type=Read("name=value", _condition),
+        multiple=True,
+        callback=lambda _context, _option, pairs: dict(pairs) or None,
+        help=help_text,
+    )
+
+
+asked_conditions_option = conditions_option(
+    "Say under which conditions the task appeared, for example os=linux: what was used under other "
+    "ones ranks below, what was used under these ranks above. Can be repeated."
+)
+
+
 def at_option(command: Command) -> Command:
     """`--at TIME`."""
     return click.option(
@@ -154,7 +180,7 @@ def lang_option(command: Command) -> Command:
     """`--lang en|zh`."""
     return click.option(
         "--lang",
-        type=click.Choice(["en", "zh"]),
+        type=OneOf(["en", "zh"]),
         default="en",
         show_default=True,
         help="Write the prompt text in this language.",
@@ -166,7 +192,7 @@ def format_option(help_text: str) -> Callable[[Command], Command]:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(["table", "prompt"]),
+        type=OneOf(["table", "prompt"]),
         default="table",
         show_default=True,
         help=help_text,

@@ -1,4 +1,4 @@
-"""`competences reinforce` to `merge`: changes of competence records by hand."""
+"""`competences add` to `merge`: changes of competence records by hand."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from .access import open_store, settings_for
 from .by_hand import REASON, refresh_rankings, signed
-from .options import Command, Read
+from .options import Command, Read, conditions_option
 from .screen import print_json
 
 if TYPE_CHECKING:
@@ -146,7 +146,95 @@ def merge(competence_ids: tuple[str, ...], **given: Any) -> None:  # noqa: ANN40
         say("merged", reviser.merge([whole(each) for each in competence_ids]))
 
 
-COMMANDS = (reinforce, penalize, supersede, fork, contest, retract, merge)
+@click.command("add")
+@click.argument("source", metavar="[FILE|-]", type=click.File("rb"), required=False)
+@click.option("--tool", "tools", multiple=True, help="Name a tool; once for each step, in order.")
+@click.option("--trigger", "signals", multiple=True, help="Name a signal that it answers to.")
+@conditions_option(
+    "Say under which conditions it answers to the signals, for example os=linux. Can be repeated."
+)
+@click.option("--skill-name", help="Set the name of the skill.  [default: made of the tools]")
+@click.option("--tag", "tags", multiple=True, help="Add a tag to the record.")
+@click.option(
+    "--confidence",
+    type=float,
+    help="Set the confidence, from 0 to 1.  [default: the setting's, 0.8]",
+)
+@click.option(
+    "--half-life-days",
+    type=float,
+    help="Set the days without reinforcement after which its salience has halved.  "
+    "[default: the setting's, 30]",
+)
+@click.option("--pinned", is_flag=True, help="Keep its salience from decaying.")
+@_signed(reason_required=False)
+def add(
+    source: BinaryIO | None,
+    actor: str,
+    reason: str | None,
+    project: str | None,
+    *,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401 - as above
+) -> None:
+    """Store a procedure by hand, from a file or from options.
+
+    FILE has a JSON object with `tools` (in order), `triggers` and, as far as wanted, `skill_name`,
+    `failure_modes`, `tags`, `confidence`, `half_life_days` and `pinned`; or a list of such objects,
+    of which all are stored or none. A trigger is a text, or {"signal": …, "conditions": …}.
+
+    Outcomes that name the record count for it, and so do those that use just these tools. Its
+    triggers and its recipe stay, whatever is learnt.
+    """
+    from trackrecord.changes.competences import add_competences
+    from trackrecord.learning.competences.new_record import read_new_competence
+    from trackrecord.store.competences.revise import Signed
+
+    is_told = any(value not in (None, (), False) for value in given.values())
+    if (source is None) != is_told:
+        message = "give either a FILE (- for standard input), or --tool and --trigger"
+        raise click.UsageError(message)
+    settings, name = settings_for(project)
+    procedures = [
+        read_new_competence(each, settings.competence)
+        for each in ([_told(**given)] if source is None else _procedures(source.read()))
+    ]
+    by = Signed(actor, reason or _BY_HAND, time.time())
+    with open_store(settings) as engine:
+        added = add_competences(
+            engine, settings, name, procedures, by=by.actor, reason=by.rationale
+        )
+        refresh_rankings(engine, settings, name)
+    _print("added", [each.record for each in added], by, as_json=as_json)
+
+
+def _told(
+    *,
+    tools: tuple[str, ...],
+    signals: tuple[str, ...],
+    conditions: dict[str, str] | None,
+    **more: Any,  # noqa: ANN401 - as above
+) -> dict[str, Any]:
+    triggers = [{"signal": signal, "conditions": conditions} for signal in signals]
+    return {"tools": tools, "triggers": triggers, **more}
+
+
+def _procedures(data: bytes) -> list[Any]:
+    import msgspec
+
+    try:
+        decoded = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        message = f"the file is not JSON: {error}"
+        raise click.UsageError(message) from None
+    procedures = decoded if isinstance(decoded, list) else [decoded]
+    if not procedures or not all(isinstance(each, dict) for each in procedures):
+        message = "the file must hold a JSON object, or a list of at least one"
+        raise click.UsageError(message)
+    return procedures
+
+
+COMMANDS = (add, reinforce, penalize, supersede, fork, contest, retract, merge)
 
 
 def _changes(text: str) -> ForkChanges:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import click
 
-from .access import open_store, read_store, settings_for
-from .options import at_option, json_option, limit_option, project_option
+from .access import open_store, settings_for
+from .options import (
+    OneOf,
+    asked_conditions_option,
+    at_option,
+    json_option,
+    limit_option,
+    project_option,
+)
 from .screen import print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.queries.recommend_competences import RecommendedProcedures
     from trackrecord.queries.select_competences import SelectionResult
+    from trackrecord.queries.select_procedures import By
 
 
 @click.command("select")
 @click.argument("task", required=False)
 @click.option(
     "--by",
-    type=click.Choice(["advice", "seed"]),
+    type=OneOf(["advice", "seed"]),
     default="advice",
     show_default=True,
     help="Rank procedures by the votes of similar tasks, or records by the mean of three signals.",
@@ -31,14 +38,16 @@ if TYPE_CHECKING:
     help="Let only the runs of this agent vote, by the `source` of its outcomes.  "
     "[default: all of them]",
 )
+@asked_conditions_option
 @limit_option("candidates", default=10, most=1000)
 @project_option
 @at_option
 @json_option
 def select_competences(
     task: str | None,
-    by: str,
+    by: By,
     source: str | None,
+    conditions: dict[str, str] | None,
     limit: int,
     project: str | None,
     at: float | None,
@@ -52,34 +61,34 @@ def select_competences(
     `seed`, records are ranked by the mean of applicability, success and recency; without TASK,
     each record's confidence takes the place of its similarity.
     """
-    if by == "advice":
-        _recommend(task, source, limit, project, at, as_json=as_json)
-    elif source is not None:
+    if source is not None and by != "advice":
         message = "--source tells whose runs vote; `--by seed` ranks records without votes"
         raise click.UsageError(message)
-    else:
-        _select(task, limit, project, at, as_json=as_json)
+    from trackrecord.logs import configure_logs
+    from trackrecord.queries.recommend_competences import RecommendedProcedures
+    from trackrecord.queries.select_procedures import select_procedures
 
-
-def _recommend(
-    task: str | None,
-    source: str | None,
-    limit: int,
-    project: str | None,
-    at: float | None,
-    *,
-    as_json: bool,
-) -> None:
-    from trackrecord.queries.recommend_competences import recommend_competences
-
-    with read_store(project) as (connection, settings, name):
-        found = recommend_competences(
-            connection, settings, name, task=task, limit=limit, source=source, at=at
+    configure_logs("warning")
+    settings, project = settings_for(project)
+    with open_store(settings) as engine:
+        found = select_procedures(
+            engine,
+            settings,
+            project,
+            task=task,
+            by=by,
+            conditions=conditions,
+            source=source,
+            limit=limit,
+            at=at,
+            with_fallbacks=as_json,
         )
     if as_json:
         print_json(found.to_document())
-    else:
+    elif isinstance(found, RecommendedProcedures):
         _print_recommended(found)
+    else:
+        _print_selected(found)
 
 
 def _print_recommended(found: RecommendedProcedures) -> None:
@@ -108,24 +117,6 @@ def _print_recommended(found: RecommendedProcedures) -> None:
         f"{counted(found.count, 'candidate')} from {counted(found.similar, 'similar task')}"
         f"{votes}{more}"
     )
-
-
-def _select(
-    task: str | None, limit: int, project: str | None, at: float | None, *, as_json: bool
-) -> None:
-    from trackrecord.logs import configure_logs
-    from trackrecord.queries.select_competences import Selector
-
-    configure_logs("warning")
-    settings, project = settings_for(project)
-    with open_store(settings) as engine:
-        selection = Selector(engine, settings).select(
-            project, task=task, limit=limit, now=time.time(), at=at, with_fallbacks=as_json
-        )
-    if as_json:
-        print_json(selection.to_document())
-    else:
-        _print_selected(selection)
 
 
 def _print_selected(selection: SelectionResult) -> None:

@@ -40,6 +40,7 @@ async def arankings(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
     answer: Rankings = await _beside(
@@ -53,6 +54,7 @@ async def arankings(
         exclude=exclude,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
     )
     return answer
 
@@ -70,6 +72,7 @@ async def acontext(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Context:
     """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
     composed: Context = await _beside(
@@ -85,6 +88,7 @@ async def acontext(
         exclude=exclude,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
     )
     return composed
 

@@ -70,6 +70,15 @@ def test_an_id_that_is_none_is_refused_before_any_path_is_built(store, artifact_
         store.get(artifact_id)
 
 
+def test_a_mistyped_id_is_told_the_nearest_one(store):
+    """Of those that are stored."""
+    artifact_id = store.put(b"x")
+    typed = artifact_id[:-1] + ("0" if artifact_id[-1] != "0" else "1")
+    with pytest.raises(UnknownId, match="did you mean") as caught:
+        store.get(typed)
+    assert caught.value.nearest == artifact_id
+
+
 def test_an_unknown_id_is_named(store):
     """Before anything was ever stored, and after."""
     for _ in range(2):

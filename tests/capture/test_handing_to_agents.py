@@ -210,6 +210,13 @@ def test_sections_stay_where_something_in_them_is_new():
     assert as_facts("", "p") == ""
 
 
+def test_a_warning_is_told_as_a_fact_whatever_its_prefix():
+    """What a person set as the beginning of warnings is an order, too."""
+    text = as_facts("- AVOID: x. Failed 3/3\n- CARE: y. Failed 3/3", "p", prefix="CARE:")
+    assert text.splitlines()[-2:] == ["- AVOID: x. Failed 3/3", "- y. Failed 3/3"]
+    assert "- x. Failed 3/3" in as_facts("- AVOID: x. Failed 3/3", "p")
+
+
 def test_a_long_text_ends_with_a_whole_line():
     """It stays below what agents cut."""
     text = as_facts("\n".join(f"- {'x' * 90} {number}" for number in range(500)), "p")

@@ -117,6 +117,9 @@ def test_projects_never_see_each_other(learnt, trackrecord, project):
         ("memories", "similar", "plan"), ("rankings",), ("rankings", "--at", "2026-01-01"),
         ("artifacts", "list"), ("status",), ("benchmark", "run"), ("benchmark", "report"),
         ("consolidate",), ("rebuild",), ("patterns", "promote", "secret-plan"),
+        ("artifacts", "get", "0" * 64), ("artifacts", "get", "x"),
+        ("runs", "list"), ("runs", "show", "p"), ("lessons", "list"), ("kinds",), ("effect",),
+        ("criteria", "weigh", "--score", "a=1"), ("amend", "p", "--success", "--reason", "x"),
     ):  # fmt: skip
         ran = trackrecord(*ask, *other)
         assert (ran.status, ran.json["error"]) == (1, "UnknownProject"), ask

@@ -1,8 +1,11 @@
 """criteria, patterns promote, deprecate and reset, explain: what people decide and ask."""
 
+import asyncio
 import time
 
 import pytest
+
+import trackrecord as package
 
 
 def test_promote_deprecate_reset(learnt, trackrecord, project):
@@ -150,3 +153,37 @@ def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
         "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5个任务中5个成功]\n"
     )
     assert trackrecord(*prompt, "--at", "2000-01-01").out == ""
+
+
+def test_patterns_are_tagged(learnt, trackrecord, project):
+    """On the command line and from Python; listed by tag, with their tags in JSON, also --at."""
+    learnt(
+        {"task_id": "t", "success": True, "patterns": ["one"]},
+        {"task_id": "u", "success": True, "patterns": ["two"]},
+    )
+    mine = ("--project", project)
+    before = time.time()
+    tagged = ("patterns", "tag", "one", *mine, "--add", "UI", "--add", "slow")
+    assert trackrecord(*tagged).out == "one: slow, ui\n"
+    again = trackrecord(*tagged, "--json").json
+    assert again == {"id": "one", "tags": ["slow", "ui"], "added": [], "removed": []}
+    by_tag = ("patterns", "list", *mine, "--tag", "Ui", "--json")
+    assert [(each["id"], each["tags"]) for each in trackrecord(*by_tag).json] == [
+        ("one", ["named", "slow", "ui"])
+    ]
+    assert trackrecord(*by_tag, "--at", before).json == []
+    ranked = {
+        each["id"]: each["tags"]
+        for each in trackrecord("rankings", *mine, "--json").json["patterns"]
+    }
+    assert ranked == {"one": ["named", "slow", "ui"], "two": ["named"]}
+    found = package.tag_pattern("two", add="ui", project=project)
+    assert (found.id, found.tags, found.added) == ("two", ("ui",), ("ui",))
+    assert asyncio.run(package.atag_pattern("one", remove=["ui"], project=project)).tags == (
+        "slow",
+    )
+    assert [each["id"] for each in trackrecord(*by_tag).json] == ["two"]
+    for wrong in ((), ("--add", "named"), ("--add", "a", "--remove", "A"), ("--add", " ")):
+        ran = trackrecord("patterns", "tag", "one", *mine, *wrong)
+        assert (ran.status, ran.out, len(ran.err.splitlines())) == (2, "", 1), wrong
+    assert trackrecord("patterns", "tag", "none", *mine, "--add", "x").status == 1

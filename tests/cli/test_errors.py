@@ -75,7 +75,25 @@ def test_nothing_on_record(errors):
     """Is no error, and no text."""
     assert (errors("context", "t").status, errors("context", "t").out) == (0, "")
     assert errors("context", "t", "--json").json["context"] == ""
-    assert errors("stats", "t", "--json").json == {"total": 0, "unresolved": 0, "by_type": {}}
+    assert errors("stats", "t", "--json").json == {
+        "total": 0, "unresolved": 0, "by_type": {}, "nearest": None,
+    }  # fmt: skip
+
+
+def test_a_task_without_errors_is_said_to_be_unknown_with_the_nearest_one(errors):
+    """On standard error and in JSON: the answer is empty, as it is for a first attempt."""
+    errors("record", "mend-the-login", "m")
+    for ask in (("context",), ("stats",), ("list", "--task")):
+        ran = errors(*ask, "mend-the-lgoin")
+        assert ran.status == 0
+        assert "no error of a task 'mend-the-lgoin' is on record" in ran.err
+        assert ran.err.endswith("; did you mean 'mend-the-login'?\n")
+        assert len(ran.err.splitlines()) == 1
+        assert errors(*ask, "mend-the-login").err == ""
+        assert "`trackrecord errors list` shows" in errors(*ask, "xyz").err
+    for ask in ("context", "stats"):
+        assert errors(ask, "mend-the-lgoin", "--json").json["nearest"] == "mend-the-login"
+        assert "nearest" not in errors(ask, "mend-the-login", "--json").json
 
 
 def test_at_answers_as_of_that_moment(errors):

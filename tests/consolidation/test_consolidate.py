@@ -81,7 +81,7 @@ def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
     fleet.consolidate()
     (record,) = fleet.records().values()
     assert record.triggers == (
-        TriggerCounts("test fails", {"os": "mac"}, 3, 1),
+        TriggerCounts("test fails", {"os": "mac"}, 3, 1, ({"os": "linux"},)),
         TriggerCounts("a bug", None, 1, 0),
     )
     assert record.recipe[0].args_schema == {"line": "number", "path": "string"}

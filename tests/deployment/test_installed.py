@@ -25,6 +25,10 @@ _PUBLISH = (
     "import trackrecord; print(trackrecord.publish(task_id='t-1', success=True));"
     " trackrecord.flush(10)"
 )
+_RECALL = (
+    "import trackrecord; print(trackrecord.strategies('Split by component')[0].slug);"
+    " trackrecord.recall('x')"
+)
 _PATIENCE_S = 60.0
 
 
@@ -77,6 +81,13 @@ def test_the_base_package_publishes_and_its_command_says_what_it_needs(
     assert said.stderr == (
         "trackrecord: the command line needs click, which is not installed: "
         "pip install 'trackrecord[worker]'\n"
+    )
+    asked = environment.run([environment.program("python"), "-c", _RECALL], home)
+    assert asked.returncode == 1
+    assert asked.stdout == "split-by-component\n"
+    assert asked.stderr.splitlines()[-1].endswith(
+        "ExtraMissing: this call reads the store, which needs sqlalchemy, which is not installed: "
+        "pip install 'trackrecord[worker]'"
     )
 
 

@@ -18,12 +18,13 @@ _FORBIDDEN = re.compile(rf"{_PHRASES}|^(Only|Of|The signal of)\b", re.IGNORECASE
 _FEWEST_WORDS = 4
 # Each help text begins with an imperative; these are all that are in use.
 _VERBS = frozenset({
-    "Add", "Amend", "Answer", "Apply", "Ask", "Compute", "Confirm", "Contest", "Count", "Delete",
-    "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Find", "Give",
-    "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower", "Make", "Mark",
-    "Measure", "Name", "Note", "Print", "Publish", "Put", "Raise", "Rank", "Recall", "Record",
-    "Remove", "Replace", "Retract", "Return", "Run", "Say", "Score", "Select", "Serve", "Set",
-    "Show", "Store", "Tag", "Take", "Turn", "Use", "Wait", "Weigh", "Write",
+    "Add", "Amend", "Answer", "Apply", "Ask", "Compute", "Confirm", "Contest", "Count",
+    "Delete", "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Find",
+    "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower", "Make",
+    "Mark", "Measure", "Move", "Name", "Note", "Print", "Publish", "Put", "Raise", "Rank",
+    "Recall", "Record", "Remove", "Replace", "Retract", "Return", "Run", "Say", "Score",
+    "Select", "Serve", "Set", "Show", "Store", "Tag", "Take", "Turn", "Use", "Wait", "Weigh",
+    "Write",
 })  # fmt: skip
 
 

@@ -115,6 +115,17 @@ def test_a_report_told_again_changes_nothing(store_of):
 NAMES = ["a", "a:b", "b:a", "", ":", "*", "p:in-flight", "tasks:p", "task:" + "0" * 24 + ":p", "项"]
 
 
+def test_a_mistyped_id_is_told_the_nearest_one(store_of):
+    """Of the project's own errors."""
+    error_id = record(store_of(), message="m")
+    with pytest.raises(UnknownId, match="did you mean") as caught:
+        store_of().resolve(error_id[:-2])
+    assert caught.value.nearest == error_id
+    with pytest.raises(UnknownId) as caught:
+        store_of("another").resolve(error_id[:-2])
+    assert caught.value.nearest is None
+
+
 def test_projects_and_tasks_are_kept_apart(store_of, client):
     """However they are named: each has its own errors, and no id reaches into another project."""
     names = [name for name in NAMES if name]

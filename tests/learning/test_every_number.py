@@ -90,7 +90,8 @@ def told(rules: ErrorRules) -> object:
 def worded(rules: TextRules) -> object:
     long = "w" * 500
     return (
-        warning(Inversion(long, Evidence(1, 0, 4, succeeded=1)), rules=rules),
+        [warning(Inversion(long, Evidence(1, 0, 4, succeeded=1)), language, rules=rules)
+         for language in ("en", "zh")],
         [pattern_line(PatternWording(long, maturity_of(MaturityRules(), each), each), rules=rules)
          for each in GRID],
     )  # fmt: skip
@@ -129,7 +130,10 @@ CHANGED: list[tuple[Any, Callable[[Any], object], dict[str, Any]]] = [
         "strikes": 2, "max_in_context": 10, "max_message_in_context": 300,
         "max_stack_in_context": 300,
     }),
-    (TextRules(), worded, {"limited_below": 6, "max_chars": 300}),
+    (TextRules(), worded, {
+        "limited_below": 6, "max_chars": 300, "warning_prefix": "LAST RESORT:",
+        "warning_prefix_zh": "慎用:",
+    }),
 ]  # fmt: skip
 
 

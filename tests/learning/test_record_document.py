@@ -30,6 +30,7 @@ def test_a_document_says_it_all() -> None:
         {
             "signal": "red build",
             "conditions": None,
+            "further_conditions": [],
             "success_count": 2,
             "failure_count": 0,
             "count": 2,

@@ -79,6 +79,34 @@ def test_the_content_in_chinese() -> None:
         assert warning(inversion(content, 5, 7), "zh") == expected
 
 
+OWN = TextRules(warning_prefix="Last resort (ask):", warning_prefix_zh="慎用：")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [TYPES, f"Last resort (ask): {TYPES}", f"last resort (ASK):{TYPES}", f"慎用：{TYPES}.",
+     f"AVOID: {TYPES}", f"AVOID: Last resort (ask): never: {TYPES}"],
+)  # fmt: skip
+def test_the_prefix_of_a_warning_is_a_setting(content: str) -> None:
+    """In each language, and it is not doubled; nor does the usual one stand behind it."""
+    assert warning(inversion(content, 5, 7), rules=OWN) == (
+        f"Last resort (ask): {TYPES}. Failed 5/7 times (71% failure rate)"
+    )
+    assert warning(inversion(content, 5, 7), "zh", rules=OWN) == (
+        f"慎用：{TYPES}。失败5/7次(71%失败率)"
+    )
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", " ", " x", "x ", "a\nb", "# x", "- x", "x" * 41, "```", "<b>"]
+)
+@pytest.mark.parametrize("name", ["warning_prefix", "warning_prefix_zh"])
+def test_a_prefix_that_would_break_the_prompt_is_refused(name: str, prefix: str) -> None:
+    """One line that opens no block of its own."""
+    with pytest.raises(ValueError, match=f"{name} must be a text"):
+        TextRules(**{name: prefix})
+
+
 def test_what_only_begins_like_a_warning_is_kept() -> None:
     """Never is a word like others."""
     assert warning(inversion("Never split by layer", 3, 3)).startswith("AVOID: Never split by")

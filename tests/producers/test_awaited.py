@@ -97,6 +97,30 @@ def test_while_redis_hangs_the_loop_goes_on(form, hung_port):
 
 
 @pytest.mark.faults
+@pytest.mark.parametrize(
+    "call", ["recall('x')", "confirm_memory('x')", "promote_pattern('x')", "list_runs()"]
+)
+def test_while_the_database_hangs_the_loop_goes_on(call, hung_port):
+    """From the first call on, with all that is imported for it."""
+    environment = {
+        **os.environ,
+        "TRACKRECORD_DATABASE_URL": f"postgresql://me@127.0.0.1:{hung_port}/x",
+        "TRACKRECORD_DATABASE_TIMEOUT_S": "2",
+    }
+    awaited = f"asyncio.gather(trackrecord.a{call}, return_exceptions=True)"
+    answer = subprocess.run(
+        [sys.executable, "-c", AWAITED, awaited],
+        env=environment,
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    seen = json.loads(answer.stdout)
+    assert seen["waited"] >= 2
+    assert seen["longest"] < seen["waited"] / 5
+
+
+@pytest.mark.faults
 def test_who_stops_awaiting_goes_on_at_once(hung_port):
     """A timeout of the agent's own ends the wait, although the thread is still asking."""
     program = """

@@ -10,8 +10,8 @@ import threading
 import pytest
 
 import trackrecord
-from trackrecord.errors import UnknownId
-from trackrecord.testing import captured, rankings_of
+from trackrecord.errors import InvalidOutcome, StoreUnavailable, UnknownId, UnknownProject
+from trackrecord.testing import captured, rankings_of, store_of
 
 
 def test_all_that_an_agent_reports_is_captured():
@@ -240,3 +240,51 @@ def test_rankings_of_one_project_are_no_others():
         with rankings_of():
             assert trackrecord.rankings().prompt == ""
         assert trackrecord.rankings().memories == memories
+
+
+def test_a_test_gives_the_calls_a_store():
+    """A real one: what one call changes, another one finds; gone at the end of the block."""
+    outcomes = [
+        {"task_id": "t-1", "success": True, "strategy": "file-based", "instruction": "Fix login"},
+        {"task_id": "t-2", "success": False, "patterns": ["big bang"]},
+    ]
+    with store_of(memories=["The login test needs port 5432"], outcomes=outcomes):
+        (found,) = trackrecord.recall("login")
+        assert (found.id, found.text) == ("memory-1", "The login test needs port 5432")
+        trackrecord.confirm_memory("memory-1")
+        (memory,) = trackrecord.list_memories()
+        assert memory.memory.state.confidence == 0.6
+        assert trackrecord.promote_pattern("file-based", by="a test").after == "proven"
+        assert {each.id for each in trackrecord.list_patterns()} == {"file-based", "big-bang"}
+        assert [each.task_id for each in trackrecord.similar_tasks("login")] == ["t-1"]
+        assert asyncio.run(many()) == [1] * 20
+        with store_of(project="shop"):
+            assert trackrecord.recall("login") == []
+            with pytest.raises(UnknownProject):
+                trackrecord.recall("login", project="default")
+        with captured() as published:
+            trackrecord.publish(task_id="t", success=True)
+            assert len(trackrecord.recall("login")) == 1
+        assert len(published.outcomes) == 1
+    with store_of():
+        assert trackrecord.list_runs() == []
+
+
+async def many():
+    found = await asyncio.gather(*(trackrecord.arecall("login") for _ in range(20)))
+    return [len(each) for each in found]
+
+
+def test_a_test_that_gives_no_store_reaches_none():
+    """Not that of the person who runs it; one line says how to give one."""
+    with (
+        captured(),
+        pytest.raises(StoreUnavailable, match=r"open trackrecord.testing.store_of\(\)"),
+    ):
+        trackrecord.forget_memory("memory-1")
+
+
+def test_an_outcome_that_is_none_is_refused_by_the_store():
+    """At once, with its reason."""
+    with pytest.raises(InvalidOutcome, match="task_id"), store_of(outcomes=[{"success": True}]):
+        pass

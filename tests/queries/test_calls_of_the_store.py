@@ -1,40 +1,339 @@
-"""The Python calls that read and change the store, on a real one."""
+"""The Python calls that read and change the store, on real ones of both databases."""
 
 import asyncio
 import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, Engine, event
 
 import trackrecord
-from trackrecord.errors import UnknownId
+from trackrecord.errors import (
+    AmbiguousId,
+    DecisionRefused,
+    ExtraMissing,
+    InvalidRequest,
+    InvalidTime,
+    StoreUnavailable,
+    TrackrecordError,
+    UnknownId,
+    UnknownProject,
+)
+from trackrecord.factories import scorer_of
+from trackrecord.rules import Rules
+from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_cli.main import run
+
+PORT = "The login test needs port 5432"
 
 
 @pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _store_of_this_process(tmp_path: Path, store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRACKRECORD_HOME", str(tmp_path))
+    monkeypatch.setenv("TRACKRECORD_DATABASE_URL", store_url)
+
+
+@pytest.fixture
+def taught(store_url: str):
+    """Lets the store learn outcomes."""
+
+    def teach(*outcomes: dict) -> None:
+        scorer = scorer_of(Rules())
+        engine = connect_store(store_url)
+        with writing(engine) as connection:
+            bodies = [
+                encode_body({"outcome_id": f"o{number}", "task_id": f"t{number}", **fields})
+                for number, fields in enumerate(outcomes)
+            ]
+            now = time.time()
+            scored = [
+                scorer.score(decode_outcome(body), body, received_at=now, outcome_id="none")
+                for body in bodies
+            ]
+            learn(connection, scored, Rules(), now=now)
+        engine.dispose()
+
+    return teach
+
+
+def add(text: str, *more: str) -> None:
+    """Store a memory, as a person does."""
+    assert run(["memories", "add", text, *more]) == 0
 
 
 def test_a_memory_is_recalled_confirmed_rejected_and_forgotten() -> None:
     """Each call does what the command of its name does."""
-    assert run(["memories", "add", "The login test needs port 5432"]) == 0
+    add(PORT)
     (found,) = trackrecord.recall("login test port")
-    memory_id = found.known.memory.id
-    assert trackrecord.confirm_memory(memory_id[:12]).memory.state.confidence == 0.6
-    assert asyncio.run(trackrecord.areject_memory(memory_id)).memory.state.confidence == 0.45
-    assert trackrecord.forget_memory(memory_id) == memory_id
+    assert found.text == PORT
+    assert trackrecord.confirm_memory(found.id[:13]).memory.state.confidence == 0.6
+    rejected = asyncio.run(trackrecord.areject_memory(found.id))
+    assert rejected.memory.state.confidence == 0.45
+    assert trackrecord.forget_memory(found.id) == found.id
     assert asyncio.run(trackrecord.arecall("login test port")) == []
     with pytest.raises(UnknownId):
-        trackrecord.confirm_memory(memory_id)
+        trackrecord.confirm_memory(found.id)
 
 
+def test_a_recall_resets_the_clock_unless_told_not_to_or_asked_about_the_past() -> None:
+    """As the command does."""
+    add(PORT)
+
+    def clock() -> float | None:
+        (memory,) = trackrecord.list_memories()
+        return memory.memory.last_recalled_at
+
+    assert trackrecord.recall("login", reset=False)
+    now = datetime.now(UTC)
+    assert trackrecord.recall("login", at=now)
+    assert trackrecord.recall("login", at=now.isoformat())
+    assert trackrecord.recall("login", at=now.timestamp())
+    assert clock() is None
+    assert trackrecord.recall("login", min_confidence=0.9) == []
+    assert clock() is None
+    assert trackrecord.recall("login")
+    assert clock() is not None
+    assert trackrecord.recall("login", at="2001-01-01") == []
+
+
+def test_memories_are_listed_by_type_source_and_confidence() -> None:
+    """The newest first, within a limit, as of a moment."""
+    add(PORT, "--source", "a")
+    add("Builds share one cache", "--source", "b")
+    newest, oldest = trackrecord.list_memories()
+    assert oldest.text == PORT
+    assert [each.id for each in trackrecord.list_memories(limit=1)] == [newest.id]
+    assert [each.id for each in trackrecord.list_memories(source="a")] == [oldest.id]
+    trackrecord.confirm_memory(oldest.id)
+    assert [each.id for each in trackrecord.list_memories(min_confidence=0.55)] == [oldest.id]
+    for _ in range(3):
+        trackrecord.reject_memory(newest.id)
+    (pitfall,) = trackrecord.list_memories(type="anti-pattern")
+    assert pitfall.id == newest.id
+    assert trackrecord.list_memories(at="2001-01-01") == []
+    with pytest.raises(UnknownProject):
+        trackrecord.list_memories(project="another")
+
+
+def test_a_pattern_is_promoted_deprecated_and_reset(taught) -> None:
+    """With who decided and why; the history of the command shows both."""
+    taught({"success": True, "error_count": 0, "strategy": "Split by component"})
+    promoted = trackrecord.promote_pattern("split-by-component", reason="in the field", by="Ada")
+    assert (promoted.before, promoted.after) == ("candidate", "proven")
+    (pattern,) = trackrecord.list_patterns(state="proven")
+    assert pattern.id == "split-by-component"
+    done = asyncio.run(trackrecord.adeprecate_pattern("split-by", reason="it hurts", by="Ada"))
+    assert done.to_document() == {
+        "id": "split-by-component", "action": "deprecate", "changed": True,
+        "before": "proven", "after": "deprecated", "by": "Ada", "reason": "it hurts",
+    }  # fmt: skip
+    with pytest.raises(DecisionRefused, match="is deprecated and cannot be promoted"):
+        trackrecord.promote_pattern("split-by-component")
+    explained = trackrecord.explain("split-by-component")
+    assert any("Ada" in line for line in explained.because)
+    assert trackrecord.reset_pattern("split-by-component").changed
+    again = trackrecord.reset_pattern("split-by-component")
+    assert (again.changed, again.before, again.reason) == (False, None, None)
+    assert again.by
+    with pytest.raises(UnknownId, match="did you mean 'split-by-component'") as caught:
+        trackrecord.promote_pattern("split-by-compnent")
+    assert caught.value.nearest == "split-by-component"
+
+
+def test_what_is_on_record_is_listed(taught) -> None:
+    """As by the commands of the same names."""
+    graph = [{"tool": "go_build"}, {"tool": "go_test", "ok": False, "error": "x"}]
+    taught(
+        {"success": True, "patterns": ["one"], "criteria": {"readable": "helpful"}},
+        {
+            "success": False,
+            "tool_graph": graph,
+            "instruction": "Mend the login page",
+            "task_id": "mend-login",
+        },
+    )
+    assert [each.name for each in trackrecord.list_criteria()] == ["readable"]
+    assert [each.outcome_id for each in trackrecord.list_runs(verdict="failure")] == ["o1"]
+    assert [each.outcome_id for each in trackrecord.list_runs(tool="go_test")] == ["o1"]
+    assert len(trackrecord.list_runs(limit=None)) == 2
+    assert trackrecord.list_competences() == []
+    assert trackrecord.list_lessons(kind="fails", everything=True) is not None
+    (similar,) = trackrecord.similar_tasks("login page is broken")
+    assert (similar.task_id, similar.success) == ("mend-login", False)
+    assert trackrecord.similar_tasks("login page", at="2001-01-01") == []
+    assert trackrecord.explain("criterion:readable").numbers["helpful_count"] == 1
+    assert len(trackrecord.list_patterns(at="2100-01-01", only_anti=False, content="ON")) == 1
+    with pytest.raises(UnknownId, match="of a task 'mend-lgoin' on record; did you mean 'mend-l"):
+        trackrecord.list_runs(task_id="mend-lgoin")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: trackrecord.recall(5), "text must be a text, not of type int"),
+        (lambda: trackrecord.recall(" "), "text must be a text of 1 to 65536 characters"),
+        (lambda: trackrecord.recall("x\0"), "without NUL"),
+        (lambda: trackrecord.recall("\udcff"), "text must be a text"),
+        (lambda: trackrecord.recall("x", limit=0), "limit must be a whole number from 1 to 1000"),
+        (lambda: trackrecord.recall("x", limit=True), "limit must be"),
+        (lambda: trackrecord.recall("x", min_confidence=float("nan")), "from 0 to 1, not nan"),
+        (lambda: trackrecord.recall("x", project=""), "a project's name has 1 to 128"),
+        (lambda: trackrecord.recall("x", at=[]), "at must be a moment or None"),
+        (lambda: trackrecord.list_memories(type="memry"), "did you mean 'memory'?"),
+        (lambda: trackrecord.list_runs(verdict="failed"), "one of success, failure, none"),
+        (lambda: trackrecord.confirm_memory(None), "memory_id must be a text"),
+        (lambda: trackrecord.promote_pattern("x", by=""), "by must be a text of 1 to 128"),
+        (lambda: trackrecord.deprecate_pattern("x", reason=None), "reason must be a text"),
+        (lambda: trackrecord.strategies(None), "text must be a text"),
+    ],
+)
+def test_a_wrong_argument_is_one_line_that_names_it(call, said) -> None:
+    """Before anything is read or changed."""
+    with pytest.raises(InvalidRequest) as caught:
+        call()
+    assert said in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_moment_that_is_none_is_one_line() -> None:
+    """As on the command line."""
+    with pytest.raises(InvalidTime, match="'yesterday' is not a valid time"):
+        trackrecord.recall("x", at="yesterday")
+
+
+def test_an_unknown_project_and_an_ambiguous_id_are_one_line() -> None:
+    """With the nearest project, and with the ids."""
+    add(PORT, "--project", "shop")
+    add("Builds share one cache", "--project", "shop")
+    with pytest.raises(UnknownProject, match="did you mean 'shop'"):
+        trackrecord.recall("x", project="shpo")
+    first, _ = trackrecord.list_memories(project="shop")
+    with pytest.raises(AmbiguousId):
+        trackrecord.confirm_memory(first.id[:4], project="shop")
+
+
+def test_many_calls_at_once_answer_as_one_by_one() -> None:
+    """Each is counted: none undoes another one's change."""
+    add(PORT)
+    (memory,) = trackrecord.list_memories()
+    trackrecord.reject_memory(memory.id)  # 0.35
+    with ThreadPoolExecutor(6) as threads:
+        done = [threads.submit(trackrecord.confirm_memory, memory.id) for _ in range(6)]
+        for each in done:
+            each.result(60)
+    (memory,) = trackrecord.list_memories()
+    assert memory.memory.state.confidence == 0.95
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of Python 3.12
 def test_a_child_made_by_fork_asks_by_itself() -> None:
     """A child opens its own connection, and the parent's goes on."""
-    assert run(["memories", "add", "The login test needs port 5432"]) == 0
+    add(PORT)
     assert len(trackrecord.recall("login")) == 1
     child = os.fork()
     if not child:
-        os._exit(len(trackrecord.recall("login")))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-    assert len(trackrecord.recall("login")) == 1
+        status = 1
+        try:
+            found = asyncio.run(asyncio.wait_for(trackrecord.arecall("login"), 60))
+            trackrecord.confirm_memory(found[0].id)
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    (memory,) = trackrecord.recall("login")
+    assert memory.known.memory.state.confidence == 0.6
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("moment", ["commit", "before_cursor_execute"])
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of Python 3.12
+def test_a_process_killed_in_a_change_leaves_all_or_nothing(taught, moment) -> None:
+    """Nothing is half done: neither in the memory nor in its history, and others go on."""
+    taught({"success": True, "error_count": 0, "strategy": "Split by component"})
+    add(PORT)
+    (memory,) = trackrecord.list_memories()
+    for change in (
+        lambda: trackrecord.confirm_memory(memory.id),
+        lambda: trackrecord.forget_memory(memory.id),
+        lambda: trackrecord.promote_pattern("split-by-component"),
+    ):
+        child = os.fork()
+        if not child:
+            event.listen(Engine, moment, _killed_in_a_change)
+            try:
+                change()
+            finally:
+                os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        (left,) = trackrecord.list_memories()
+        assert left.memory == memory.memory
+        assert trackrecord.list_patterns(state="proven") == []
+    assert trackrecord.confirm_memory(memory.id).memory.state.confidence == 0.6
+    assert trackrecord.promote_pattern("split-by-component").after == "proven"
+
+
+def _killed_in_a_change(connection: Connection, *executed: object) -> None:
+    _, statement = executed[:2] or (None, "UPDATE")
+    is_change = connection.get_execution_options().get("writes", False)
+    if is_change and str(statement).startswith(("UPDATE", "DELETE", "INSERT")):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_call_leaves_no_connection_behind(tmp_path: Path) -> None:
+    """A fleet of idle agents must not use up PostgreSQL's connections, nor a fork share one."""
+    add(PORT)
+    opened = _open_files()
+    trackrecord.recall("login")
+    trackrecord.list_patterns()
+    assert _open_files() <= opened
+
+
+def _open_files() -> set[str]:
+    return {str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()}
+
+
+def test_without_the_extra_one_line_names_it() -> None:
+    """For the store; strategies are recognised all the same."""
+    code = """
+import sys
+sys.modules["sqlalchemy"] = None
+import trackrecord
+print(trackrecord.strategies("Split by component")[0].slug)
+trackrecord.recall("x")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "split-by-component\n"
+    assert done.stderr.splitlines()[-1] == (
+        f"{ExtraMissing.__module__}.ExtraMissing: this call reads the store, which needs "
+        "sqlalchemy, which is not installed: pip install 'trackrecord[worker]'"
+    )
+
+
+def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That names the setting, and no password."""
+    monkeypatch.setenv("TRACKRECORD_DATABASE_URL", "postgresql://me:hunter2@127.0.0.1:1/x")
+    with pytest.raises(StoreUnavailable, match="TRACKRECORD_DATABASE_URL") as caught:
+        trackrecord.recall("x")
+    assert "hunter2" not in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    assert issubclass(StoreUnavailable, TrackrecordError)
+
+
+def test_strategies_are_recognised_without_any_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In either language, the settings' own among them; a negated one does not count."""
+    monkeypatch.setenv("TRACKRECORD_DATABASE_URL", "postgresql://me@127.0.0.1:1/x")
+    monkeypatch.setenv("TRACKRECORD_REDIS_URL", "redis://127.0.0.1:1/0")
+    monkeypatch.setenv("TRACKRECORD_STRATEGIES", '[{"name_en": "Ask first"}]')
+    text = "Split the work by component, not by file type, and ask first. 先处理共享类型"
+    assert [each.slug for each in trackrecord.strategies(text)] == [
+        "split-by-component", "handle-shared-types-first", "ask-first",
+    ]  # fmt: skip
+    assert asyncio.run(trackrecord.astrategies("")) == ()

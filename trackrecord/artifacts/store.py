@@ -20,6 +20,7 @@ from zlib import crc32
 
 from trackrecord.errors import ArtifactDamaged, InvalidArtifactId, UnknownId
 from trackrecord.folders import folder_name
+from trackrecord.learning.text.spelling import closest_id
 
 from .contents import pieces
 from .folder import names_in, open_file, opened_folder, write_whole
@@ -29,6 +30,7 @@ FOLDER: Final = "artifacts"
 TEMPORARY: Final = ".new-"
 RETRIEVED: Final = ".retrieved-"
 _MARGIN: Final = 64
+_MOST_COMPARED: Final = 1000
 _ID: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -102,8 +104,9 @@ class ArtifactStore:
         try:
             data = self._read(artifact_id)
         except FileNotFoundError:
+            newest = (entry.id for entry in self.entries()[:_MOST_COMPARED])
             message = f"no artifact {artifact_id} in project {self._project!r}"
-            raise UnknownId(message) from None
+            raise UnknownId(message, nearest=closest_id(artifact_id, newest)) from None
         if sha256(data).hexdigest() != artifact_id:
             message = (
                 f"artifact {artifact_id} is damaged: the {len(data)} bytes that are left have "

@@ -1,16 +1,19 @@
-"""The store of this process: opened when a call first needs it, and kept."""
+"""The store of this process: set up when a call first needs it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
-from trackrecord.errors import ExtraMissing
+from trackrecord.errors import ExtraMissing, InvalidRequest, StoreUnavailable
 from trackrecord.forking import not_while_forking
+from trackrecord.project_names import checked_project
+from trackrecord.scoped import Scoped
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -33,41 +36,96 @@ class StoreHere:
     project: str
 
 
+class NoStore:
+    """Stands for the store in a test that gives none."""
+
+
+_NEEDED: Final = (
+    "changes.memories", "changes.patterns", "daemon_settings", "queries.competences",
+    "queries.explain", "queries.lessons", "queries.runs", "store.database.migrate",
+)  # fmt: skip
+
+# What a test gives in place of the store that the settings name.
+given_stores: Final = Scoped[StoreHere | NoStore]("trackrecord_given_store")
+
+
 @contextmanager
 def store_here(project: str | None) -> Iterator[StoreHere]:
-    """Open the store of this process's settings.
+    """Open the store of this process's settings, or the one that a test gives.
 
     Args:
         project: the project that the caller named; the settings' project when None.
 
     Raises:
+        InvalidRequest: no project can have this name.
         SettingsError: a setting is wrong.
         ExtraMissing: a package is missing that the base package does not install.
         ServerUnavailable: the database cannot be reached.
     """
+    named = None if project is None else _checked(project)
+    with imported():
+        here = given_stores.get() or _opened()
+    if isinstance(here, NoStore):
+        message = (
+            "this test gives the calls no store: open trackrecord.testing.store_of() around it"
+        )
+        raise StoreUnavailable(message)
+    yield replace(here, project=named or here.project)
+
+
+def _checked(project: str) -> str:
+    try:
+        return checked_project(project)
+    except ValueError as error:
+        raise InvalidRequest(str(error)) from None
+
+
+@lru_cache(maxsize=1)
+def _import_all(_pid: int) -> None:
+    """Import what the calls need, once: a child forked in the middle of it could never finish."""
+    with not_while_forking():
+        for name in _NEEDED:
+            import_module(f"trackrecord.{name}")
+
+
+def _opened() -> StoreHere:
     from trackrecord.daemon_settings import load_daemon_settings
 
     settings = load_daemon_settings()
     engine = _engine(os.getpid(), settings.effective_database_url, settings.database_timeout_s)
-    yield StoreHere(engine, settings, project or settings.project)
+    return StoreHere(engine, settings, settings.project)
 
 
 @lru_cache(maxsize=1)
 def _engine(_pid: int, url: str, timeout_s: float) -> Engine:
-    """Return the engine of this process; a child made by fork opens connections of its own."""
-    # A child forked in the middle of these imports could never finish them.
-    with not_while_forking():
-        try:
-            from trackrecord.store.database.engine import connect_store
-            from trackrecord.store.database.migrate import migrate
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.startswith("trackrecord"):
-                raise
-            message = (
-                f"this call reads the store, which needs {error.name}, which is not installed: "
-                "pip install 'trackrecord[worker]'"
-            )
-            raise ExtraMissing(message) from None
-    engine = connect_store(url, timeout_s=timeout_s)
+    """Return an engine of this process.
+
+    It keeps no connection between two transactions. A child made by fork could not use it, and
+    PostgreSQL has a hundred connections, which a fleet of idle agents would take up.
+    """
+    from trackrecord.store.database.engine import connect_store
+    from trackrecord.store.database.migrate import migrate
+
+    engine = connect_store(url, timeout_s=timeout_s, keeps_connections=False)
     migrate(engine)
     return engine
+
+
+@contextmanager
+def imported() -> Iterator[None]:
+    """Import what the calls need; a package that is missing, now or in the block, is explained.
+
+    Raises:
+        ExtraMissing: a package is missing that the base package does not install.
+    """
+    try:
+        _import_all(os.getpid())
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("trackrecord"):
+            raise
+        message = (
+            f"this call reads the store, which needs {error.name}, which is not installed: "
+            "pip install 'trackrecord[worker]'"
+        )
+        raise ExtraMissing(message) from None

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
 
+from .given import (
+    Moment,
+    limit_of,
+    moment_of,
+    optional_choice_of,
+    optional_limit_of,
+    optional_text_of,
+    share_of,
+    text_of,
+)
 from .here import store_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.memories import KnownMemory, RecalledMemory
+    from trackrecord.store.memories.past_tasks import PastTask
+
+_TYPES = ("memory", "anti-pattern")
+_MOST = 1000
 
 
 def recall(
@@ -17,7 +31,7 @@ def recall(
     *,
     limit: int = 5,
     min_confidence: float = 0.0,
-    at: float | None = None,
+    at: Moment | None = None,
     reset: bool = True,
     project: str | None = None,
 ) -> list[RecalledMemory]:
@@ -25,15 +39,18 @@ def recall(
 
     Args:
         text: the text that the memories are to fit.
-        limit: the maximum number of memories to return.
+        limit: the maximum number of memories to return, up to 1000.
         min_confidence: the minimum effective (decayed) confidence, from 0 to 1.
-        at: a past moment to answer for, in seconds since the epoch.
+        at: a past moment to answer for.
         reset: whether the decay clock of the memories returned starts again; never with `at`.
         project: the memories' project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    text = text_of("text", text)
+    limit = limit_of(limit, most=_MOST)
+    least, moment = share_of("min_confidence", min_confidence), moment_of(at)
     with store_here(project) as here:
         from trackrecord.queries.memories import recall_memories
 
@@ -43,9 +60,44 @@ def recall(
             here.project,
             text,
             limit=limit,
-            min_confidence=min_confidence,
-            at=at,
+            min_confidence=least,
+            at=moment,
             reset=reset,
+        )
+
+
+def list_memories(
+    *,
+    type: Literal["memory", "anti-pattern"] | None = None,  # noqa: A002 - what the rules call it
+    source: str | None = None,
+    min_confidence: float | None = None,
+    at: Moment | None = None,
+    limit: int | None = None,
+    project: str | None = None,
+) -> list[KnownMemory]:
+    """Return the memories of a project, newest first.
+
+    Args:
+        type: only memories of this type.
+        source: only memories that this agent stored.
+        min_confidence: only memories with at least this stored confidence.
+        at: a past moment to answer for.
+        limit: the maximum number of memories to return; all when not given.
+        project: the memories' project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    kind = optional_choice_of("type", type, _TYPES)
+    source, limit = optional_text_of("source", source), optional_limit_of(limit)
+    least = None if min_confidence is None else share_of("min_confidence", min_confidence)
+    moment = moment_of(at)
+    with store_here(project) as here:
+        from trackrecord.queries import memories
+
+        wanted = memories.memory_filter(type=kind, source=source, min_confidence=least)
+        return memories.list_memories(
+            here.engine, here.settings, here.project, wanted=wanted, at=moment, limit=limit
         )
 
 
@@ -59,6 +111,7 @@ def confirm_memory(memory_id: str, *, project: str | None = None) -> KnownMemory
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    memory_id = text_of("memory_id", memory_id)
     with store_here(project) as here:
         from trackrecord.changes import memories
 
@@ -71,6 +124,7 @@ def reject_memory(memory_id: str, *, project: str | None = None) -> KnownMemory:
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    memory_id = text_of("memory_id", memory_id)
     with store_here(project) as here:
         from trackrecord.changes import memories
 
@@ -83,13 +137,40 @@ def forget_memory(memory_id: str, *, project: str | None = None) -> str:
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    memory_id = text_of("memory_id", memory_id)
     with store_here(project) as here:
         from trackrecord.changes import memories
 
         return memories.forget_memory(here.engine, here.project, memory_id)
 
 
+def similar_tasks(
+    text: str, *, limit: int = 5, at: Moment | None = None, project: str | None = None
+) -> list[PastTask]:
+    """Return the past tasks whose instruction fits a text, best first, and how they ended.
+
+    Args:
+        text: the text of the task at hand.
+        limit: the maximum number of tasks to return, up to 1000.
+        at: a past moment to answer for.
+        project: the tasks' project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    text = text_of("text", text)
+    limit, moment = limit_of(limit, most=_MOST), moment_of(at)
+    with store_here(project) as here:
+        from trackrecord.queries.memories import list_similar_tasks
+
+        return list_similar_tasks(
+            here.engine, here.settings, here.project, text, limit=limit, at=moment
+        )
+
+
 arecall = awaited(recall)
+alist_memories = awaited(list_memories)
 aconfirm_memory = awaited(confirm_memory)
 areject_memory = awaited(reject_memory)
 aforget_memory = awaited(forget_memory)
+asimilar_tasks = awaited(similar_tasks)

@@ -15,6 +15,7 @@ from trackrecord.queries.project_rows import project_row
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.outcomes.feedback import GivenFeedback, given_feedback
+from trackrecord.store.outcomes.forgotten import share_projects
 from trackrecord.wire.feedback import FeedbackBody
 
 
@@ -63,6 +64,7 @@ def give_feedback(
     given = given_feedback(body, slug_of, feedback_id=feedback_id, received_at=now)
     with writing(engine) as connection:
         given = _of_known(connection, project, given)
+        share_projects(connection, [project])
         row = project_row(connection, project)
         counted = take_in_feedback(connection, row, [given], settings.rules, now=now)
     return Given(given, is_new=bool(counted.recorded))

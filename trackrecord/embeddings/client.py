@@ -24,6 +24,7 @@ Vector = tuple[float, ...]
 
 _PATH = "/embeddings"
 _OK = 200
+_MOST_CHARS = 8_000
 # 2048 vectors of 16,000 numbers would be more, but no endpoint returns so much.
 _MOST_BYTES = 256 * 1024 * 1024
 
@@ -46,12 +47,20 @@ _answer = msgspec.json.Decoder(_Answer)
 def embed(endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
     """Return the vectors of texts, in their order, by one request for each batch.
 
+    The endpoint is told no secrets: they are replaced first. A long text is cut.
+
     Raises:
-        EndpointAway: one of the requests failed.
+        EndpointAway: one of the requests failed, or a package is missing.
     """
     # A tenth of a second to import, and most stores have no endpoint.
-    import httpx
+    try:
+        import httpx
+    except ImportError:
+        message = "httpx is not installed: pip install 'trackrecord[embeddings]'"
+        raise EndpointAway(message) from None
+    from trackrecord.redaction.redact import redacted_beginning
 
+    texts = [redacted_beginning(text, _MOST_CHARS) for text in texts]
     try:
         with httpx.Client(timeout=endpoint.timeout_s, verify=_trusted()) as client:
             vectors: list[Vector] = []

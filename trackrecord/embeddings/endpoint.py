@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from trackrecord.learning.numbers.checks import require, require_positive
+from trackrecord.learning.numbers.checks import require, require_positive, require_ratio
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,10 @@ class Endpoint:
         dimensions: number of dimensions of a vector; replies with another number are an error. If
             unset, the number that stored vectors have.
         retry_after_s: how long to wait before an unreachable API is tried again.
+        prompt_timeout_s: how long `rankings()` and `context()` wait for the embedding of a task.
+            One that comes later is kept for the next prompt.
+        least_similarity: cosine below which a competence record has nothing to do with a task;
+            models differ.
     """
 
     url: str | None = None
@@ -28,6 +32,8 @@ class Endpoint:
     batch_size: int = 64
     dimensions: int | None = None
     retry_after_s: float = 30.0
+    prompt_timeout_s: float = 0.3
+    least_similarity: float = 0.35
 
     def __post_init__(self) -> None:
         if self.url is not None:
@@ -44,3 +50,5 @@ class Endpoint:
         )
         require_positive("timeout_s", self.timeout_s)
         require_positive("retry_after_s", self.retry_after_s)
+        require_positive("prompt_timeout_s", self.prompt_timeout_s)
+        require_ratio("least_similarity", self.least_similarity)

@@ -70,6 +70,11 @@ class TaskInFlight:
     task_id: str = ""
 
     @property
+    def is_known(self) -> bool:
+        """Whether anything is on record of the task."""
+        return bool(self.task_id or self.strikes or self.stats.total)
+
+    @property
     def unresolved(self) -> Sequence[TaskError]:
         """The kept errors that are not resolved, in their order."""
         return tuple(error for error in self.errors if not error.resolved)

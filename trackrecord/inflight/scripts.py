@@ -187,3 +187,13 @@ redis.call('HSET', task, 'text', text)
 redis.call('SREM', changed, ARGV[1])
 return 1
 """
+
+# Forgets the task.
+FORGET: Final = (
+    _COMMON
+    + """
+local known = redis.call('EXISTS', task)
+forget(digest)
+return known
+"""
+)

@@ -9,6 +9,7 @@ import msgspec
 import redis
 
 from trackrecord.errors import RefusedByRedis, ServerUnavailable, UnknownId
+from trackrecord.learning.text.spelling import closest_id
 from trackrecord.redis_keys import Keys
 
 from .errors import ERROR_TYPES, ErrorType, TaskError, TaskInFlight
@@ -24,13 +25,16 @@ from .reports import (
     task_digest,
 )
 from .rules import MOST_STRIKES, ErrorRules
-from .scripts import END, RECORD, RESOLVE, RESOLVE_FIRST
+from .scripts import END, FORGET, RECORD, RESOLVE, RESOLVE_FIRST
 
 Report = ErrorReport | AttemptEnd | Resolution
 # What Redis holds of a task.
 TaskFields = dict[bytes, bytes]
 
 _SHOWN_CHARS = 80
+# What begins the field that holds the number of the error with an id.
+_NUMBER_OF = b"i:"
+_MOST_COMPARED = 1000
 _TASKS_AT_ONCE: Final = 500
 _TASK: Final = b"task"
 _NO_ROOM: Final = -1
@@ -85,14 +89,21 @@ class InFlightStore:
         if not any(self._resolve(digest, error_id) for digest in self._may_hold(error_id)):
             shown = cut(clean(error_id), _SHOWN_CHARS)
             message = f"no error {shown!r} is on record in project {self._project!r}"
-            raise UnknownId(message)
+            raise UnknownId(message, nearest=closest_id(shown, self._newest_ids()))
+
+    def _newest_ids(self) -> Iterator[str]:
+        """Yield the ids of the errors of the tasks with the latest news, a bounded number."""
+        tasks = self._tasks(lambda pipe, key: pipe.hkeys(key))
+        names = (name for _, fields in tasks for name in fields if name.startswith(_NUMBER_OF))
+        for name in islice(names, _MOST_COMPARED):
+            yield name.removeprefix(_NUMBER_OF).decode()
 
     def _may_hold(self, error_id: str) -> Iterator[str]:
         """Yield the digests of the tasks that an error may be of; an id of our own says which."""
         digest = digest_in(error_id)
         if digest is not None:
             yield digest
-        field = b"i:" + error_id.encode("utf-8", "replace")
+        field = _NUMBER_OF + error_id.encode("utf-8", "replace")
         for digest, fields in self._tasks(lambda pipe, key: pipe.hexists(key, field)):
             if fields:
                 yield digest
@@ -148,6 +159,21 @@ class InFlightStore:
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
 
+    def forget(self, task: str) -> bool:
+        """Delete everything about a task; return whether there was anything.
+
+        Args:
+            task: the digest that stands for the task.
+
+        Raises:
+            ServerUnavailable: Redis cannot be reached or refuses writes.
+        """
+        given = common_arguments(self._keys, self._project, task, self._rules)
+        try:
+            return bool(self._client.eval(FORGET, 4, *given, ""))
+        except (redis.RedisError, OSError) as error:
+            raise unavailable(error) from error
+
     def read(self, task_id: str, *, at: float | None = None) -> TaskInFlight:
         """Return the recorded errors and attempts of a task, empty for an unknown task.
 
@@ -166,6 +192,8 @@ class InFlightStore:
             answer: Any = self._client.hgetall(key)
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
+        if not answer:
+            return TaskInFlight()
         # A task that was recorded by an earlier version does not say which one it is.
         named = {_TASK: task_id.encode(), **answer}
         return task_of(named) if at is None else _task_at(named, at * 1000)
@@ -204,14 +232,7 @@ def _queue(
     rules: ErrorRules,
 ) -> None:
     digest = task_digest(report.task_id)
-    task = keys.task_in_flight(digest, project)
-    # A script that forgets another task makes that task's key.
-    tail = f":{project}"
-    head = task.removesuffix(digest + tail)
-    common = (
-        4, task, keys.tasks_in_flight(project), keys.task_sizes(project), keys.changed_tasks,
-        digest, head, tail, rules.retention_s, rules.max_per_project, report.task_id,
-    )  # fmt: skip
+    common = (4, *common_arguments(keys, project, digest, rules), report.task_id)
     if isinstance(report, ErrorReport):
         body = _body(report.within(rules))
         counted = int(report.is_counted)
@@ -221,6 +242,20 @@ def _queue(
     else:
         how = "S" if report.success else "F"
         pipe.eval(END, *common, report.id, how, MOST_STRIKES)
+
+
+def common_arguments(
+    keys: Keys, project: str, digest: str, rules: ErrorRules
+) -> tuple[str | float, ...]:
+    """Return the keys of a script, and its first arguments."""
+    task = keys.task_in_flight(digest, project)
+    # A script that forgets another task makes that task's key.
+    tail = f":{project}"
+    head = task.removesuffix(digest + tail)
+    return (
+        task, keys.tasks_in_flight(project), keys.task_sizes(project), keys.changed_tasks,
+        digest, head, tail, rules.retention_s, rules.max_per_project,
+    )  # fmt: skip
 
 
 def _body(report: ErrorReport) -> bytes:

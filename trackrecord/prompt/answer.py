@@ -11,6 +11,7 @@ from trackrecord.wire.exposure import ExposureBody
 from .advice_document import AdviceDocument, LessonEntry
 from .candidates.partial_rules import DEFAULT_RULES
 from .candidates.rules import ContextRules
+from .choice import ChosenBy
 from .compose import Composition, compose
 from .document import (
     RankedCompetence,
@@ -24,6 +25,7 @@ from .document import (
 )
 from .explanation import Explanation
 from .handed import Handing, exposure_of
+from .hints import NO_HINTS, ComparedBy, Hints
 from .wanted import Wanted, usually_wanted
 
 if TYPE_CHECKING:
@@ -70,6 +72,12 @@ class Rankings:
         propensity: how probable it was that the task was assigned so: to its arm, and to an order
             that is drawn or not drawn.
         exposure: what is recorded of the task; None without a task id.
+        confidence: how sure the choice of a procedure is, 0..1: the first one's share of the votes
+            of similar tasks that succeeded, or how far the best competence record stands out.
+        needs_more: whether that is too low to act on, so that more information is needed.
+        chosen_by: "votes" or "records", None where there was nothing to choose from.
+        compared_by: how the task was compared with competence records: "words" or "embeddings";
+            None without a task.
     """
 
     project: str
@@ -93,6 +101,10 @@ class Rankings:
     is_explored: bool = False
     propensity: float = 1.0
     exposure: ExposureBody | None = None
+    confidence: float = 0.0
+    needs_more: bool = True
+    chosen_by: ChosenBy | None = None
+    compared_by: ComparedBy | None = None
     _explanation: Explanation = field(default=_UNEXPLAINED, repr=False, compare=False)
 
     @property
@@ -127,6 +139,7 @@ def answer_from(
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
     made: Compositions | None = None,
+    hints: Hints = NO_HINTS,
 ) -> Rankings:
     """Choose from a document what fits.
 
@@ -145,6 +158,7 @@ def answer_from(
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
         made: what was composed of these documents before.
+        hints: what is known of the task beside its text.
     """
     if document is None:
         return Rankings.empty(project, problem=problem)
@@ -152,7 +166,8 @@ def answer_from(
     wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
     question = rules, most, budget, language, wanted
     # Without a task all follows from the documents, which seldom change between two prompts.
-    seen = made if not (task or handing.rates or handing.tried) else None
+    is_usual = not (task or handing.rates or handing.tried or hints.conditions is not None)
+    seen = made if is_usual else None
     composed = None if seen is None else seen.get(question)
     if composed is None:
         composed = compose(
@@ -167,6 +182,7 @@ def answer_from(
             advice=advice,
             wanted=wanted,
             handing=handing,
+            hints=hints,
         )
         if seen is not None and len(seen) < _MOST_REMEMBERED:
             seen[question] = composed
@@ -196,6 +212,10 @@ def answer_from(
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
         over_budget=composed.left_out_names,
+        confidence=composed.choice.confidence,
+        needs_more=composed.choice.needs_more,
+        chosen_by=composed.choice.by,
+        compared_by=hints.compared_by(task),
         _explanation=Explanation(composed, budget),
     )
 

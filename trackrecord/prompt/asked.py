@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from math import inf
 from operator import index
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from trackrecord.errors import InvalidConditions
 from trackrecord.learning.advice.rules import EXPLORE, Explore
 
 from .wanted import ALL, Wanted, wanted_of
@@ -30,6 +31,7 @@ class Asked:
         wanted: the sections that are asked for.
         task_id: the id that the task's outcome will have; None where nothing is recorded.
         explore: whether little known entries are tried; None for what the setting says.
+        conditions: the conditions of the task, as JSON has them; None for none.
         problem: which arguments could not be used, None when all could.
         names_project: whether it is known whose experience is asked for: another project's must
             never be the answer.
@@ -42,6 +44,7 @@ class Asked:
     wanted: Wanted
     task_id: str | None
     explore: Explore | None
+    conditions: Any
     problem: str | None
     names_project: bool
 
@@ -62,6 +65,7 @@ def asked_for(
     usual: Wanted = ALL,
     task_id: object = None,
     explore: object = None,
+    conditions: object = None,
 ) -> Asked:
     """Check the arguments of a question, whatever they are; never raises.
 
@@ -76,6 +80,7 @@ def asked_for(
         usual: the sections that the settings ask for.
         task_id: the id that the task's outcome will have.
         explore: whether little known entries are tried.
+        conditions: the conditions of the task.
     """
     problems: list[str] = []
     wanted_project = _text("project", project, "nothing is read", problems)
@@ -91,6 +96,7 @@ def asked_for(
         problems.append(f"task_id must have 1 to {LONGEST_TASK_ID} characters: nothing is recorded")
         wanted_id = None
     wanted_explore = _explore(explore, problems)
+    wanted_conditions = _conditions(conditions, problems)
     return Asked(
         wanted_project,
         wanted_task,
@@ -99,6 +105,7 @@ def asked_for(
         wanted,
         wanted_id,
         wanted_explore,
+        wanted_conditions,
         "; ".join(problems) or None,
         names_project,
     )
@@ -111,6 +118,19 @@ def _explore(value: object, problems: list[str]) -> Explore | None:
     if value is not None:
         problems.append(f"explore must be one of {', '.join(EXPLORE)}: the setting is used")
     return None
+
+
+def _conditions(value: object, problems: list[str]) -> Any:  # noqa: ANN401 - any JSON
+    if value is None:
+        return None
+    # Imported only where there are any: most prompts have none.
+    from trackrecord.learning.competences.triggers import read_conditions
+
+    try:
+        return read_conditions(value)
+    except InvalidConditions as error:
+        problems.append(f"{error}: they are ignored")
+        return None
 
 
 def _text(name: str, value: object, consequence: str, problems: list[str]) -> str | None:

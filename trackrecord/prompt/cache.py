@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import redis
 
 from trackrecord.agent_settings import AgentSettings
+from trackrecord.embeddings.packed import PackedVectors, encode_vectors
 
 from .advice_document import AdviceDocument, encode_advice
 from .document import RankingsDocument, encode_document
@@ -26,6 +27,10 @@ ADVICE = "advice"
 ADVICE_REVISION = "advice_revision"
 ADVICE_COMPUTED_AT = "advice_computed_at"
 ADVICE_COST_S = "advice_cost_s"
+VECTORS = "vectors"
+VECTORS_STAMP = "vectors_stamp"
+# The rankings whose records the vectors are complete for.
+VECTORS_FOR = "vectors_for"
 
 # Two workers may finish in the other order than they read: the later revision stays.
 _WRITE_UNLESS_NEWER = """
@@ -47,6 +52,14 @@ return 1
 """
 
 
+# They belong to rankings: a project that was erased in between must not come back.
+_WRITE_VECTORS_IF_RANKED = """
+if redis.call('HEXISTS', KEYS[1], 'document') == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'vectors', ARGV[1], 'vectors_stamp', ARGV[2], 'vectors_for', ARGV[3])
+return 1
+"""
+
+
 @dataclass(frozen=True)
 class CachedAdvice:
     """How old a project's cached advice is.
@@ -63,10 +76,11 @@ class CachedAdvice:
 
 
 class Stamps(NamedTuple):
-    """What changes whenever the cached rankings or the cached advice do; None where missing."""
+    """What changes whenever the rankings, the advice or the vectors do; None where missing."""
 
     rankings: bytes | None = None
     advice: bytes | None = None
+    vectors: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -154,10 +168,53 @@ def write_advice(
     return bool(client.eval(_WRITE_ADVICE_UNLESS_NEWER, 1, key, *arguments))
 
 
+def write_vectors(
+    client: redis.Redis,
+    settings: AgentSettings,
+    project: str,
+    vectors: PackedVectors,
+    *,
+    of: bytes,
+) -> bool:
+    """Write the vectors of a project's records beside its rankings.
+
+    Args:
+        client: a Redis client.
+        settings: where the cache is.
+        project: its name.
+        vectors: what to write.
+        of: the stamp of the rankings that they are complete for; b"" while some are missing.
+    """
+    data = encode_vectors(vectors)
+    stamp = blake2b(data, digest_size=8).hexdigest()
+    key = settings.keys.rankings(project)
+    return bool(client.eval(_WRITE_VECTORS_IF_RANKED, 1, key, data, stamp, of))
+
+
 def read_stamps(client: redis.Redis, settings: AgentSettings, project: str) -> Stamps:
-    """Return what changes whenever a project's cached rankings or advice do."""
-    answer: Any = client.hmget(settings.keys.rankings(project), COMPUTED_AT, ADVICE_COMPUTED_AT)
+    """Return what changes whenever a project's cached rankings, advice or vectors do.
+
+    An agent without an embedding endpoint does not ask for vectors.
+    """
+    fields = [COMPUTED_AT, ADVICE_COMPUTED_AT]
+    if settings.embeddings.url is not None:
+        fields.append(VECTORS_STAMP)
+    answer: Any = client.hmget(settings.keys.rankings(project), fields)
     return Stamps(*answer)
+
+
+def read_vectors(
+    client: redis.Redis, settings: AgentSettings, project: str
+) -> tuple[bytes | None, bytes | None]:
+    """Return the stamp and the vectors, undecoded, of one moment; None where missing."""
+    return _stamped(client, settings, project, VECTORS_STAMP, VECTORS)
+
+
+def complete_vectors(client: redis.Redis, settings: AgentSettings, project: str) -> bool:
+    """Return whether the vectors of a project are those of its rankings, or it has none."""
+    answer: Any = client.hmget(settings.keys.rankings(project), COMPUTED_AT, VECTORS_FOR)
+    ranked, complete = answer
+    return ranked is None or ranked == complete
 
 
 def read_document(

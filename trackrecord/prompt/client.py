@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import msgspec
 import redis
 
 from trackrecord.agent_settings import AgentSettings, load_agent_settings
+from trackrecord.embeddings.packed import PackedVectors, decode_vectors
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language, known_language
@@ -25,10 +27,16 @@ from trackrecord.scoped import Scoped
 
 from .advice_document import AdviceDocument, decode_advice
 from .answer import Compositions, Rankings, answer_from
-from .cache import Stamps, read_advice, read_document, read_stamps
+from .cache import Stamps, read_advice, read_document, read_stamps, read_vectors
 from .document import RankingsDocument, decode_document
 from .handed import Handing, handing_of
+from .hints import Hints, Meaning
+from .past_task_cache import find_tasks
+from .task_record import FoundTask
 from .wanted import Wanted, usually_wanted
+
+if TYPE_CHECKING:
+    from .task_vectors import TaskVectors
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,7 @@ class Cached:
         advice: what is counted from its runs, None when that was not done yet.
         problem: what kept us from fresh ones, None when all is well.
         stamps: the stamps in the cache.
+        vectors: the vectors of its competence records; None without an embedding endpoint.
         made: what was composed of these documents before.
     """
 
@@ -48,6 +57,7 @@ class Cached:
     problem: str | None = None
     stamps: Stamps = field(default=Stamps())
     made: Compositions = field(default_factory=dict, compare=False, repr=False)
+    vectors: PackedVectors | None = None
 
 
 @dataclass
@@ -64,6 +74,7 @@ class RankingsReader:
     # then a few bytes are read instead of some hundred thousand.
     _last: dict[str, Cached] = field(default_factory=dict)
     _retry_at: float = 0.0
+    _task_vectors: "TaskVectors | None" = None
 
     def read(
         self,
@@ -76,9 +87,12 @@ class RankingsReader:
         wanted: Wanted | None = None,
         task_id: str | None = None,
         explore: Explore | None = None,
+        conditions: object = None,
     ) -> Rankings:
         """See `rankings`; without `wanted`, the sections are those of the settings."""
         name = project or self.settings.project
+        rules = self.settings.context
+        wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
         found = self.cached(name)
         return answer_from(
             found.document,
@@ -89,13 +103,77 @@ class RankingsReader:
             limit=limit,
             language=known_language(lang),
             now=time.time(),
-            rules=self.settings.context,
+            rules=rules,
             memory_rules=self.settings.memories,
             advice=found.advice,
             wanted=wanted,
             handing=self.handing(found, name, task_id=task_id, task=task, explore=explore),
             made=found.made,
+            hints=self.hints(found, name, task=task, conditions=conditions, wanted=wanted),
         )
+
+    def hints(
+        self,
+        found: Cached,
+        project: str,
+        *,
+        task: str | None,
+        conditions: object = None,
+        wanted: Wanted | None = None,
+    ) -> Hints:
+        """Return what is known of a task beside its text; never raises.
+
+        Where an embedding endpoint is set and answers in time, that is what it means.
+        """
+        # While Redis is away nothing is asked of it.
+        if not task or found.problem is not None or found.document is None:
+            return Hints(conditions)
+        meaning, past_tasks = None, None
+        if wanted is None or wanted.has("competences"):
+            meaning = self._meaning(found, project, task)
+        if wanted is None or wanted.has("past_tasks"):
+            past_tasks = self._past_tasks(found.document, project, task)
+        return Hints(conditions, meaning, past_tasks)
+
+    def _meaning(self, found: Cached, project: str, task: str) -> Meaning | None:
+        vectors, endpoint = found.vectors, self.settings.embeddings
+        if vectors is None or vectors.model != endpoint.model:
+            return None
+        try:
+            asked = self._tasks().vector(project, task)
+        except (redis.RedisError, OSError, ValueError):
+            return None
+        if asked is None or len(asked) != vectors.dimensions:
+            return None
+        return Meaning(vectors.nearest(asked), vectors.compared, endpoint.least_similarity)
+
+    def _past_tasks(
+        self, document: RankingsDocument, project: str, task: str
+    ) -> tuple[FoundTask, ...] | None:
+        if self._client is None:
+            return None
+        try:
+            return find_tasks(
+                self._client,
+                self.settings.keys,
+                project,
+                task,
+                revision=document.revision,
+                newest=document.past_tasks,
+            )
+        except (redis.RedisError, OSError, ValueError):
+            # The rankings are fresh all the same; the next read says that Redis is away.
+            self._retry_at = time.monotonic() + self.settings.retry_after_s
+            return None
+
+    def _tasks(self) -> "TaskVectors":
+        if self._task_vectors is None:
+            # Imported only where an endpoint is set.
+            from .task_vectors import TaskVectors
+
+            client = self._client or agent_client(self.settings)
+            self._task_vectors = TaskVectors(self.settings.embeddings, client, self.settings.keys)
+        return self._task_vectors
 
     def handing(
         self,
@@ -149,6 +227,10 @@ class RankingsReader:
             advice = None if data is None else decode_advice(data)
             stamps_now = seen.stamps._replace(advice=stamp)
             seen = replace(seen, advice=advice, stamps=stamps_now, made={})
+        if stamps.vectors != seen.stamps.vectors:
+            stamp, data = read_vectors(client, self.settings, project)
+            vectors = None if data is None else decode_vectors(data)
+            seen = replace(seen, vectors=vectors, stamps=seen.stamps._replace(vectors=stamp))
         return seen
 
 
@@ -169,6 +251,7 @@ def rankings(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
 
@@ -195,6 +278,9 @@ def rankings(
         explore: whether entries that are little known are tried: "off", "some" (on one task in
             five) or "full"; what the setting says when not given. The same for a task as long as
             the rankings are the same. Without a task id and a text nothing is tried.
+        conditions: the conditions under which the task appeared, as a trigger's, for example
+            `{"os": "linux"}`: procedures and competence records that were used under other ones
+            rank below, those that were used under these rank above.
     """
     try:
         reader = process_reader()
@@ -211,6 +297,7 @@ def rankings(
         usual_budget=context.learnt_tokens,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
         usual=usually_wanted(context.include, context.exclude),
     )
     if not asked.names_project:
@@ -224,6 +311,7 @@ def rankings(
         wanted=asked.wanted,
         task_id=asked.task_id,
         explore=asked.explore,
+        conditions=asked.conditions,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 

@@ -14,8 +14,10 @@ from .candidates.rank import Ranking, Scored, in_order, score_own
 from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
+from .choice import Choice, choice_of
 from .document import RankingsDocument
 from .handed import Handing
+from .hints import NO_HINTS, Hints
 from .known import Known
 from .learnt import LearntEntries, learnt_of
 from .sections import SECTIONS, Feed
@@ -42,6 +44,14 @@ class Composition:
     learnt: LearntEntries
     replaced: tuple[Scored, ...] = ()
     over_share: frozenset[int] = frozenset()
+
+    @cached_property
+    def choice(self) -> Choice:
+        """How sure the choice of a procedure is."""
+        known = self.learnt.known
+        if known is None:
+            return Choice()
+        return choice_of(known, self.learnt.offered.get("competences"))
 
     @cached_property
     def taken_entries(self) -> dict[str, tuple[Any, ...]]:
@@ -84,6 +94,7 @@ def compose(
     wanted: Wanted = ALL,
     most_learnt: int | None = None,
     handing: Handing = _AS_THEY_ARE,
+    hints: Hints = NO_HINTS,
 ) -> Composition:
     """Rank both together, and write what fits.
 
@@ -101,6 +112,7 @@ def compose(
         wanted: which sections of what is learnt compete.
         most_learnt: tokens that all that is learnt may take together; None for the whole budget.
         handing: what is tried on the task, and what is withdrawn.
+        hints: what is known of the task beside its text.
     """
     learnt = LearntEntries()
     if document is not None:
@@ -111,6 +123,7 @@ def compose(
             language,
             memory_rules,
             rules.mask_past_tasks,
+            hints=hints,
             **_drawn(handing, wanted),
         )
         learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)

@@ -17,6 +17,7 @@ from .candidates.read import Given, read_candidates
 from .candidates.tokenizer import Tokenizer
 from .client import Cached, process_reader
 from .handed import Handing
+from .hints import NO_HINTS
 from .report import Context, context_from
 from .wanted import usually_wanted
 
@@ -34,6 +35,7 @@ def context(
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,
     explore: Explore | None = None,
+    conditions: object = None,
 ) -> Context:
     """Rank an agent's own candidates and what the fleet has learnt, and write what fits.
 
@@ -57,6 +59,9 @@ def context(
             holdout only the agent's own candidates compete, see `Context.arm`.
         explore: whether entries that are little known are tried: "off", "some" (on one task in
             five) or "full"; what the setting says when not given.
+        conditions: the conditions under which the task appeared, as a trigger's, for example
+            `{"os": "linux"}`: procedures and competence records that were used under other ones
+            rank below, those that were used under these rank above.
 
     Raises:
         InvalidCandidate: a candidate is none, or two have one id; the message names it.
@@ -65,7 +70,7 @@ def context(
     own = read_candidates(candidates)
     found, problem = Cached(), None
     usual, memory_rules = DEFAULT_RULES, MemoryRules()
-    reader, handing = None, Handing()
+    reader, handing, hints = None, Handing(), NO_HINTS
     try:
         reader = process_reader()
     except SettingsError as error:
@@ -81,6 +86,7 @@ def context(
         exclude=exclude,
         task_id=task_id,
         explore=explore,
+        conditions=conditions,
         usual_budget=DEFAULT_CONTEXT_BUDGET,
         usual=usually_wanted(rules.include, rules.exclude),
     )
@@ -90,6 +96,9 @@ def context(
         problem = found.problem
         handing = reader.handing(
             found, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
+        )
+        hints = reader.hints(
+            found, name, task=asked.task, conditions=asked.conditions, wanted=asked.wanted
         )
     answer = context_from(
         found.document,
@@ -106,5 +115,6 @@ def context(
         advice=found.advice,
         wanted=asked.wanted,
         handing=handing,
+        hints=hints,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))

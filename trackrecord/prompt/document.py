@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.competences.conditions import KnownTrigger
+
 Lines = dict[str, str]
 
 # The kind of a pattern that is turned into a warning.
@@ -95,6 +97,7 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
             or the similarity to the task that was asked for.
         lines: its line of prompt text by language.
         instructions: its recipe as a phrase; a task is compared with it and with the triggers.
+        conditions: for each trigger, the conditions under which it was seen.
     """
 
     id: str
@@ -111,6 +114,12 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     lines: Lines
     instructions: str = ""
     expected_success: float = 0.5
+    conditions: tuple[tuple[Any, ...], ...] = ()
+
+    @property
+    def known_triggers(self) -> tuple[KnownTrigger, ...]:
+        """Its triggers, as far as a task is compared with them."""
+        return tuple(map(KnownTrigger.of, self.triggers, self.conditions))
 
     @property
     def signature(self) -> str:
@@ -301,6 +310,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         others: the patterns that are deprecated by their counts or turned into warnings, worded as
             recommendations: such tasks may go better with them all the same.
         disputed: the signatures of records that somebody has contested or retracted.
+        needs_more_below: a choice among records whose confidence is below this value asks for more
+            information.
         criteria: the weights of criteria, by name; those with most feedback where there are many.
         weight_without_feedback: the weight of a criterion of which nothing is known.
     """
@@ -319,6 +330,7 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     withdrawn: tuple[str, ...] = ()
     others: tuple[RankedPattern, ...] = ()
     disputed: tuple[str, ...] = ()
+    needs_more_below: float = 0.7
     criteria: tuple[RankedCriterion, ...] = ()
     weight_without_feedback: float = 1.0
 

@@ -1,15 +1,24 @@
 """What is known when a prompt is asked for: the documents, the task, and what to expect of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from trackrecord.learning.competences.conditions import (
+    UNKNOWN,
+    Fit,
+    KnownTrigger,
+    Values,
+    fit_of_record,
+    values_of,
+)
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, Expected, LessonEntry, PatternEntry
-from .document import RankingsDocument
+from .document import RankedCompetence, RankingsDocument
+from .hints import NO_HINTS, Hints
 
 if TYPE_CHECKING:
     from .expectation import Expectation
@@ -36,6 +45,7 @@ class Known:
         masks: whether past tasks' texts are masked.
         drawn: the rates that were drawn for patterns, by id; empty where nothing is tried.
         on_trial: the ids of the little known patterns that the draw puts forward.
+        hints: what is known of the task beside its text.
         memo: what one section has found out and another needs.
     """
 
@@ -47,6 +57,7 @@ class Known:
     masks: bool = True
     drawn: Mapping[str, float] = field(default_factory=dict)
     on_trial: frozenset[str] = frozenset()
+    hints: Hints = NO_HINTS
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -58,6 +69,51 @@ class Known:
         if self.advice is None or not self.task:
             return Expectation()
         return expectation_of(self.advice, self.task)
+
+    @cached_property
+    def asked(self) -> Values | None:
+        """The conditions of the task, as they are compared; None without any."""
+        conditions = self.hints.conditions
+        return None if conditions is None else values_of(conditions)
+
+    def fits_of(self, records: Iterable[RankedCompetence]) -> dict[str, Fit]:
+        """Return how far the task's conditions agree with those of records, by their ids.
+
+        Nothing without conditions.
+        """
+        asked = self.asked
+        if asked is None:
+            return {}
+        return {
+            record.id: fit_of_record(asked, self.triggers_of(record), self.task)
+            for record in records
+        }
+
+    def triggers_of(self, record: RankedCompetence) -> tuple[KnownTrigger, ...]:
+        """Return a record's triggers: read once for a document, and not for each prompt."""
+        read = self.document.derived.setdefault("triggers", {})
+        if record.id not in read:
+            read[record.id] = record.known_triggers
+        found: tuple[KnownTrigger, ...] = read[record.id]
+        return found
+
+    def fit_of_signature(self, signature: str) -> Fit:
+        """Return how far the task's conditions agree with those of a procedure's record."""
+        if self.asked is None:
+            return UNKNOWN
+        # Of several records of one procedure the one that fits best speaks for it.
+        fits = self.fits_of(self._records_by_signature.get(signature, ()))
+        return max(fits.values(), default=UNKNOWN)
+
+    @property
+    def _records_by_signature(self) -> Mapping[str, list[RankedCompetence]]:
+        found: dict[str, list[RankedCompetence]] | None = self.document.derived.get("signatures")
+        if found is None:
+            found = {}
+            for record in self.document.competences:
+                found.setdefault(record.signature, []).append(record)
+            self.document.derived["signatures"] = found
+        return found
 
     @property
     def can_tell(self) -> bool:

@@ -8,6 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.errors import InvalidCandidate
+from trackrecord.learning.competences.conditions import UNKNOWN, other_conditions, parted
+from trackrecord.learning.competences.texts import under_other_conditions
 from trackrecord.learning.text.language import Language
 
 from .candidates.candidate import Candidate
@@ -17,7 +19,7 @@ from .candidates.text import write
 from .document import RankedPattern
 from .handed import Handing
 from .known import Known
-from .offered import Offer, Offered
+from .offered import Offer, Offered, best_first
 from .sections import FEEDS, SECTIONS, Feed, Section
 from .wanted import ALL, Wanted
 
@@ -106,9 +108,14 @@ def learnt_of(
         if feed.field not in offers:
             continue
         found = _drawn(_handed_out(offers[feed.field], feed, known), feed, handing)
+        found = _by_conditions(found, offered[feed.field])
         limit = _most(feed, most, known)
         competing = _competing(found[:limit], offered[feed.field], feed, known, rules)
         tried = offered[feed.field].tried | handing.tried.get(feed.field, frozenset())
+        if offered[feed.field].fits:
+            competing = [
+                _with_conditions(each, offered[feed.field], known, rules) for each in competing
+            ]
         by_field[feed.field] = [
             _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
             for each in competing
@@ -175,14 +182,41 @@ def _drawn(offers: Sequence[Offer], feed: Feed, handing: Handing) -> Sequence[Of
     return sorted(drawn, key=lambda each: (-each.value, each.entry.id))
 
 
+def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]:
+    """Return offers with those first whose conditions agree with the task's."""
+    if not offered.fits:
+        return offers
+    values = parted({each.entry.id: each.value for each in offers}, offered.fits)
+    moved = (msgspec.structs.replace(each, value=values[each.entry.id]) for each in offers)
+    return best_first(moved)
+
+
 def _tried(
     each: Competing, feed: Feed, known: Known, handing: Handing, rules: ContextRules
 ) -> Competing:
     """Return an entry whose line says that it is tried."""
-    candidate = each.scored.candidate
-    line = handing.line(feed.field, each.offer.entry.id, candidate.text, known.language)
-    (marked,) = score_all([msgspec.structs.replace(candidate, text=line)], rules)
-    return Competing(each.offer, marked.at(each.scored.score), feed)
+    text = each.scored.candidate.text
+    line = handing.line(feed.field, each.offer.entry.id, text, known.language)
+    return _reworded(each, line, rules)
+
+
+def _with_conditions(
+    each: Competing, offered: Offered, known: Known, rules: ContextRules
+) -> Competing:
+    """Return an entry that was used under other conditions with a line that names them."""
+    record = each.offer.entry
+    fit = offered.fits.get(record.id, UNKNOWN)
+    if known.asked is None or not fit.contradicts:
+        return each
+    others = other_conditions(known.asked, known.triggers_of(record), known.task)
+    said = under_other_conditions(others, known.language)
+    return _reworded(each, each.scored.candidate.text + said, rules)
+
+
+def _reworded(each: Competing, text: str, rules: ContextRules) -> Competing:
+    candidate = msgspec.structs.replace(each.scored.candidate, text=text)
+    (scored,) = score_all([candidate], rules)
+    return Competing(each.offer, scored.at(each.scored.score), each.feed)
 
 
 def _most(feed: Feed, most: int | None, known: Known) -> int | None:

@@ -1,13 +1,15 @@
 """Offers: entries that compete, with how much they have to do with the task."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import msgspec
 
+from trackrecord.learning.competences.conditions import Fit
+
 # What says that an entry has to do with a task.
-Basis = Literal["project", "tools", "kinds", "text", "votes"]
+Basis = Literal["project", "tools", "kinds", "text", "meaning", "votes"]
 # How many of a section stand in where nothing is related.
 FEW: Final = 3
 
@@ -40,6 +42,8 @@ class Offered:
         refuted: the ids of what is left out because the counts speak against it.
         tried: the ids of what is offered although the counts speak against it.
         beside: entries that nobody misses, and that may be offered all the same.
+        fits: by id, how far the task's conditions agree with those of entries; empty where no
+            conditions were asked for.
     """
 
     offers: Sequence[Offer] = ()
@@ -48,6 +52,7 @@ class Offered:
     refuted: frozenset[str] = frozenset()
     tried: frozenset[str] = frozenset()
     beside: tuple[Any, ...] = ()
+    fits: Mapping[str, Fit] = field(default_factory=dict)
 
 
 def offers_of(entries: Iterable[Any]) -> list[Offer]:

@@ -8,9 +8,11 @@ from trackrecord.learning.competences.signatures import tools_of
 
 from .advice_document import AdviceDocument, LessonEntry
 from .document import RankedCompetence, RankedFailure
+from .hints import Meaning
 from .known import LEAST_PROBABLE, LEAST_RELEVANCE, Known
 from .offered import FEW, Offer, Offered, best_first, offers_of
 from .relevance import (
+    competences_by_meaning,
     fitting_competences,
     fitting_memories,
     sharing_words,
@@ -147,12 +149,34 @@ def competences_for(known: Known) -> Offered:
     held: _Held[RankedCompetence] = known.once_for_both("competences", _held_competences)
     refuted, kept = held.refuted, held.kept
     if not known.task:
-        return Offered(offers_of(kept), pool=pool, refuted=refuted)
-    fitting = fitting_competences(sharing_words(held.words, known.task), known.task)
-    offers = [
-        Offer(each, fit, each.score, "text") for each, fit in fitting if fit >= LEAST_RELEVANCE
+        return Offered(offers_of(kept), pool=pool, refuted=refuted, fits=known.fits_of(kept))
+    offers = _competences_by_words(known, held)
+    if known.hints.meaning is not None:
+        offers = best_first([*_by_meaning(kept, known.hints.meaning), *offers])
+    fits = known.fits_of(offer.entry for offer in offers)
+    return Offered(offers, pool=pool, refuted=refuted, fits=fits)
+
+
+def _competences_by_words(known: Known, held: "_Held[RankedCompetence]") -> list[Offer]:
+    """Offer records whose words fit the task, if they cannot be compared by meaning."""
+    meaning = known.hints.meaning
+    comparable = held.words
+    if meaning is not None:
+        comparable = [each for each in held.words if each[0].id not in meaning.compared]
+    fitting = fitting_competences(sharing_words(comparable, known.task), known.task)
+    return [Offer(each, fit, each.score, "text") for each, fit in fitting if fit >= LEAST_RELEVANCE]
+
+
+def _by_meaning(records: Sequence[RankedCompetence], meaning: Meaning) -> list[Offer]:
+    near = [
+        (each, cosine)
+        for each in records
+        if (cosine := meaning.cosines.get(each.id, 0.0)) >= meaning.least
     ]
-    return Offered(offers, pool=pool, refuted=refuted)
+    return [
+        Offer(each, min(1.0, cosine), each.score, "meaning")
+        for each, cosine in competences_by_meaning(near)
+    ]
 
 
 def _held_competences(known: Known) -> "_Held[RankedCompetence]":
@@ -183,8 +207,8 @@ def memories_for(known: Known) -> Offered:
 
 
 def similar_tasks_for(known: Known) -> Offered:
-    """Offer similar past tasks of which it is known what made the difference."""
-    if not known.task or (known.advice is None and not known.document.past_tasks):
+    """Offer similar past tasks: how they ended, and what made the difference."""
+    if not known.task or not (known.advice or known.hints.past_tasks or known.document.past_tasks):
         return Offered()
     from .similar_tasks import past_tasks_for
 

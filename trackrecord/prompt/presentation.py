@@ -77,7 +77,7 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         harmful_ratio=evidence.harmful_share,
         reason=reason_of(standing),
         last_validated=facts.last_validated,
-        tags=(facts.kind,),
+        tags=facts.all_tags,
         lines=_lines(standing, name_of, texts),
     )
 
@@ -161,6 +161,7 @@ def present_competence(record: Competence, *, now: float, base_rate: float) -> R
         expected_success=expected,
         lines={language: _competence_line(record, language) for language in LANGUAGES},
         instructions=instructions_of(step.tool for step in record.recipe),
+        conditions=tuple(trigger.all_conditions for trigger in record.triggers),
     )
 
 

@@ -1,6 +1,6 @@
 """Recommended procedures: those that the successes of similar tasks speak for."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, TypeVar
 
 from trackrecord.learning.advice.texts import Gain, Usage, gain_line, procedure_line
@@ -50,7 +50,7 @@ def _voted(known: Known, advice: AdviceDocument) -> Iterator[RankedProcedure]:
     votes = known.expectation.votes
     if votes.needs_more:
         return
-    for voted in votes.ranked[:_MOST]:
+    for voted in _by_conditions(known, votes.ranked)[:_MOST]:
         usage = _usage_of(known, voted.tools, is_part=votes.by_tools)
         is_voted = voted.tools and voted.share >= NEEDS_MORE_BELOW
         if signature_of(voted.tools) in known.document.disputed:
@@ -59,18 +59,34 @@ def _voted(known: Known, advice: AdviceDocument) -> Iterator[RankedProcedure]:
             yield _procedure(voted.tools, voted.share, procedure_line, usage)
 
 
+def _by_conditions(known: Known, ranked: Sequence[Voted]) -> Sequence[Voted]:
+    """Return what got votes without what the task's conditions contradict, best first."""
+    if known.asked is None:
+        return ranked
+    fitting = [(known.fit_of_signature(signature_of(voted.tools)), voted) for voted in ranked]
+    # A stable sort: among equals the votes decide.
+    fitting.sort(key=lambda each: each[0], reverse=True)
+    return [voted for fit, voted in fitting if not fit.contradicts]
+
+
 def _better(known: Known) -> list[_Recommended]:
     """Return procedures that such tasks surely go better with, if the task may use their tools."""
     tools = known.expectation.tools
     found: list[_Recommended] = []
     for entry in known.once("better procedures", _surely_better)["all"] if tools else ():
         relevance = min(tools.get(tool, 0.0) for tool in entry.order)
-        if relevance >= LEAST_PROBABLE and entry.signature not in known.document.disputed:
+        if relevance >= LEAST_PROBABLE and _is_open_to(known, entry.signature):
             expected = entry.expected
             gain = Gain(expected.successes, expected.runs, expected.effect or 0.0)
             score = relevance * expected.order_key
             found.append((_procedure(entry.order, score, gain_line, gain), relevance, "tools"))
     return sorted(found, key=lambda each: (-each[0].score, each[0].id))
+
+
+def _is_open_to(known: Known, signature: str) -> bool:
+    """Return whether nobody disputes a procedure and the task's conditions do not contradict it."""
+    fit = known.fit_of_signature(signature)
+    return signature not in known.document.disputed and not fit.contradicts
 
 
 def _surely_better(advice: AdviceDocument) -> dict[str, list[ProcedureEntry]]:

@@ -38,6 +38,22 @@ def fitting_competences(
     return _ranked(found)
 
 
+def competences_by_meaning(
+    competences: Iterable[tuple[RankedCompetence, float]],
+) -> list[tuple[RankedCompetence, float]]:
+    """Rank competences for a task: (cosine + 1)/2 takes the place of the confidence.
+
+    Each one is given, and stands in the answer, beside its cosine.
+    """
+    return _ranked(
+        (
+            msgspec.structs.replace(each, score=_score_of(each, min(1.0, (cosine + 1.0) / 2.0))),
+            cosine,
+        )
+        for each, cosine in competences
+    )
+
+
 def sharing_words(
     competences: Iterable[tuple[RankedCompetence, frozenset[str]]], task: str
 ) -> list[RankedCompetence]:

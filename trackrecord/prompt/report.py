@@ -16,9 +16,11 @@ from .candidates.candidate import Candidate
 from .candidates.rank import Scored
 from .candidates.rules import ContextRules
 from .candidates.tokenizer import Tokenizer
+from .choice import ChosenBy
 from .compose import Composition, compose, names_of
 from .document import RankingsDocument
 from .handed import Handing, exposure_of
+from .hints import NO_HINTS, ComparedBy, Hints
 from .wanted import Wanted, usually_wanted
 
 _AS_THEY_ARE: Final = Handing()
@@ -72,6 +74,12 @@ class Context:
             tried.
         propensity: how probable it was that the task was assigned so.
         exposure: what is recorded of the task; None without a task id.
+        confidence: how sure the choice of a procedure is, 0..1: the first one's share of the votes
+            of similar tasks that succeeded, or how far the best competence record stands out.
+        needs_more: whether that is too low to act on, so that more information is needed.
+        chosen_by: "votes" or "records", None where there was nothing to choose from.
+        compared_by: how the task was compared with competence records: "words" or "embeddings";
+            None without a task.
         memory_ids: the ids of the learnt memories in the text, for the outcome of a task that used
             them.
     """
@@ -90,6 +98,10 @@ class Context:
     is_explored: bool = False
     propensity: float = 1.0
     exposure: ExposureBody | None = None
+    confidence: float = 0.0
+    needs_more: bool = True
+    chosen_by: ChosenBy | None = None
+    compared_by: ComparedBy | None = None
     memory_ids: tuple[str, ...] = ()
 
 
@@ -109,6 +121,7 @@ def context_from(
     advice: AdviceDocument | None = None,
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
+    hints: Hints = NO_HINTS,
 ) -> Context:
     """Rank both together, and write what fits.
 
@@ -127,6 +140,7 @@ def context_from(
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
+        hints: what is known of the task beside its text.
     """
 
     def composed_of(offered: RankingsDocument | None) -> Composition:
@@ -144,6 +158,7 @@ def context_from(
             wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
             most_learnt=rules.learnt_tokens,
             handing=handing,
+            hints=hints,
         )
 
     composed = composed_of(document)
@@ -172,6 +187,11 @@ def context_from(
         is_explored=handing.assignment.is_explored,
         propensity=handing.assignment.propensity,
         exposure=exposure,
+        confidence=composed.choice.confidence,
+        needs_more=composed.choice.needs_more,
+        chosen_by=composed.choice.by,
+        # A task of the holdout is compared with nothing.
+        compared_by=hints.compared_by(None if composed.learnt.known is None else task),
         memory_ids=tuple([memory.id for memory in composed.taken_entries.get("memories", ())]),
     )
 

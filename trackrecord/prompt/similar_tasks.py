@@ -12,7 +12,12 @@ import msgspec
 
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.past_tasks import LONGEST_TOLD
-from trackrecord.learning.advice.texts import Difference, similar_task_line
+from trackrecord.learning.advice.texts import (
+    Difference,
+    Went,
+    found_task_line,
+    similar_task_line,
+)
 from trackrecord.learning.text.masking import masked
 
 from .advice_document import NO_PROCEDURE, AdviceDocument
@@ -20,11 +25,14 @@ from .document import RankedTask
 from .expectation import Similar
 from .known import Known
 from .relevance import similar_past_tasks
+from .task_record import FoundTask
 
 _LANGUAGES: Final = ("en", "zh")
 _ID_BYTES: Final = 8
 # So many of the closest texts are told apart.
 _MOST_COMPARED: Final = 4
+# And so many past tasks are shown.
+_MOST_SHOWN: Final = 3
 
 # The same past tasks are similar to one task after another.
 _masked_text = lru_cache(maxsize=2048)(masked)
@@ -37,20 +45,72 @@ _USUAL: Final = 0.5
 def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
     """Return the past tasks that a task is similar to, the most similar first.
 
-    With advice, only those of which it is known what made the difference; equal texts are one.
+    Of those that advice was counted from, only those of which it is known what made the difference;
+    of all others, those that are similar enough. Equal texts are one.
 
     Args:
         known: the documents and the task.
         told: lines of lessons; an error that stands in one is not told again.
     """
     if known.advice is None:
+        if known.hints.past_tasks is not None:
+            return _found(known, ())
         found = similar_past_tasks(known.document.past_tasks, known.task)
         return _merged(found, masks=known.masks)
-    first_alike = array("I", known.advice.past_tasks.alike)
+    telling = sorted(_of_advice(known, known.advice, told), key=_best_first)
+    # Of equally similar ones those first that tell what made the difference.
+    return sorted((*telling, *_found(known, telling)), key=_best_first)
+
+
+def _best_first(task: RankedTask) -> float:
+    return -task.score
+
+
+def _found(known: Known, telling: Sequence[RankedTask]) -> list[RankedTask]:
+    """Return the past tasks that were found among all, those with equal texts as one.
+
+    Args:
+        known: the documents and the task.
+        telling: those of the advice, best first: what would come after them is left out.
+    """
+    least = telling[_MOST_SHOWN - 1].score if len(telling) >= _MOST_SHOWN else 0.0
+    texts = {each.text for each in telling}
+    alike: dict[str, list[FoundTask]] = {}
+    for each in known.hints.past_tasks or ():
+        if each.similarity > least:
+            text = _masked_text(each.record.text) if known.masks else each.record.text
+            if text not in texts:
+                alike.setdefault(text, []).append(each)
+    return [_told(text, same) for text, same in islice(alike.items(), _MOST_SHOWN)]
+
+
+def _told(text: str, same: Sequence[FoundTask]) -> RankedTask:
+    """Return past tasks with one text as one, the last of which stands for all."""
+    newest_first = sorted((each.record for each in same), key=lambda each: -each.ended_at)
+    last = newest_first[0]
+    won = [each for each in newest_first if each.success]
+    lost = [each for each in newest_first if not each.success]
+    steps = next((each.steps for each in won if each.steps), ())
+    ending = next((error_text(each.ending) for each in lost if each.ending), "")
+    went = Went(len(won), len(lost), steps, ending)
+    return RankedTask(
+        id=last.id,
+        task_id=last.task_id,
+        text=text,
+        success=last.success,
+        verdict=last.verdict,
+        ended_at=last.ended_at,
+        score=same[0].similarity,
+        lines={language: found_task_line(text, went, language) for language in _LANGUAGES},
+    )
+
+
+def _of_advice(known: Known, advice: AdviceDocument, told: Sequence[str]) -> list[RankedTask]:
+    first_alike = array("I", advice.past_tasks.alike)
     best: dict[int, Similar] = {}
-    for each in _telling(known, known.advice):
+    for each in _telling(known, advice):
         best.setdefault(first_alike[each.position], each)
-    tasks = (_task_of(known, known.advice, each, alike, told) for alike, each in best.items())
+    tasks = (_task_of(known, advice, each, alike, told) for alike, each in best.items())
     return [each for each in tasks if each is not None]
 
 

@@ -20,6 +20,7 @@ _BASES: Final[dict[Basis, str]] = {
     "tools": "such tasks use its tools with a probability of {:.0%}",
     "kinds": "seen in tasks of this kind, relevance {:.0%}",
     "text": "its text fits the task, similarity {:.0%}",
+    "meaning": "its meaning fits the task, similarity {:.0%}",
     "votes": "{:.0%} of the votes of similar tasks that succeeded",
 }
 

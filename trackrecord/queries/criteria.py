@@ -41,6 +41,11 @@ class Criterion:
     half_life_days: float
 
     @property
+    def name(self) -> str:
+        """The criterion's name."""
+        return self.standing.criterion
+
+    @property
     def note(self) -> str:
         """Why its weight may be doubted; "" when there is no reason to."""
         return weight_of(self.standing).note

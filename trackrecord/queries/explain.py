@@ -248,7 +248,7 @@ class _Subject:
 
     def _unknown(self, some_id: str) -> UnknownId:
         when = "" if self._at is None else f" at {iso(self._at)}"
-        nearest = None if self._candidates(some_id) else nearest_id(some_id, self._near(some_id))
+        nearest = None if self._candidates(some_id) else self._nearest(some_id)
         return UnknownId(
             f"nothing in project {self._project!r} had the id {some_id!r}{when}",
             nearest=nearest,
@@ -256,11 +256,16 @@ class _Subject:
             "what there is, and `lessons show` explains a lesson",
         )
 
+    def _nearest(self, some_id: str) -> str | None:
+        criteria = list_criteria(self._connection, self._settings, self._project, at=self._at)
+        names = [each.name for each in criteria]
+        if not some_id.startswith(_CRITERION):
+            return nearest_id(some_id, (*names, *self._near(some_id)))
+        nearest = nearest_id(some_id.removeprefix(_CRITERION), names)
+        return nearest and _CRITERION + nearest
+
     def _near(self, some_id: str) -> Iterator[str]:
         row, connection = self._project_id, self._connection
-        criteria = list_criteria(connection, self._settings, self._project, at=self._at)
-        prefix = _CRITERION if some_id.startswith(_CRITERION) else ""
-        yield from (prefix + each.standing.criterion for each in criteria)
         yield from pattern_slugs_near(connection, row, some_id)
         yield from memory_ids_near(connection, row, some_id)
         yield from record_ids_near(connection, row, some_id)

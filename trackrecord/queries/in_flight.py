@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import redis
 
+from trackrecord.errors import UnknownId
+from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_keys import Keys
 
-from .short_ids import matching, whole_id
+from .short_ids import matching, nearest_id, whole_id
 
 _TASKS_AT_ONCE: Final = 500
 _ID_FIELD: Final = b"i:"
@@ -19,6 +21,22 @@ _MOST_COMPARED: Final = 1000
 def has_tasks_in_flight(client: redis.Redis, keys: Keys, project: str) -> bool:
     """Return whether anything is on record of any task in flight of a project."""
     return bool(client.exists(keys.tasks_in_flight(project)))
+
+
+def unknown_task_in_flight(store: InFlightStore, project: str, task_id: str) -> UnknownId:
+    """Return the error for a task of which no error and no attempt is on record.
+
+    Args:
+        store: the project's tasks in flight.
+        project: its name.
+        task_id: the task; the nearest one is looked for among those with the latest news.
+    """
+    known = {task.task_id for task in islice(store.read_all(), _MOST_COMPARED)} - {""}
+    return UnknownId(
+        f"no error of a task {task_id!r} is on record in project {project!r}",
+        nearest=nearest_id(task_id, known),
+        hint="`trackrecord errors list` shows the errors of its tasks",
+    )
 
 
 def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) -> str:

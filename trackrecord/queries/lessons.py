@@ -78,6 +78,16 @@ class KnownLesson:
     lesson: Lesson
     dismissed: LessonDecision | None = None
 
+    @property
+    def id(self) -> str:
+        """The lesson's id."""
+        return self.lesson.id
+
+    @property
+    def text(self) -> str:
+        """What the lesson says, in English."""
+        return self.lesson.lines["en"]
+
     def to_document(self) -> dict[str, Any]:
         """Return the lesson as a JSON object."""
         document = msgspec.structs.asdict(self.lesson)

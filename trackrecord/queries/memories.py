@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.memories.rules import MemoryRules, effective_confidence
+from trackrecord.learning.memories.rules import MemoryRules, MemoryType, effective_confidence
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.past_tasks import PastTask, index_past_tasks, similar_tasks
 from trackrecord.store.memories.read import Memory, MemoryChange, changes_of, find_memory
@@ -35,6 +35,16 @@ class KnownMemory:
 
     memory: Memory
     effective_confidence: float
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.memory.id
+
+    @property
+    def text(self) -> str:
+        """The memory's text; that of a known pitfall with its prefix."""
+        return self.memory.text
 
     @classmethod
     def at(cls, rules: MemoryRules, memory: Memory, moment: float) -> "KnownMemory":
@@ -73,6 +83,16 @@ class RecalledMemory:
     relevance: float
     score: float
 
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.known.id
+
+    @property
+    def text(self) -> str:
+        """The memory's text; that of a known pitfall with its prefix."""
+        return self.known.text
+
     def to_document(self) -> dict[str, Any]:
         """Return the memory, its relevance and its score as a JSON object."""
         return self.known.to_document() | {"relevance": self.relevance, "score": self.score}
@@ -94,6 +114,16 @@ class MemoryDetails:
         """Return the memory with its history as a JSON object."""
         history = [{**vars(change), "at": iso(change.at)} for change in self.changes]
         return self.known.to_document() | {"history": history}
+
+
+def memory_filter(
+    *,
+    type: str | None,  # noqa: A002 - what the rules call it
+    source: str | None,
+    min_confidence: float | None,
+) -> MemoryFilter:
+    """Return the filter for memories of a type, from a source, with a minimum confidence."""
+    return MemoryFilter(MemoryType(type) if type else None, source, min_confidence)
 
 
 def list_memories(

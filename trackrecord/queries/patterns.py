@@ -13,6 +13,7 @@ from trackrecord.factories import recogniser_of
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.patterns.tags import plain_tag
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.prompt.document import RankedPattern
 from trackrecord.prompt.presentation import present_pattern
@@ -48,6 +49,11 @@ class Pattern:
     standing: Standing
     shown: RankedPattern
     estimate: Estimate | None = None
+
+    @property
+    def id(self) -> str:
+        """The pattern's id; that of an anti-pattern begins with `anti-`."""
+        return self.shown.id
 
     def to_document(self) -> dict[str, Any]:
         """Return the pattern as a JSON object."""
@@ -100,7 +106,12 @@ def pattern_filter(
     *, state: str | None, tag: str | None, content: str | None, only_anti: bool
 ) -> PatternFilter:
     """Return the filter for patterns in a state, with a tag, or whose content holds a text."""
-    return PatternFilter(Maturity(state) if state else None, tag, content, only_anti)
+    return PatternFilter(
+        Maturity(state) if state else None,
+        None if tag is None else plain_tag(tag),
+        content,
+        only_anti,
+    )
 
 
 def list_patterns(

@@ -102,6 +102,7 @@ def build_document(
         },
         holdout=decisions.holdout,
         withdrawn=decisions.withdrawn,
+        needs_more_below=rules.competence.needs_more_below,
         others=tuple(others[:most]),
         disputed=tuple(
             sorted(

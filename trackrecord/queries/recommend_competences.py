@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 from sqlalchemy import Connection
@@ -16,9 +17,15 @@ from trackrecord.learning.advice.votes import (
     Voted,
     recommend,
 )
+from trackrecord.learning.competences.conditions import UNKNOWN, Fit
 from trackrecord.learning.competences.document import Reading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
-from trackrecord.learning.competences.record import DERIVED_FROM, Competence, competence_id
+from trackrecord.learning.competences.record import (
+    DERIVED_FROM,
+    Competence,
+    competence_id,
+    fit_of_competence,
+)
 from trackrecord.learning.competences.revision import SUPERSEDES
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.signatures import signature_of
@@ -40,6 +47,7 @@ class RecommendedProcedure:
         failures: its failed ones there.
         texts: the texts of tasks that voted for it.
         record: its competence record, or the one that has taken its place; None without one.
+        fit: how far the task's conditions agree with the record's.
     """
 
     tools: tuple[str, ...]
@@ -48,6 +56,12 @@ class RecommendedProcedure:
     failures: int
     texts: int
     record: CompetenceRecord | None
+    fit: Fit = UNKNOWN
+
+    @property
+    def is_ruled_out(self) -> bool:
+        """Whether the task's conditions contradict those that it was used under."""
+        return self.fit.contradicts
 
     def to_document(self) -> dict[str, Any]:
         """Return the procedure as a JSON object."""
@@ -72,6 +86,7 @@ class RecommendedProcedures:
         count: how many there were before the limit.
         similar: how many past texts were similar enough to vote.
         by_tools: whether tools were voted on one by one, since whole sets never recur.
+        ruled_out: the share of the votes of candidates that the task's conditions contradict.
     """
 
     task: str | None
@@ -79,11 +94,15 @@ class RecommendedProcedures:
     count: int
     similar: int
     by_tools: bool
+    ruled_out: float = 0.0
 
     @property
     def confidence(self) -> float:
-        """The first one's share of the votes; 0 without any."""
-        return self.candidates[0].share if self.candidates else 0.0
+        """The first one's share of the votes that are not ruled out; 0 without any."""
+        left = 1.0 - self.ruled_out
+        if not self.candidates or self.candidates[0].is_ruled_out or left <= 0:
+            return 0.0
+        return min(1.0, self.candidates[0].share / left)
 
     @property
     def needs_more(self) -> bool:
@@ -117,6 +136,7 @@ def recommend_competences(
     limit: int,
     source: str | None = None,
     at: float | None = None,
+    conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
 ) -> RecommendedProcedures:
     """Return the procedures that the successes of similar tasks speak for.
 
@@ -131,6 +151,8 @@ def recommend_competences(
         limit: the maximum number of candidates to return.
         source: only the runs of this agent vote; None for those of all.
         at: a past moment to answer for.
+        conditions: the conditions of the task; procedures whose records were used under other ones
+            rank below, those that were used under these rank above.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -148,9 +170,20 @@ def recommend_competences(
         excluded=_excluded(ballots, places),
         half_life_days=settings.decay.half_life_days,
     )
-    candidates = _candidates(found, places, settings, now)
+    candidates = [
+        replace(each, fit=fit_of_competence(each.record.record, conditions, wanted))
+        if each.record
+        else each
+        for each in _candidates(found, places, settings, now)
+    ]
+    candidates.sort(key=lambda each: each.fit, reverse=True)
     return RecommendedProcedures(
-        task, tuple(candidates[:limit]), len(candidates), len(found.similar), found.by_tools
+        task,
+        tuple(candidates[:limit]),
+        len(candidates),
+        len(found.similar),
+        found.by_tools,
+        fsum(each.share for each in candidates if each.is_ruled_out),
     )
 
 

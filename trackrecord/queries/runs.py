@@ -19,6 +19,7 @@ from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
 from .project_rows import project_row
 from .short_ids import whole_stored_id
+from .tasks import check_task, is_known_task
 
 RunVerdict = Literal["success", "failure", "none"]
 
@@ -176,6 +177,7 @@ def list_runs(
 
     Raises:
         UnknownProject: nothing is on record for the project.
+        UnknownId: runs of one task are asked for, and no outcome of it is on record.
     """
     project_id = project_row(connection, project)
     wanted = wanted or RunFilter()
@@ -190,6 +192,8 @@ def list_runs(
             found.append((row, outcome))
             if len(found) == limit:
                 break
+    if not found and wanted.task_id is not None:
+        check_task(connection, project, wanted.task_id)
     return _read(connection, project_id, project, found, at)
 
 
@@ -247,14 +251,21 @@ def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    return whole_stored_id(
-        connection,
-        outcomes.c.outcome_id,
-        outcomes.c.project_id == project_row(connection, project),
-        given,
-        f"project {project!r} has no outcome {given!r}",
-        hint="`trackrecord runs list` shows its runs",
-    )
+    message = f"project {project!r} has no outcome {given!r}"
+    try:
+        return whole_stored_id(
+            connection,
+            outcomes.c.outcome_id,
+            outcomes.c.project_id == project_row(connection, project),
+            given,
+            message,
+            hint="`trackrecord runs list` shows its runs",
+        )
+    except UnknownId as error:
+        if error.nearest is not None or not is_known_task(connection, project, given):
+            raise
+        hint = "that is the id of a task: `trackrecord runs list --task` shows its runs"
+        raise UnknownId(message, hint=hint) from None
 
 
 def _on_record(project_id: int, at: float | None) -> Select[Any]:

@@ -11,7 +11,12 @@ from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import Reading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.competences.select import Selected, select_competences, select_in_past
+from trackrecord.store.competences.select import (
+    ScoredRecord,
+    Selected,
+    select_competences,
+    select_in_past,
+)
 from trackrecord.store.database.engine import reading
 
 from .competences import CompetenceRecord
@@ -38,6 +43,21 @@ class SelectionResult:
     now: float
     needs_more_below: float
     fallbacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> tuple[ScoredRecord, ...]:
+        """The records that fit, best first."""
+        return self.answer.candidates
+
+    @property
+    def confidence(self) -> float:
+        """How far the first one stands out, 0..1."""
+        return self.answer.choice.confidence
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether that is too low to act on, so that more information is needed."""
+        return self.answer.choice.needs_more
 
     @property
     def records(self) -> list[CompetenceRecord]:
@@ -94,6 +114,7 @@ class Selector:
         now: float,
         at: float | None = None,
         with_fallbacks: bool = False,
+        conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
     ) -> SelectionResult:
         """Rank the records of a project for a task.
 
@@ -104,6 +125,8 @@ class Selector:
             now: the present, seconds since the epoch.
             at: a past moment to answer for; tasks are compared by words then.
             with_fallbacks: whether to look for the candidates' fallbacks, among all records.
+            conditions: the conditions of the task; records that were used under other ones rank
+                below, those that were used under these rank above.
 
         Raises:
             UnknownProject: nothing is on record for the project.
@@ -111,9 +134,9 @@ class Selector:
         """
         wanted = task if task and task.strip() else None
         if at is not None:
-            answer, compared_by = self._in_past(project, wanted, limit, at), "words"
+            answer, compared_by = self._in_past(project, wanted, limit, at, conditions), "words"
         else:
-            answer, compared_by = self._now(project, wanted, limit, now)
+            answer, compared_by = self._now(project, wanted, limit, now, conditions)
         return SelectionResult(
             answer,
             compared_by if wanted else "confidence",
@@ -123,13 +146,35 @@ class Selector:
             fallbacks=self._fallbacks(project, answer, at) if with_fallbacks else {},
         )
 
-    def _in_past(self, project: str, task: str | None, limit: int, at: float) -> Selected:
+    def _in_past(
+        self,
+        project: str,
+        task: str | None,
+        limit: int,
+        at: float,
+        conditions: Any,  # noqa: ANN401 - as above
+    ) -> Selected:
         rules = self._settings.competence
         with reading(self._engine) as connection:
             project_id = project_row(connection, project)
-            return select_in_past(connection, project_id, rules, task=task, limit=limit, at=at)
+            return select_in_past(
+                connection,
+                project_id,
+                rules,
+                task=task,
+                limit=limit,
+                at=at,
+                conditions=conditions,
+            )
 
-    def _now(self, project: str, task: str | None, limit: int, now: float) -> tuple[Selected, str]:
+    def _now(
+        self,
+        project: str,
+        task: str | None,
+        limit: int,
+        now: float,
+        conditions: Any,  # noqa: ANN401 - as above
+    ) -> tuple[Selected, str]:
         with reading(self._engine) as connection:
             project_id = project_row(connection, project)
         by_vectors = (
@@ -144,6 +189,7 @@ class Selector:
                 limit=limit,
                 now=now,
                 applicability=by_vectors,
+                conditions=conditions,
             )
         return answer, "words" if by_vectors is None else "embeddings"
 

@@ -9,18 +9,29 @@ from .project_rows import project_row
 from .short_ids import ids_near, nearest_id
 
 
+def check_task(connection: Connection, project: str, task_id: str) -> None:
+    """Make sure that an outcome of a task is on record.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: none is; the message names the nearest task that has one.
+    """
+    if not is_known_task(connection, project, task_id):
+        raise unknown_task(connection, project, task_id)
+
+
 def is_known_task(connection: Connection, project: str, task_id: str) -> bool:
     """Return whether an outcome of a task is on record.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    if "\0" in task_id:
-        return False
+    project_id = project_row(connection, project)
     query = select(outcomes.c.id).where(
-        outcomes.c.project_id == project_row(connection, project), outcomes.c.task_id == task_id
+        outcomes.c.project_id == project_id, outcomes.c.task_id == task_id
     )
-    return connection.execute(query.limit(1)).first() is not None
+    # PostgreSQL refuses to be asked for a NUL.
+    return "\0" not in task_id and connection.execute(query.limit(1)).first() is not None
 
 
 def unknown_task(connection: Connection, project: str, task_id: str) -> UnknownId:

@@ -213,6 +213,7 @@ def _as_copied(table: Table, batch: list[Values]) -> Iterator[Values]:
 
 def _close_step(target: Place, table: Table, copied: int, total: int) -> None:
     with writing_anyway(target.engine) as connection:
+        _hold_step(connection, table.name, copied)
         there = connection.execute(select(func.count()).select_from(table)).scalar_one()
         if not copied == there == total:
             message = (
@@ -256,8 +257,12 @@ def _hold_step(connection: Connection, name: str, copied: int) -> None:
         AlreadyRunning: another process is at it.
     """
     advisory_lock(connection, GATE_KEY)
+    unfinished = select(store_moves.c.token).where(
+        store_moves.c.direction == FROM, store_moves.c.finished_at.is_(None)
+    )
     query = select(move_steps.c.copied).where(move_steps.c.name == name)
-    if (connection.execute(query).scalar() or 0) != copied:
+    is_open = connection.execute(unfinished).first() is not None
+    if not is_open or (connection.execute(query).scalar() or 0) != copied:
         message = "another `trackrecord move` is copying to the same database: let that one finish"
         raise AlreadyRunning(message)
 
@@ -274,7 +279,9 @@ def _note_step(
 
 def _write_key(key: list[Any]) -> str:
     """Return a key as JSON; what is binary stands in a list of its own."""
-    values = [[base64.b64encode(each).decode()] if isinstance(each, bytes) else each for each in key]
+    values = [
+        [base64.b64encode(each).decode()] if isinstance(each, bytes) else each for each in key
+    ]
     return msgspec.json.encode(values).decode()
 
 

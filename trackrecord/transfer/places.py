@@ -1,4 +1,4 @@
-"""The two stores of a move: whether the one can be moved to the other, and how far that has come."""
+"""The two stores of a move: whether one can be moved to the other, and how far that has come."""
 
 from dataclasses import dataclass
 from enum import Enum

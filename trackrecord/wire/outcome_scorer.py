@@ -146,7 +146,7 @@ class OutcomeScorer:
             retry_count=outcome.retry_count,
         )
         judged, named = self._feedback(outcome)
-        touches = self._touches(outcome)
+        touches = self.touches(outcome)
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
         return ScoredOutcome(
             project=outcome.project,
@@ -189,8 +189,11 @@ class OutcomeScorer:
             ),
         )
 
-    def _touches(self, outcome: Outcome) -> tuple[Touch, ...]:
-        """Return the distinct patterns touched; a strategy wins over an equal name."""
+    def touches(self, outcome: Outcome) -> tuple[Touch, ...]:
+        """Return the distinct patterns that an outcome names or mentions, whether or not it counts.
+
+        A strategy wins over an equal name.
+        """
         found: dict[str, Touch] = {}
         for name in outcome.patterns or ():
             named = self._touch_of(NAMED, name)

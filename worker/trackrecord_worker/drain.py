@@ -56,6 +56,7 @@ class Drained:
         recalls: entries that say which memories were handed out.
         feedback: feedback that was counted now or before.
         errors: reports on tasks in flight that were recorded now or before.
+        forgotten: entries about outcomes that a person has forgotten.
         refused: entries that became dead letters.
         batches: batches that were read.
     """
@@ -68,6 +69,7 @@ class Drained:
     recalls: int = 0
     feedback: int = 0
     errors: int = 0
+    forgotten: int = 0
     refused: int = 0
     batches: int = 0
 
@@ -277,6 +279,7 @@ class Drain:
         done.recorded += sum(each.recorded for each in learnt)
         done.amended += sum(each.amended for each in learnt)
         done.duplicates += sum(each.duplicates for each in learnt)
+        done.forgotten += sum(each.forgotten for each in learnt)
         done.refused += len(refused)
         done.batches += 1
         changed = frozenset[str]().union(*(each.projects for each in learnt))

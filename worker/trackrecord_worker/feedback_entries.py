@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable
@@ -12,6 +12,7 @@ from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.feedback import GivenFeedback
+from trackrecord.store.outcomes.forgotten import forgotten_among, share_projects
 from trackrecord.store.patterns.transitions import Transition
 
 from .stream_entries import ArrivedFeedback
@@ -38,6 +39,9 @@ def count_arrived(
         given: list[GivenFeedback] = [each.given for each in group]
         try:
             with writing(engine) as connection:
+                given = _not_forgotten(connection, project, given)
+                if not given:
+                    continue
                 project_id = ensure_projects(connection, [project])[project]
                 counted = take_in_feedback(connection, project_id, given, rules, now=now)
         except SQLAlchemyError as error:
@@ -47,3 +51,13 @@ def count_arrived(
             projects.add(project)
             transitions += counted.transitions
     return projects, transitions
+
+
+def _not_forgotten(
+    connection: Connection, project: str, given: Sequence[GivenFeedback]
+) -> list[GivenFeedback]:
+    """Leave out feedback that a person has forgotten."""
+    share_projects(connection, [project])
+    names = {(project, each.feedback_id) for each in given}
+    forgotten = forgotten_among(connection, "feedback", names)
+    return [each for each in given if (project, each.feedback_id) not in forgotten]

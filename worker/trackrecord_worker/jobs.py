@@ -6,6 +6,7 @@ from trackrecord.embeddings.embedder import embed_everything
 from trackrecord.store.database.engine import reading
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import mark_waiting
+from trackrecord.store.outcomes.projects import project_names
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_producers.spool_forwarder import forward_spool
 
@@ -38,9 +39,21 @@ def refresh_caches(stages: Services) -> None:
     stages.reminder.remind()
 
 
+def cache_past_tasks(stages: Services) -> None:
+    """Let agents find the past tasks that are new in the store."""
+    stages.past_tasks.update_due()
+
+
 def renew_advice(stages: Services) -> None:
     """Count the advice of projects with new runs again."""
     stages.adviser.advise_due()
+
+
+def embed_records(stages: Services) -> None:
+    """Embed the competence records in the cached rankings, if an embedding endpoint is set."""
+    with reading(stages.engine) as connection:
+        projects = project_names(connection)
+    stages.record_vectors.renew(projects)
 
 
 def consolidate_all_projects(stages: Services) -> None:

@@ -11,6 +11,7 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.write import remember
+from trackrecord.store.outcomes.forgotten import forgotten_among, share_projects
 
 from .stream_entries import ArrivedMemory, Refused
 
@@ -35,14 +36,31 @@ def remember_arrived(
     for project, group in groupby(by_project, key=lambda each: each.memory.project):
         try:
             with writing(engine) as connection:
+                known = _not_forgotten(connection, project, list(group))
+                if not known:
+                    continue
                 project_id = ensure_projects(connection, [project])[project]
-                for each in group:
+                for each in known:
                     refused += _remember(connection, project_id, each, rules)
         except SQLAlchemyError as error:
             message = f"the database refuses memories ({type(error).__name__})"
             raise StoreUnavailable(message) from error
         projects.add(project)
     return projects, refused
+
+
+def _not_forgotten(
+    connection: Connection, project: str, arrived: Sequence[ArrivedMemory]
+) -> list[ArrivedMemory]:
+    """Leave out memories that a person has forgotten."""
+    share_projects(connection, [project])
+    forgotten = forgotten_among(connection, "memory", {(project, _id_of(each)) for each in arrived})
+    return [each for each in arrived if (project, _id_of(each)) not in forgotten]
+
+
+def _id_of(arrived: ArrivedMemory) -> str:
+    # The same whenever the entry is delivered again.
+    return arrived.memory.memory_id or f"stream:{arrived.entry_id.decode()}"
 
 
 def _remember(
@@ -55,8 +73,7 @@ def _remember(
                 connection,
                 project_id,
                 memory.text,
-                # The same whenever the entry is delivered again.
-                memory_id=memory.memory_id or f"stream:{arrived.entry_id.decode()}",
+                memory_id=_id_of(arrived),
                 rules=rules,
                 now=arrived.received_at,
                 source=memory.source,

@@ -14,7 +14,9 @@ from trackrecord.store.intake.status import unconsolidated_since
 _DRAIN_EVERY_S = 1.0
 _FORWARD_EVERY_S = 2.0
 _REFRESH_EVERY_S = 5.0
+_PAST_TASKS_EVERY_S = 5.0
 _ADVISE_EVERY_S = 2.0
+_EMBED_EVERY_S = 5.0
 _CLAIM_EVERY_S = 10.0
 _CATCH_UP_EVERY_S = 300.0
 
@@ -25,10 +27,11 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     Raises:
         SettingsError: the crontab cannot be read.
     """
-    return {
+    schedule = {
         "drain": _every("trackrecord.drain", _DRAIN_EVERY_S),
         "forward": _every("trackrecord.forward", _FORWARD_EVERY_S),
         "refresh": _every("trackrecord.refresh", _REFRESH_EVERY_S),
+        "past-tasks": _every("trackrecord.past_tasks", _PAST_TASKS_EVERY_S),
         "advise": _every("trackrecord.advise", _ADVISE_EVERY_S),
         "claim": _every("trackrecord.claim", _CLAIM_EVERY_S),
         "catch-up": _every("trackrecord.catch_up", _CATCH_UP_EVERY_S),
@@ -37,6 +40,9 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
             "schedule": parse_crontab(settings.consolidation_crontab),
         },
     }
+    if settings.embeddings.url is not None:
+        schedule["embed"] = _every("trackrecord.embed", _EMBED_EVERY_S)
+    return schedule
 
 
 def parse_crontab(expression: str, app: Celery | None = None) -> crontab:

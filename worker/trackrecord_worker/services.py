@@ -19,7 +19,9 @@ from .advise import Adviser
 from .drain import Drain
 from .error_entries import ErrorRecorder
 from .outage import DatabaseOutage
+from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
+from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
 from .schedule import parse_crontab
 from .stream import OutcomeStream
@@ -64,9 +66,19 @@ class Services:
         return RankingsRefresher(self.engine, self.redis, self.settings)
 
     @cached_property
+    def past_tasks(self) -> PastTaskIndexer:
+        """The writer of the past tasks that agents find."""
+        return PastTaskIndexer(self.engine, self.redis, self.settings)
+
+    @cached_property
     def adviser(self) -> Adviser:
         """The writer of advice to the cache."""
         return Adviser(self.engine, self.redis, self.settings)
+
+    @cached_property
+    def record_vectors(self) -> RecordVectors:
+        """The writer of records' vectors to the cache."""
+        return RecordVectors(self.redis, self.settings)
 
     @cached_property
     def reminder(self) -> RebuildReminder:

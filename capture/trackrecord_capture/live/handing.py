@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.agent_settings import AgentSettings
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.hook_settings import HookSettings
 from trackrecord.prompt.answer import Rankings
 from trackrecord.prompt.client import RankingsReader
@@ -47,7 +47,7 @@ class Handing:
 
     def __init__(
         self,
-        settings: AgentSettings,
+        settings: DaemonSettings,
         rules: HookSettings,
         project_of: ProjectOf,
         publish: Callable[[ExposureBody], object],
@@ -58,6 +58,7 @@ class Handing:
         self._told = ToldSessions(settings.home)
         self._reader = RankingsReader(settings)
         self._lock = threading.Lock()
+        self._prefix = settings.texts.warning_prefix
 
     def forget_old(self) -> None:
         """Forget sessions that are long over."""
@@ -77,13 +78,16 @@ class Handing:
         project = self._project_of(asked.cwd)
         found = self._ask(agent, asked, kind, project)
         before = self._told.of(agent, asked.session_id, "session")
-        text = redacted(as_facts(found.prompt, project, said=before.text))
+        text = redacted(self._as_facts(found.prompt, project, before.text))
         entries = () if found.exposure is None else found.exposure.entries
         told = Told(text, tuple(dict.fromkeys((*before.entries, *entries))))
         self._told.keep(agent, asked.session_id, kind, told)
         if kind == "prompt" and found.exposure is not None:
             self._report(agent, asked, found.exposure, told)
         return text
+
+    def _as_facts(self, prompt: str, project: str, said: str) -> str:
+        return as_facts(prompt, project, said=said, prefix=self._prefix)
 
     def _ask(self, agent: str, asked: Asked, kind: Kind, project: str) -> Rankings:
         """Ask for the session: all that it is handed belongs to one arm, drawn for the session."""

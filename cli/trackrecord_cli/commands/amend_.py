@@ -11,7 +11,7 @@ from trackrecord.learning.text.inert import one_line
 
 from ..access import open_redis, read_store
 from ..by_hand import REASON, actor_option
-from ..options import Read, commit_of, json_option, project_option
+from ..options import OneOf, Read, commit_of, json_option, project_option
 from ..screen import print_json
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _GROUND: Final = "amended"
 )
 @click.option(
     "--evidence",
-    type=click.Choice(_EVIDENCE),
+    type=OneOf(_EVIDENCE),
     default="explicit",
     show_default=True,
     help="Name the kind of evidence; a verdict with stronger evidence stands.",

@@ -15,6 +15,7 @@ from ..screen import print_json, print_table, say_more, shown_ids
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page, Range, Unit
     from trackrecord.artifacts.store import ArtifactStore
+    from trackrecord.daemon_settings import DaemonSettings
 
 # Of the newest artifacts, with a mistyped id.
 _MOST_COMPARED = 1000
@@ -92,7 +93,7 @@ def get_artifact(
         raise click.UsageError(message)
     settings, project = settings_for(project)
     store = open_artifacts(settings, project)
-    whole, data = _read(store, project, artifact_id)
+    whole, data = _read(store, settings, project, artifact_id)
     page = page_of(whole, data, lines or in_bytes or Range("bytes", 0))
     if len(page.data) > settings.artifacts.threshold_chars:
         # An agent's shell may be who asks: what it gets is not to become a summary again.
@@ -103,10 +104,12 @@ def get_artifact(
         click.echo(bytes(page.data), nl=False)
 
 
-def _read(store: ArtifactStore, project: str, given: str) -> tuple[str, bytes]:
+def _read(
+    store: ArtifactStore, settings: DaemonSettings, project: str, given: str
+) -> tuple[str, bytes]:
     """Return the id of the artifact that an id, or the beginning of one, stands for; its bytes."""
     from trackrecord.errors import InvalidArtifactId, UnknownId
-    from trackrecord.queries.short_ids import matching, nearest_id, only_match
+    from trackrecord.queries.short_ids import matching, only_match
 
     try:
         return given, store.get(given)
@@ -114,12 +117,26 @@ def _read(store: ArtifactStore, project: str, given: str) -> tuple[str, bytes]:
         known = [entry.id for entry in store.entries()]
         whole = only_match(given, matching(given, known))
         if whole is None:
-            nearest = nearest_id(given, known[:_MOST_COMPARED])
-            if nearest is None:
-                raise
-            message = f"no artifact {given!r} in project {project!r}"
-            raise UnknownId(message, nearest=nearest) from None
+            _suggest(known, settings, project, given)
+            raise
     return whole, store.get(whole)
+
+
+def _suggest(known: list[str], settings: DaemonSettings, project: str, given: str) -> None:
+    """Raise UnknownId, or UnknownProject, if an artifact or a project was probably meant."""
+    from trackrecord.errors import UnknownId, UnknownProject
+    from trackrecord.queries.short_ids import nearest_id
+
+    nearest = nearest_id(given, known[:_MOST_COMPARED])
+    if nearest is not None:
+        message = f"no artifact {given!r} in project {project!r}"
+        raise UnknownId(message, nearest=nearest) from None
+    if not known:
+        try:
+            check_project(settings, project)
+        except UnknownProject as error:
+            if error.nearest is not None:
+                raise error from None
 
 
 def _as_document(page: Page, data: bytes) -> dict[str, Any]:

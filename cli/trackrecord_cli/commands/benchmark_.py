@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.errors import UnknownProject
+
 from ..access import check_project, read_store, settings_for
 from ..group import Group
-from ..options import MOMENT, at_option, json_option, project_option
+from ..options import MOMENT, OneOf, at_option, json_option, project_option
 from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def show_report(project: str | None, at: float | None, last: int, *, as_json: bo
 @click.option(
     "--check",
     "names",
-    type=click.Choice(_CHECKS),
+    type=OneOf(_CHECKS),
     multiple=True,
     help="Apply only this check; may be repeated.  [default: all of them]",
 )
@@ -106,6 +108,11 @@ def pass_gate(
 
     settings, project = settings_for(project)
     gate = judge_last_run(settings, project, names, at=at, warn=_warn)
+    if gate.last is None:
+        try:
+            check_project(settings, project)
+        except UnknownProject as error:
+            _warn(str(error))
     if as_json:
         print_json(gate.to_document())
     else:

@@ -10,6 +10,7 @@ import click
 from ..access import check_project, open_redis, read_store, settings_for
 from ..group import Group
 from ..options import (
+    asked_conditions_option,
     at_option,
     format_option,
     json_option,
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.client import Cached
+    from trackrecord.prompt.hints import Hints
     from trackrecord.prompt.report import Considered, Context
+    from trackrecord.prompt.wanted import Wanted
 
 
 @click.group("context", cls=Group)
@@ -46,6 +49,7 @@ def command() -> None:
 @project_option
 @at_option
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
+@asked_conditions_option
 @sections_options
 @lang_option
 @format_option("Print a table, or the prompt text itself.")
@@ -56,6 +60,7 @@ def rank(
     project: str | None,
     at: float | None,
     task: str | None,
+    conditions: dict[str, str] | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     lang: Language,
@@ -71,20 +76,27 @@ def rank(
     """
     from trackrecord.prompt.candidates.partial_rules import rules_from
     from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.hints import NO_HINTS
     from trackrecord.prompt.report import context_from
     from trackrecord.prompt.wanted import usually_wanted
 
     from ..candidate_input import read_question
 
     settings, project = settings_for(project)
-    if not learnt and (at is not None or task is not None or include or exclude):
-        message = "--at, --task, --include and --exclude are about what is learnt; add --learnt"
+    if not learnt and (at is not None or task is not None or conditions or include or exclude):
+        message = (
+            "--at, --task, --condition, --include and --exclude are about what is learnt; "
+            "add --learnt"
+        )
         raise click.UsageError(message)
     question = read_question(source.read())
     own = read_candidates(question.candidates)
     rules = rules_from(question.config, settings.context)
     now = time.time()
-    found = _learnt(settings, project, at) if learnt else None
+    wanted = usually_wanted(include or rules.include, exclude or rules.exclude)
+    found, hints = None, NO_HINTS
+    if learnt:
+        found, hints = _learnt(settings, project, at, task, conditions, wanted)
     answer = context_from(
         None if found is None else found.document,
         own,
@@ -97,7 +109,8 @@ def rank(
         memory_rules=settings.memories,
         now=now,
         advice=None if found is None else found.advice,
-        wanted=usually_wanted(include or rules.include, exclude or rules.exclude),
+        wanted=wanted,
+        hints=hints,
     )
     if as_json:
         print_json(vars(answer))
@@ -107,22 +120,32 @@ def rank(
         _print(answer)
 
 
-def _learnt(settings: DaemonSettings, project: str, at: float | None) -> Cached:
+def _learnt(
+    settings: DaemonSettings,
+    project: str,
+    at: float | None,
+    task: str | None,
+    conditions: dict[str, str] | None,
+    wanted: Wanted,
+) -> tuple[Cached, Hints]:
     from trackrecord.prompt.client import Cached, RankingsReader
+    from trackrecord.prompt.hints import Hints
     from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import rankings_at
+    from trackrecord.queries.past_rankings import past_tasks_at, rankings_at
 
     if at is not None:
         with read_store(project) as (connection, _, name):
-            return Cached(
-                rankings_at(connection, settings, name, at),
-                build_advice(connection, name, settings.rules, now=time.time(), at=at),
-            )
+            document = rankings_at(connection, settings, name, at)
+            advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
+            past_tasks = past_tasks_at(connection, document, task, at)
+        return Cached(document, advice), Hints(conditions, past_tasks=past_tasks)
     with open_redis(settings):
-        found = RankingsReader(settings).cached(project)
+        reader = RankingsReader(settings)
+        found = reader.cached(project)
+        hints = reader.hints(found, project, task=task, conditions=conditions, wanted=wanted)
     if found.document is None:
         check_project(settings, project)
-    return found
+    return found, hints
 
 
 def _print(answer: Context) -> None:

@@ -10,7 +10,7 @@ import click
 from ..access import open_store, read_store, settings_for
 from ..by_hand import REASON, actor_option, refresh_rankings
 from ..effect_cells import COLUMNS, cells
-from ..options import Read, at_option, json_option, name_of, project_option
+from ..options import OneOf, Read, at_option, json_option, name_of, project_option
 from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _ENTRY = Read("id", name_of("entry's id", 256))
 @click.option(
     "--by",
     "shown",
-    type=click.Choice(["kind", "entry"]),
+    type=OneOf(["kind", "entry"]),
     help="Show each kind of task, or each entry that was handed out.",
 )
 @click.option(

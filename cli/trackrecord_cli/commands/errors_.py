@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.errors import UnknownProject
+from trackrecord.errors import UnknownId, UnknownProject
 
 from ..access import check_project, open_redis, settings_for
 from ..group import Group
@@ -42,26 +42,40 @@ def _open(project: str | None) -> Iterator[tuple[Redis, InFlightStore, DaemonSet
 
 def _read(
     project: str | None, task_id: str, at: float | None
-) -> tuple[TaskInFlight, DaemonSettings]:
-    """Read a task in flight.
+) -> tuple[TaskInFlight, DaemonSettings, dict[str, str | None]]:
+    """Read a task in flight; with it come the settings, and the nearest task if it is unknown.
 
-    A project without any record is normal here: its first task has not ended yet. So an unknown
-    one is named on standard error, and the answer is empty.
+    A project without any record is normal here: its first task has not ended yet. So is a task
+    that nothing went wrong with. So what is unknown is named on standard error, and the answer is
+    empty.
     """
     with _open(project) as (client, store, settings, name):
         task = store.read(task_id, at=at)
-        _name_unknown(client, settings, name)
-    return task, settings
+        unknown = None if task.is_known else _name_unknown(client, store, settings, name, task_id)
+    return task, settings, {} if unknown is None else {"nearest": unknown.nearest}
 
 
-def _name_unknown(client: Redis, settings: DaemonSettings, project: str) -> None:
-    from trackrecord.queries.in_flight import has_tasks_in_flight
+def _name_unknown(
+    client: Redis,
+    store: InFlightStore,
+    settings: DaemonSettings,
+    project: str,
+    task_id: str | None = None,
+) -> UnknownId | None:
+    """Say on standard error that a project is unknown, or else a task; return what was said."""
+    from trackrecord.queries.in_flight import has_tasks_in_flight, unknown_task_in_flight
 
+    said: UnknownId | None = None
     if not has_tasks_in_flight(client, settings.keys, project):
         try:
             check_project(settings, project)
         except UnknownProject as error:
-            click.echo(f"trackrecord: {error}", err=True)
+            said = error
+    if said is None and task_id is not None:
+        said = unknown_task_in_flight(store, project, task_id)
+    if said is not None:
+        click.echo(f"trackrecord: {said}", err=True)
+    return said
 
 
 @command.command("record")
@@ -72,7 +86,7 @@ def _name_unknown(client: Redis, settings: DaemonSettings, project: str) -> None
 @click.option(
     "--type",
     "kind",
-    type=click.Choice(_TYPES),
+    type=OneOf(_TYPES),
     help="Set the type of the error.  [default: derived from the message]",
 )
 @click.option("--stack-trace", metavar="TEXT", help="Add the stack trace of the error.")
@@ -136,7 +150,8 @@ def list_errors(
     with _open(project) as (client, store, settings, name):
         found = store.find(wanted, at=at)
         known = list(error_ids(client, settings.keys, name)) if on_terminal() else ()
-        _name_unknown(client, settings, name)
+        is_unknown = task_id is not None and not store.read(task_id).is_known
+        _name_unknown(client, store, settings, name, task_id if is_unknown else None)
     shown = found[:limit]
     if as_json:
         print_json([error_document(error) for error in shown])
@@ -187,13 +202,13 @@ def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: 
     """Count the errors of a task by type, and those that nobody has dealt with."""
     import msgspec
 
-    task, _ = _read(project, task_id, at)
+    task, _, unknown = _read(project, task_id, at)
     stats = task.stats
     if as_json:
         document: dict[str, Any] = msgspec.to_builtins(stats)
         # What kept an agent from an answer; here that is an error.
         document.pop("problem", None)
-        print_json(document)
+        print_json(document | unknown)
         return
     rows = [("total", stats.total), ("unresolved", stats.unresolved), *stats.by_type.items()]
     print_table(("errors", "count"), [(name, str(count)) for name, count in rows])
@@ -221,7 +236,7 @@ def show_context(
     from trackrecord.inflight.retry_record import error_document
     from trackrecord.inflight.retry_text import retry_text
 
-    task, settings = _read(project, task_id, at)
+    task, settings, unknown = _read(project, task_id, at)
     text = retry_text(task, settings.errors, include_resolved=include_resolved, language=lang)
     if as_json:
         errors = task.errors if include_resolved else task.unresolved
@@ -231,6 +246,7 @@ def show_context(
                 "context": text,
                 "strikes": task.strikes,
                 "errors": [error_document(error) for error in errors],
+                **unknown,
             }
         )
     elif text:

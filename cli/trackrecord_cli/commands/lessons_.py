@@ -12,6 +12,7 @@ from ..by_hand import refresh_rankings, signed
 from ..group import Group
 from ..options import (
     Command,
+    OneOf,
     Read,
     at_option,
     json_option,
@@ -65,8 +66,8 @@ def _show_page(project: str | None, *, as_json: bool) -> None:
 @command.command("list")
 @list_options("lessons")
 @click.option("--tool", type=_TOOL, help="Show only lessons that concern this tool.")
-@click.option("--kind", type=click.Choice(_KINDS), help="Show only lessons of this kind.")
-@click.option("--state", type=click.Choice(_STATES), help="Show only lessons in this state.")
+@click.option("--kind", type=OneOf(_KINDS), help="Show only lessons of this kind.")
+@click.option("--state", type=OneOf(_STATES), help="Show only lessons in this state.")
 @click.option("--all", "everything", is_flag=True, help="Show faded and dismissed lessons, too.")
 def list_lessons(
     project: str | None,

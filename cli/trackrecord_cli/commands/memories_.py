@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import click
 from ..access import open_store, settings_for
 from ..group import Group
 from ..options import (
+    OneOf,
     Read,
     at_option,
     json_option,
@@ -22,6 +22,7 @@ from ..options import (
     project_option,
 )
 from ..screen import on_terminal, print_json, print_table, shown_ids
+from ..text_input import text_or_input
 
 if TYPE_CHECKING:
     from trackrecord.queries.memories import KnownMemory
@@ -72,8 +73,7 @@ def add_memory(
     from trackrecord_producers.ids import new_id
 
     settings, project = settings_for(project)
-    if text == "-":
-        text = _standard_input()
+    text = text_or_input(text, "memory")
     now = time.time()
     with open_store(settings) as engine, writing(engine) as connection:
         project_id = ensure_projects(connection, [project])[project]
@@ -96,16 +96,6 @@ def add_memory(
         click.echo(stored.memory.id)
         for older in stored.memory.supersedes:
             click.echo(f"supersedes {older}")
-
-
-def _standard_input() -> str:
-    from trackrecord.errors import InvalidMemory
-
-    try:
-        return sys.stdin.buffer.read().decode()
-    except UnicodeDecodeError:
-        message = "standard input is not UTF-8; write the memory in UTF-8"
-        raise InvalidMemory(message) from None
 
 
 @command.command("recall")
@@ -209,7 +199,7 @@ def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 
 @command.command("list")
 @list_options("memories")
-@click.option("--type", "kind", type=click.Choice(_TYPES), help="Show only memories of this type.")
+@click.option("--type", "kind", type=OneOf(_TYPES), help="Show only memories of this type.")
 @click.option("--source", type=_SOURCE, help="Show only memories that this agent stored.")
 @click.option(
     "--min-confidence",
@@ -227,11 +217,9 @@ def show_memories(
     as_json: bool,
 ) -> None:
     """List the memories, newest first."""
-    from trackrecord.learning.memories.rules import MemoryType
     from trackrecord.queries import memories
-    from trackrecord.store.memories.write import MemoryFilter
 
-    wanted = MemoryFilter(MemoryType(kind) if kind else None, source, min_confidence)
+    wanted = memories.memory_filter(type=kind, source=source, min_confidence=min_confidence)
     settings, project = settings_for(project)
     with open_store(settings) as engine:
         found = memories.list_memories(engine, settings, project, wanted=wanted, at=at, limit=limit)

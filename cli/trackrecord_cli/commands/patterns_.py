@@ -10,6 +10,7 @@ from ..access import read_store
 from ..deciding import COMMANDS
 from ..group import Group
 from ..options import (
+    OneOf,
     at_option,
     format_option,
     json_option,
@@ -18,6 +19,8 @@ from ..options import (
     project_option,
 )
 from ..screen import Coloured, print_details, print_json, print_table, say_more, shown_ids
+from ..tagging import tag as tag_command
+from ..text_input import text_or_input
 
 if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from trackrecord.queries.patterns import Pattern
 
 _STATES = ("candidate", "established", "proven", "deprecated")
-_TAGS = ("strategy", "named")
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
 
@@ -34,7 +36,7 @@ def command() -> None:
     """Show what helps and what hurts, and decide about it."""
 
 
-for each_command in COMMANDS:
+for each_command in (*COMMANDS, tag_command):
     command.add_command(each_command)
 
 
@@ -43,10 +45,10 @@ for each_command in COMMANDS:
 @click.option(
     "--anti", "only_anti", is_flag=True, help="Show only patterns that have become anti-patterns."
 )
+@click.option("--state", type=OneOf(_STATES), help="Show only patterns in this maturity state.")
 @click.option(
-    "--state", type=click.Choice(_STATES), help="Show only patterns in this maturity state."
+    "--tag", help="Show only patterns with this tag, or of this kind: `strategy` or `named`."
 )
-@click.option("--tag", type=click.Choice(_TAGS), help="Show only patterns with this tag.")
 @click.option("--content", help="Show only patterns whose content contains this text.")
 @format_option(
     "Print a table or prompt text. Prompt text leaves out deprecated patterns unless "
@@ -125,6 +127,28 @@ def _state(pattern: RankedPattern) -> Coloured:
     if pattern.is_negative:
         return Coloured("anti-pattern", "bold red")
     return Coloured(pattern.state, _COLOURS[pattern.state])
+
+
+@command.command("recognise")
+@click.argument("text", metavar="TEXT|-")
+@json_option
+def recognise(text: str, *, as_json: bool) -> None:
+    """Find the strategies that a text mentions; - reads it from standard input.
+
+    They are recognised as in the description of an outcome. No server is needed, and nothing is
+    recorded.
+    """
+    from trackrecord.calls.strategies import strategies
+
+    found = strategies(text_or_input(text, "description"))
+    if as_json:
+        print_json(
+            [{"id": each.slug, "name_en": each.name_en, "name_zh": each.name_zh} for each in found]
+        )
+    elif not found:
+        click.echo("no strategy is mentioned")
+    else:
+        print_table(("id", "name"), ((each.slug, each.name_en or each.name_zh) for each in found))
 
 
 @command.command("show")

@@ -9,6 +9,7 @@ import click
 
 from ..access import check_project, open_redis, read_store, settings_for
 from ..options import (
+    asked_conditions_option,
     at_option,
     format_option,
     json_option,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     help="Limit the text to this many tokens.  [default: the setting's, 400]",
 )
 @click.option("--limit", type=click.IntRange(min=0), help="Show at most this many of each kind.")
+@asked_conditions_option
 @sections_options
 @click.option(
     "--why",
@@ -53,6 +55,7 @@ def command(
     task: str | None,
     budget: int | None,
     limit: int | None,
+    conditions: dict[str, str] | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     lang: Language,
@@ -70,6 +73,7 @@ def command(
         "task": task,
         "budget": settings.context.learnt_tokens if budget is None else budget,
         "limit": limit,
+        "conditions": conditions,
         "wanted": _sections(settings, include, exclude),
     }
     answer = (
@@ -151,12 +155,14 @@ def _print_why(answer: Rankings) -> None:
 
 def _answer_at(project: str, at: float, language: Language, wanted: dict[str, Any]) -> Rankings:
     from trackrecord.prompt.answer import answer_from
+    from trackrecord.prompt.hints import Hints
     from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import rankings_at
+    from trackrecord.queries.past_rankings import past_tasks_at, rankings_at
 
     with read_store(project) as (connection, settings, name):
         document = rankings_at(connection, settings, name, at)
         advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
+        found = past_tasks_at(connection, document, wanted["task"], at)
     return answer_from(
         document,
         project=project,
@@ -166,6 +172,7 @@ def _answer_at(project: str, at: float, language: Language, wanted: dict[str, An
         rules=settings.context,
         memory_rules=settings.memories,
         advice=advice,
+        hints=Hints(wanted.pop("conditions"), past_tasks=found),
         **wanted,
     )
 
@@ -187,3 +194,6 @@ def _print(answer: Rankings, at: float | None) -> None:
         age = "never computed" if answer.age_s is None else f"{answer.age_s:.1f} s old"
     note = f"{age}, {answer.tokens} tokens, {answer.left_out} left out"
     console().print(note + (f"; {answer.problem}" if answer.problem else ""))
+    if answer.chosen_by is not None and answer.compared_by is not None:
+        more = "; more information is needed" if answer.needs_more else ""
+        console().print(f"confidence of the choice {answer.confidence:.4f}{more}")

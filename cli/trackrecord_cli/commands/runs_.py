@@ -8,7 +8,16 @@ import click
 
 from ..access import read_store
 from ..group import Group
-from ..options import Read, at_option, commit_of, json_option, list_options, name_of, project_option
+from ..options import (
+    OneOf,
+    Read,
+    at_option,
+    commit_of,
+    json_option,
+    list_options,
+    name_of,
+    project_option,
+)
 from ..screen import Coloured, on_terminal, print_details, print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
@@ -32,7 +41,7 @@ def command() -> None:
     type=Read("name", name_of("source", 256)),
     help="Show only runs that this agent reported.",
 )
-@click.option("--verdict", type=click.Choice(_VERDICTS), help="Show only runs with this verdict.")
+@click.option("--verdict", type=OneOf(_VERDICTS), help="Show only runs with this verdict.")
 @click.option(
     "--ground",
     type=Read("kind", name_of("kind of evidence", 256)),

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     """Score outcomes without publishing or recording them.
 
-    They are read as `trackrecord publish` reads them.
+    They are read as `trackrecord publish` reads them. The strategies are those that an outcome
+    names, or that are recognised in its description.
     """
     from trackrecord_producers.importers.jsonl import read_outcomes
 
@@ -40,18 +41,24 @@ def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     if as_json:
         print_json(scored)
     elif scored:
-        columns = ("outcome_id", "raw_score", "type", "reasoning")
-        print_table(
-            ("outcome", *columns[1:]), ([each[name] for name in columns] for each in scored)
-        )
+        columns = ("outcome_id", "raw_score", "type", "strategies", "reasoning")
+        print_table(("outcome", *columns[1:]), (_row(each, columns) for each in scored))
     return say_bad_lines(bad)
 
 
+def _row(scored: dict[str, Any], columns: tuple[str, ...]) -> list[object]:
+    return [", ".join(cell) if isinstance(cell := scored[name], list) else cell for name in columns]
+
+
 def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, Any]:
+    from trackrecord.factories import scorer_of
     from trackrecord.learning.outcomes.scoring import reasoning, score_outcome
     from trackrecord.wire.outcome import decode_outcome
+    from trackrecord.wire.outcome_scorer import STRATEGY
 
     outcome = decode_outcome(body, max_bytes=settings.max_body_bytes)
+    touched = scorer_of(settings.rules).touches(outcome)
+    strategies = [touch.slug for touch in touched if touch.kind == STRATEGY]
     if outcome.success is None:
         return {
             "outcome_id": outcome_id,
@@ -59,6 +66,7 @@ def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, 
             "type": None,
             "components": {},
             "observed": [],
+            "strategies": strategies,
             "reasoning": "no verdict: nobody knows whether the task reached its goal",
         }
     score = score_outcome(
@@ -74,5 +82,6 @@ def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, 
         "type": score.verdict.value,
         "components": score.components,
         "observed": list(score.components),
+        "strategies": strategies,
         "reasoning": reasoning(score),
     }

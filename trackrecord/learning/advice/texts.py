@@ -66,6 +66,22 @@ class Difference(NamedTuple):
     ending: str = ""
 
 
+class Went(NamedTuple):
+    """How past tasks with one text went.
+
+    Attributes:
+        successes: those that succeeded.
+        failures: those that failed.
+        steps: the tools of a success, in their order.
+        ending: what a failure ended in, as lessons name errors; "" if unknown.
+    """
+
+    successes: int
+    failures: int
+    steps: tuple[str, ...] = ()
+    ending: str = ""
+
+
 def procedure_line(tools: Sequence[str], usage: Usage, language: Language = "en") -> str:
     """Return the line of a recommended procedure: its tools, and how often it was used.
 
@@ -131,6 +147,37 @@ def similar_task_line(text: str, difference: Difference, language: Language = "e
     """
     told = (_told_zh if language == "zh" else _told_en)(difference)
     return f"- {_task_text(text)} [{told}]"
+
+
+def found_task_line(text: str, went: Went, language: Language = "en") -> str:
+    """Return the line of past tasks with one text: how they ended, and by what or in what.
+
+    Args:
+        text: the beginning of the instruction, masked if need be.
+        went: how they went.
+        language: of the text.
+    """
+    return f"- {_task_text(text)} [{(_went_zh if language == 'zh' else _went_en)(went)}]"
+
+
+def _went_en(went: Went) -> str:
+    if went.successes + went.failures == 1:
+        said = "succeeded" if went.successes else "failed"
+    else:
+        said = f"{went.successes} of {went.successes + went.failures} succeeded"
+    if went.steps:
+        said += f": {_steps(went.steps)}"
+    return f"{said}; a failure ended in: {went.ending}" if went.ending else said
+
+
+def _went_zh(went: Went) -> str:
+    if went.successes + went.failures == 1:
+        said = "成功" if went.successes else "失败"
+    else:
+        said = f"{went.successes + went.failures}次中{went.successes}次成功"
+    if went.steps:
+        said += f":{_steps(went.steps)}"
+    return f"{said};一次失败的结尾:{went.ending}" if went.ending else said
 
 
 # A line is written in each language, and of the same texts and tools for one task after another.

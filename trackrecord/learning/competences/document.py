@@ -49,6 +49,7 @@ def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
         "status": record.status.value,
         "relations": [asdict(relation) for relation in record.relations] + derived_from,
         "tags": list(record.tags),
+        "authored_by": None if record.authored is None else record.authored.by,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
     }
@@ -61,7 +62,11 @@ def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
 
 
 def _trigger(trigger: TriggerCounts) -> dict[str, Any]:
-    return {**asdict(trigger), "count": trigger.count}
+    return {
+        **asdict(trigger),
+        "further_conditions": list(trigger.further_conditions),
+        "count": trigger.count,
+    }
 
 
 def _performance(performance: Performance) -> dict[str, Any]:

@@ -25,9 +25,12 @@ def explain_competence(rules: CompetenceRules, record: Competence, *, now: float
 def _why_performance(rules: CompetenceRules, record: Competence) -> Iterator[str]:
     performance = record.performance
     total = performance.success_count + performance.failure_count
+    origin = f"{rules.min_successes} successful episodes make a record"
+    if record.authored is not None:
+        origin = f"it was stored by hand, by {one_line(record.authored.by)}"
     yield (
         f"{performance.success_count} of {total} uses succeeded: episodes with just these tools, "
-        f"and outcomes that name it; {rules.min_successes} successful episodes make a record"
+        f"and outcomes that name it; {origin}"
     )
     rate = f"success rate {performance.success_rate:.4f}"
     yield f"{rate}: successes ÷ uses" if total else f"{rate}: nothing is known of its use"

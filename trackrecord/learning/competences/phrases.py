@@ -53,6 +53,11 @@ def word_numbers(text: str) -> frozenset[int]:
 
 def text_of(record: Competence) -> str:
     """Return the text that a record is embedded by: its triggers, then its recipe."""
-    signals = [each.signal for each in record.triggers if each.signal != record.signature]
-    recipe = " > ".join(step.tool for step in record.recipe)
-    return "\n".join([*signals, recipe])[:_EMBEDDED_CHARS]
+    signals = (trigger.signal for trigger in record.triggers)
+    return embedded_text(signals, record.signature, (step.tool for step in record.recipe))
+
+
+def embedded_text(signals: Iterable[str], signature: str, tools: Iterable[str]) -> str:
+    """Return the text that a record of these triggers and this recipe is embedded by."""
+    own = [signal for signal in signals if signal != signature]
+    return "\n".join([*own, " > ".join(tools)])[:_EMBEDDED_CHARS]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from .conditions import UNKNOWN, Fit, KnownTrigger, fit_of_record, values_of
 from .recipe import Step
 from .rules import Lifecycle, Status
 from .selection import success_rate
@@ -21,17 +22,24 @@ class TriggerCounts:
         conditions: its most frequent conditions, as the agents gave them; None without any.
         success_count: successful episodes that it set off.
         failure_count: failed ones.
+        further_conditions: the next most frequent conditions, most frequent first.
     """
 
     signal: str
     conditions: Any = None
     success_count: int = 0
     failure_count: int = 0
+    further_conditions: tuple[Any, ...] = ()
 
     @property
     def count(self) -> int:
         """The number of episodes with this trigger."""
         return self.success_count + self.failure_count
+
+    @property
+    def all_conditions(self) -> tuple[Any, ...]:
+        """The conditions that are known, the most frequent first."""
+        return () if self.conditions is None else (self.conditions, *self.further_conditions)
 
 
 @dataclass(frozen=True)
@@ -82,12 +90,28 @@ class Relation:
     target_id: str
 
 
+@dataclass(frozen=True)
+class Authored:
+    """What somebody said of a record that was stored by hand; it stays, whatever is learnt.
+
+    Attributes:
+        by: its author.
+        triggers: the signals that it answers to, with their conditions.
+        failure_modes: how it is known to fail.
+    """
+
+    by: str
+    triggers: tuple[TriggerCounts, ...]
+    failure_modes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Competence:
     """A competence record: when this signal appears, these tools in this order have worked.
 
-    Attributes are those of the specification. The episodes that it is derived from, its fallbacks
-    and its current salience are not stored with it: they are computed when it is read.
+    Attributes are those of the specification, and `authored`: what its author said of a record that
+    was stored by hand, None of one that was learnt. The episodes that it is derived from, its
+    fallbacks and its current salience are not stored with it: they are computed when it is read.
     """
 
     id: str
@@ -108,6 +132,15 @@ class Competence:
     status: Status = Status.ACTIVE
     relations: tuple[Relation, ...] = ()
     tags: tuple[str, ...] = ()
+    authored: Authored | None = None
+
+
+def fit_of_competence(record: Competence, conditions: Any, task: str | None) -> Fit:  # noqa: ANN401 - any JSON
+    """Return how far the conditions of a task agree with those of a record."""
+    if conditions is None:
+        return UNKNOWN
+    known = (KnownTrigger.of(each.signal, each.all_conditions) for each in record.triggers)
+    return fit_of_record(values_of(conditions), known, task)
 
 
 def competence_id(project: str, signature: str) -> str:

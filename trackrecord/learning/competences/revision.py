@@ -33,6 +33,8 @@ class RevisionAction(StrEnum):
     SUPERSEDES = "supersedes"
     SUPERSEDED = "superseded"
     FORKED = "forked"
+    # Stored by hand.
+    ADDED = "added"
     CONTESTED = "contested"
     RETRACTED = "retracted"
     # The record that others were merged into; those are retracted.
@@ -183,7 +185,7 @@ def fork(
         skill_name=_given(changes.skill_name, origin.skill_name),
         signature=origin.signature,
         triggers=tuple(
-            TriggerCounts(each.signal, each.conditions)
+            TriggerCounts(each.signal, each.conditions, further_conditions=each.further_conditions)
             for each in (
                 origin.triggers
                 if changes.triggers is None

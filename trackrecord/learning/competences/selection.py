@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from ..numbers.decay import decayed
 from ..numbers.tolerance import ratio_below
+from .conditions import UNKNOWN as UNKNOWN_FIT
+from .conditions import Fit, parted
 
 if TYPE_CHECKING:
     # Agents rank by these functions, and do without the rules.
     from .rules import CompetenceRules
 
 UNKNOWN = 0.5
+_NOTHING_ASKED: Final[Mapping[str, Fit]] = MappingProxyType({})
 _PRIOR_EPISODES = 4.0
 # From this number of failures on, a procedure is said never to succeed; fewer may be chance.
 FAILING_FROM = 3
@@ -92,16 +96,48 @@ class Choice:
     needs_more: bool
 
 
-def choose(rules: CompetenceRules, scores: dict[str, float]) -> Choice:
-    """Rank the candidates by score and compute the confidence in the first."""
-    ranked = tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
-    confidence = _confidence([score for _, score in ranked])
+def choose(
+    rules: CompetenceRules, scores: Mapping[str, float], fits: Mapping[str, Fit] = _NOTHING_ASKED
+) -> Choice:
+    """Rank the candidates and compute the confidence in the first.
+
+    Args:
+        rules: from when on a choice needs more.
+        scores: the candidates' scores, by id.
+        fits: how far the task's conditions agree with the candidates', by id. What agrees better
+            ranks above whatever agrees less.
+    """
+    ranked = tuple(
+        sorted(
+            scores.items(),
+            key=lambda item: (*_descending(fits.get(item[0], UNKNOWN_FIT)), -item[1], item[0]),
+        )
+    )
+    confidence = confidence_of(scores, fits)
     return Choice(ranked, confidence, ratio_below(confidence, rules.needs_more_below))
 
 
-def _confidence(descending: Sequence[float]) -> float:
-    if not descending or descending[0] <= 0:
+def confidence_of(scores: Mapping[str, float], fits: Mapping[str, Fit] = _NOTHING_ASKED) -> float:
+    """Return how far the best candidate stands out, 0..1.
+
+    None: 0. One: its score, at most 1. More: (best − second)/best. What the task's conditions
+    contradict is not a rival, and never the best; what agrees with them stands above what says
+    nothing of them, see `parted`.
+
+    Args:
+        scores: the candidates' scores, by id.
+        fits: how far the task's conditions agree with the candidates', by id.
+    """
+    rivals = {each: score for each, score in scores.items() if not _contradicts(fits, each)}
+    best, *others = sorted(parted(rivals, fits).values(), reverse=True) or [0.0]
+    if best <= 0:
         return 0.0
-    if len(descending) == 1:
-        return min(1.0, descending[0])
-    return (descending[0] - descending[1]) / descending[0]
+    return (best - others[0]) / best if others else min(1.0, best)
+
+
+def _contradicts(fits: Mapping[str, Fit], candidate: str) -> bool:
+    return fits.get(candidate, UNKNOWN_FIT).contradicts
+
+
+def _descending(fit: Fit) -> tuple[int, int]:
+    return -fit.contradictions, -fit.agreements

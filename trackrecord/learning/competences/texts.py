@@ -11,6 +11,8 @@ _SIGNATURE_LIMIT = 200
 # A line names the triggers that say most; the counts of all episodes follow where these leave some
 # out.
 _MOST_TRIGGERS = 3
+_MOST_CONDITIONS = 2
+_CONDITION_LIMIT = 40
 
 
 class Counts(NamedTuple):
@@ -65,6 +67,24 @@ def competence_line(
     return f"- {steps} [{words.between.join(parts)}{doubt}]"
 
 
+def under_other_conditions(conditions: Sequence[tuple[str, str]], language: Language = "en") -> str:
+    """Return what is added to the line of a record that was used under other conditions.
+
+    Args:
+        conditions: those that contradict the task's, as names with values.
+        language: of the text.
+    """
+    said = ", ".join(
+        f"{_condition(name)}={_condition(value)}" if name else _condition(value)
+        for name, value in conditions[:_MOST_CONDITIONS]
+    )
+    return _WORDS[language].under(said)
+
+
+def _condition(text: str) -> str:
+    return unlabelled(one_line(text, _CONDITION_LIMIT))
+
+
 def failing_line(signature: str, failures: int, language: Language = "en") -> str:
     """Return the line of a procedure that no task succeeded with.
 
@@ -113,6 +133,10 @@ class _English:
     def in_all(counts: Counts) -> str:
         return f", {counts.successes} of {counts.total} in all"
 
+    @staticmethod
+    def under(conditions: str) -> str:
+        return f" (under other conditions: {conditions})"
+
 
 class _Chinese:
     contested = ",有争议"
@@ -139,6 +163,10 @@ class _Chinese:
     @staticmethod
     def in_all(counts: Counts) -> str:
         return f",共{counts.total}个任务中{counts.successes}个成功"
+
+    @staticmethod
+    def under(conditions: str) -> str:
+        return f"(条件不同:{conditions})"
 
 
 _WORDS: Final[dict[Language, type[_English] | type[_Chinese]]] = {"en": _English, "zh": _Chinese}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -10,6 +10,9 @@ from .recipe import Step, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle, reinforced
 from .tally import Tally
+
+# Of one trigger; those of one kind of task are few.
+_MOST_CONDITIONS: Final = 5
 
 
 class RecordAction(StrEnum):
@@ -110,8 +113,15 @@ def follow_rebuilt(
 def _removed(
     rules: CompetenceRules, tally: Tally, record: Competence, why: str
 ) -> RecordUpdate | None:
-    """Return the removal of a record that no longer has enough episodes; None if it has."""
-    if tally.successes >= rules.min_successes or not record.status.is_selectable:
+    """Return the removal of a record that no longer has enough episodes; None if it has.
+
+    A record that was stored by hand needs none.
+    """
+    if (
+        record.authored is not None
+        or tally.successes >= rules.min_successes
+        or not record.status.is_selectable
+    ):
         return None
     rationale = f"{why}: {_standing(tally)}, a record needs {rules.min_successes} successes"
     return RecordUpdate(RecordAction.REMOVED, record, rationale)
@@ -151,13 +161,17 @@ def _next_version(record: Competence, now: float) -> Competence:
 
 def _followed(rules: CompetenceRules, tally: Tally, record: Competence) -> Competence:
     """Return the record with all fields that are derived from the tally."""
-    recipe = _recipe(rules, tally) if tally.orders else record.recipe
+    authored = record.authored
+    recipe = _recipe(rules, tally) if tally.orders and authored is None else record.recipe
+    failure_modes = _by_frequency(tally.failure_modes, rules.max_failure_modes)
+    if authored is not None:
+        failure_modes = tuple(dict.fromkeys((*authored.failure_modes, *failure_modes)))
     return replace(
         record,
-        triggers=_triggers(rules, tally, record.signature),
+        triggers=_triggers_of(rules, tally, record),
         recipe=recipe,
         required_tools=tuple(sorted({step.tool for step in recipe})),
-        failure_modes=_by_frequency(tally.failure_modes, rules.max_failure_modes),
+        failure_modes=failure_modes[: rules.max_failure_modes],
         performance=Performance(
             success_count=tally.successes,
             failure_count=tally.failures,
@@ -173,24 +187,51 @@ def _recipe(rules: CompetenceRules, tally: Tally) -> tuple[Step, ...]:
     return recipe_of(order, tally.arguments, max_arguments=rules.max_arguments)
 
 
-def _triggers(rules: CompetenceRules, tally: Tally, signature: str) -> tuple[TriggerCounts, ...]:
-    counts = tally.trigger_successes + tally.trigger_failures
-    if not counts:
-        return (TriggerCounts(signature, None, tally.successes, tally.failures),)
-    return tuple(
-        TriggerCounts(
-            signal,
-            _conditions(tally, signal),
-            tally.trigger_successes[signal],
-            tally.trigger_failures[signal],
+def _triggers_of(
+    rules: CompetenceRules, tally: Tally, record: Competence
+) -> tuple[TriggerCounts, ...]:
+    """Return the triggers of the episodes; first those that the record's author named."""
+    if record.authored is None:
+        return _triggers(rules, tally) or (
+            TriggerCounts(record.signature, None, tally.successes, tally.failures),
         )
-        for signal in _by_frequency(counts, rules.max_triggers)
+    learnt = {trigger.signal: trigger for trigger in _triggers(rules, tally)}
+    named = [_joined(each, learnt.pop(each.signal, None)) for each in record.authored.triggers]
+    return (*named, *learnt.values())[: max(rules.max_triggers, len(named))]
+
+
+def _joined(named: TriggerCounts, learnt: TriggerCounts | None) -> TriggerCounts:
+    """Return an author's trigger with the counts of its episodes; the author's word comes first."""
+    if learnt is None:
+        return named
+    seen = (each for each in learnt.all_conditions if each not in named.all_conditions)
+    conditions = (*named.all_conditions, *seen)[:_MOST_CONDITIONS]
+    return replace(
+        learnt,
+        conditions=conditions[0] if conditions else None,
+        further_conditions=conditions[1:],
     )
 
 
-def _conditions(tally: Tally, signal: str) -> Any:  # noqa: ANN401 - whatever JSON the agents gave
+def _triggers(rules: CompetenceRules, tally: Tally) -> tuple[TriggerCounts, ...]:
+    counts = tally.trigger_successes + tally.trigger_failures
+    return tuple(_trigger(tally, signal) for signal in _by_frequency(counts, rules.max_triggers))
+
+
+def _trigger(tally: Tally, signal: str) -> TriggerCounts:
+    known = _conditions(tally, signal)
+    return TriggerCounts(
+        signal,
+        known[0] if known else None,
+        tally.trigger_successes[signal],
+        tally.trigger_failures[signal],
+        known[1:],
+    )
+
+
+def _conditions(tally: Tally, signal: str) -> tuple[Any, ...]:
     own = {text: count for (of, text), count in tally.conditions.items() if of == signal}
-    return msgspec.json.decode(_by_frequency(own, 1)[0]) if own else None
+    return tuple(msgspec.json.decode(text) for text in _by_frequency(own, _MOST_CONDITIONS))
 
 
 def _by_frequency(counts: dict[str, int], most: int) -> tuple[str, ...]:

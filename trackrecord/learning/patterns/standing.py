@@ -18,12 +18,19 @@ class PatternFacts:
         kind: "strategy" or "named".
         content: its text.
         last_validated: when helpful or harmful evidence last came, seconds since the epoch.
+        tags: those that it was given by hand.
     """
 
     slug: str
     kind: str
     content: str
     last_validated: float | None
+    tags: tuple[str, ...] = ()
+
+    @property
+    def all_tags(self) -> tuple[str, ...]:
+        """Everything that it is found by: its kind, then its tags."""
+        return (self.kind, *self.tags)
 
 
 @dataclass(frozen=True)

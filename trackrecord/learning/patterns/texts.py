@@ -10,6 +10,7 @@ errors and retries, and `explain` shows them.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ..numbers.checks import require
@@ -20,7 +21,9 @@ from .decisions import Decision
 from .evidence import Evidence
 from .maturity import Maturity
 
-_WARNING_PREFIX = re.compile(r"\A(?:(?:avoid|do not|never|避免)\s*[:：]\s*)+", re.IGNORECASE)
+# What begins a warning in any content, whatever the settings say.
+_WARNING_PREFIX: Final = r"(?:avoid|do not|never|避免)\s*[:：]"
+_LONGEST_PREFIX: Final = 40
 _PERIODS = " .。．｡"
 STATES_ZH: Final = {
     Maturity.PROVEN: "已验证",
@@ -40,14 +43,25 @@ class TextRules:
         limited_below: patterns with fewer reports than this, undecayed, are marked as limited data
             in every state.
         max_chars: maximum length of a pattern's content in a prompt; longer contents are cut.
+        warning_prefix: beginning of an anti-pattern's content, before the pattern's own.
+        warning_prefix_zh: the same in Chinese.
     """
 
     limited_below: int = 3
     max_chars: int = DEFAULT_LIMIT
+    warning_prefix: str = "AVOID:"
+    warning_prefix_zh: str = "避免:"
 
     def __post_init__(self) -> None:
         require(self.limited_below >= 0, "limited_below must be at least 0")
         require(16 <= self.max_chars <= 10_000, "max_chars must lie in 16..10000")
+        for name in ("warning_prefix", "warning_prefix_zh"):
+            prefix: str = getattr(self, name)
+            require(
+                prefix != "" and one_line(prefix, _LONGEST_PREFIX) == prefix,
+                f"{name} must be a text of 1 to {_LONGEST_PREFIX} characters on one line, without "
+                "spaces around it, that opens no Markdown block",
+            )
 
 
 PLAIN: Final = TextRules()
@@ -87,15 +101,16 @@ class Inversion:
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
-    content = _without_warning(one_line(inversion.content, rules.max_chars)).rstrip(_PERIODS)
+    content = _without_warning(one_line(inversion.content, rules.max_chars), rules)
+    content = content.rstrip(_PERIODS)
     evidence = inversion.evidence
     failed, total = evidence.failed, evidence.observations
     if not inversion.is_failing:
         return _costly(content, evidence, language)
     rate = percent(failed, total)
     if language == "zh":
-        return f"避免:{content}。失败{failed}/{total}次({rate}%失败率)"
-    return f"AVOID: {content}. Failed {failed}/{total} times ({rate}% failure rate)"
+        return f"{rules.warning_prefix_zh}{content}。失败{failed}/{total}次({rate}%失败率)"
+    return f"{rules.warning_prefix} {content}. Failed {failed}/{total} times ({rate}% failure rate)"
 
 
 def _costly(content: str, evidence: Evidence, language: Language) -> str:
@@ -113,9 +128,16 @@ def slow_successes(evidence: Evidence) -> int:
     return max(0, evidence.succeeded - evidence.scored_helpful)
 
 
-def _without_warning(content: str) -> str:
+@lru_cache(maxsize=8)
+def _prefixes(english: str, chinese: str) -> re.Pattern[str]:
+    own = (re.escape(english), re.escape(chinese))
+    return re.compile(rf"\A(?:(?:{'|'.join((*own, _WARNING_PREFIX))})\s*)+", re.IGNORECASE)
+
+
+def _without_warning(content: str, rules: TextRules) -> str:
     """Return the content without a warning in front, unless nothing else is left."""
-    while (rest := one_line(_WARNING_PREFIX.sub("", content), len(content) or 1)) != content:
+    prefix = _prefixes(rules.warning_prefix, rules.warning_prefix_zh)
+    while (rest := one_line(prefix.sub("", content), len(content) or 1)) != content:
         if not rest:
             return content
         content = rest

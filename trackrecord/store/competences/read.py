@@ -105,6 +105,14 @@ def read_named(
     return {each: found[each] for each in ids}
 
 
+def existing_ids(connection: Connection, project_id: int, ids: Sequence[str]) -> set[str]:
+    """Return those of the ids that records of a project have, whatever their status."""
+    query = select(competences.c.id).where(
+        competences.c.project_id == project_id, competences.c.id.in_(set(ids))
+    )
+    return set(connection.execute(query).scalars())
+
+
 def held_for_revision(
     connection: Connection, project_id: int, ids: Sequence[str]
 ) -> dict[str, tuple[int | None, Competence]]:

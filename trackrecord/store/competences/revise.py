@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection
 
-from trackrecord.errors import InvalidRevision
+from trackrecord.errors import InvalidRevision, RevisionRefused
 from trackrecord.learning.competences import revision
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.revision import (
@@ -18,9 +18,11 @@ from trackrecord.learning.competences.revision import (
     RevisionAction,
 )
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.tally import Tally
 
 from ..outcomes.decay_basis import hold_bases
-from .read import held_for_revision, read_named
+from .read import existing_ids, held_for_revision, read_named
+from .signatures import add_tallies
 from .write import SignedChange, write_changes
 
 
@@ -84,6 +86,24 @@ class Reviser:
             RevisionAction.PENALIZED,
             lambda record: revision.penalize(record, amount, now=self._signed.now),
         )
+
+    def add(self, record: Competence) -> Competence:
+        """Store a new record by hand; episodes of its signature count for it from then on.
+
+        Raises:
+            RevisionRefused: there is a record of this signature already.
+        """
+        # The row is held from here on: consolidation makes no record of it at the same time.
+        rows = add_tallies(self._connection, self._project_id, {record.signature: Tally()})
+        if record.id in existing_ids(self._connection, self._project_id, [record.id]):
+            message = (
+                f"there is a record of these tools already, {record.id}; nothing was stored: "
+                "fork it to store another procedure of the same tools"
+            )
+            raise RevisionRefused(message)
+        self._signatures[record.id] = rows[record.signature]
+        self._write((RevisionAction.ADDED, record))
+        return record
 
     def contest(self, competence_id: str, by: str, *, is_record: bool) -> Competence:
         """Mark a record as contested by another one, or by named evidence."""

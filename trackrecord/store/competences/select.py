@@ -8,7 +8,7 @@ task are looked up from the rarest on, up to a number of places; those left out 
 nowhere. In a project of some hundred records none is left out.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +28,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.elements import ColumnElement
 
+from trackrecord.learning.competences.conditions import Fit
 from trackrecord.learning.competences.phrases import fit, word_numbers
-from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.competences.record import Competence, fit_of_competence
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.selection import UNKNOWN, Choice, Signals, choose, recency
 from trackrecord.learning.numbers.decay import DAY
@@ -41,6 +42,8 @@ from .tables import competence_numbers, competence_words
 # A word in more phrases than that is looked up last, and no more places than that in all.
 _COMMON_FROM = 2_500
 _MOST_PLACES = 10_000
+# Conditions are compared record by record; a worse one would not be acted on.
+_MOST_WEIGHED = 1_000
 # Beyond so many half-lives nothing is left; PostgreSQL refuses what is too small for a float.
 _MOST_HALF_LIVES = 1000.0
 
@@ -93,6 +96,7 @@ def select_competences(
     limit: int,
     now: float,
     applicability: ColumnElement[Any] | None = None,
+    conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
 ) -> Selected:
     """Rank the candidates of a project for a task, as of now.
 
@@ -105,10 +109,13 @@ def select_competences(
         now: the present, seconds since the epoch.
         applicability: over `competence_numbers`, what takes the place of the lexical similarity;
             NULL where a record cannot be compared.
+        conditions: the conditions of the task; of the best thousand records, those that were used
+            under other ones rank below.
     """
     words = word_numbers(task) if task and applicability is None else frozenset()
     matched = _matched(project_id, _rarest(connection, project_id, words), len(words))
-    query = _ranked(project_id, matched if words else None, max(limit, 2), now, applicability)
+    most = max(limit, 2) if conditions is None else max(limit, _MOST_WEIGHED)
+    query = _ranked(project_id, matched if words else None, most, now, applicability)
     rows = connection.execute(query).all()
     records = read_named(connection, project_id, [row.competence_id for row in rows])
     candidates = [
@@ -117,7 +124,8 @@ def select_competences(
         )
         for row in rows
     ]
-    return _selected(rules, candidates, limit, _count(connection, project_id))
+    fits = _fits(candidates, conditions, task)
+    return _selected(rules, candidates, limit, _count(connection, project_id), fits)
 
 
 def select_in_past(
@@ -128,6 +136,7 @@ def select_in_past(
     task: str | None,
     limit: int,
     at: float,
+    conditions: Any = None,  # noqa: ANN401 - as above
 ) -> Selected:
     """Rank the candidates that a project had at a moment; a task is compared by its words."""
     candidates = [
@@ -135,14 +144,29 @@ def select_in_past(
         for record in read_competences(connection, project_id, at=at)
         if record.status.is_selectable
     ]
-    return _selected(rules, candidates, limit, len(candidates))
+    fits = _fits(candidates, conditions, task)
+    return _selected(rules, candidates, limit, len(candidates), fits)
+
+
+def _fits(
+    candidates: Iterable[ScoredRecord],
+    conditions: Any,  # noqa: ANN401 - as above
+    task: str | None,
+) -> dict[str, Fit]:
+    if conditions is None:
+        return {}
+    return {each.record.id: fit_of_competence(each.record, conditions, task) for each in candidates}
 
 
 def _selected(
-    rules: CompetenceRules, candidates: Sequence[ScoredRecord], limit: int, count: int
+    rules: CompetenceRules,
+    candidates: Sequence[ScoredRecord],
+    limit: int,
+    count: int,
+    fits: Mapping[str, Fit],
 ) -> Selected:
     by_id = {each.record.id: each for each in candidates}
-    choice = choose(rules, {some_id: each.signals.score for some_id, each in by_id.items()})
+    choice = choose(rules, {some_id: each.signals.score for some_id, each in by_id.items()}, fits)
     ranked = tuple(by_id[some_id] for some_id, _ in choice.ranked)
     return Selected(ranked[:limit], count, choice)
 

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, se
 
 from trackrecord.learning.competences.tally import Tally
 
+from ..database.row_locks import for_update
 from ..database.upsert import Columns, later, upsert_rows
 from ..outcomes.standing import stood
 from .retractions import use_again
@@ -96,7 +97,10 @@ def stored_signatures(
 def changed_signatures(
     connection: Connection, project_id: int, *, limit: int, after: int = 0
 ) -> list[StoredSignature]:
-    """Signatures whose records must still follow, in the order of their rows."""
+    """Signatures whose records must still follow, in the order of their rows.
+
+    A writing transaction holds them: nobody stores a record of them by hand at the same time.
+    """
     return _read(
         connection,
         signatures.c.project_id == project_id,
@@ -170,7 +174,8 @@ def _read(
         table.latency_count,
         table.last_used_at,
     )
-    rows = connection.execute(query.where(*where).order_by(table.id).limit(limit))
+    wanted = query.where(*where).order_by(table.id).limit(limit)
+    rows = connection.execute(for_update(connection, wanted, signatures))
     return [StoredSignature(id_, name, Tally(*sums)) for id_, name, *sums in rows]
 
 
@@ -183,13 +188,20 @@ def clear_changed(connection: Connection, ids: Collection[int]) -> None:
 
 def clear_sums(connection: Connection, project_id: int) -> None:
     """Set all sums of a project to nothing, for a rebuild to add them up again."""
-    of_project = select(signatures.c.id).where(signatures.c.project_id == project_id)
-    connection.execute(
-        delete(signature_facts).where(signature_facts.c.signature_id.in_(of_project))
-    )
+    _clear(connection, signatures.c.project_id == project_id)
+
+
+def clear_sums_of(connection: Connection, signature_id: int) -> None:
+    """Set the sums of one signature to nothing."""
+    _clear(connection, signatures.c.id == signature_id)
+
+
+def _clear(connection: Connection, which: ColumnElement[bool]) -> None:
+    those = select(signatures.c.id).where(which)
+    connection.execute(delete(signature_facts).where(signature_facts.c.signature_id.in_(those)))
     connection.execute(
         update(signatures)
-        .where(signatures.c.project_id == project_id)
+        .where(which)
         .values(
             successes=0,
             failures=0,

@@ -14,12 +14,13 @@ from .dialects.base import Dialect
 from .moves import GATE_KEY, check_writable
 
 
-def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
+def connect_store(url: str, *, timeout_s: float = 5.0, keeps_connections: bool = True) -> Engine:
     """An engine for the store; connects when it is first used.
 
     Args:
         url: as `Settings.effective_database_url` gives it.
         timeout_s: how long a statement waits for a lock before StoreBusy.
+        keeps_connections: whether a connection is kept for the next transaction.
 
     Raises:
         SettingsError: the database is of a kind that trackrecord cannot use.
@@ -27,7 +28,9 @@ def connect_store(url: str, *, timeout_s: float = 5.0) -> Engine:
         StoreUnfit: PostgreSQL's driver is not installed.
     """
     parsed = make_url(url)
-    return _named(parsed.get_backend_name()).engine(parsed, timeout_s)
+    return _named(parsed.get_backend_name()).engine(
+        parsed, timeout_s, keeps_connections=keeps_connections
+    )
 
 
 def dialect_of(bind: Connection | Engine) -> Dialect:

@@ -34,3 +34,8 @@ def repeatable_read(connection: Connection) -> None:
 def advisory_lock(connection: Connection, key: int) -> None:
     """Serialise with other writing transactions that lock the key, until this one ends."""
     dialect_of(connection).advisory_lock(connection, key)
+
+
+def shared_lock(connection: Connection, key: int) -> None:
+    """Keep others from taking the key's advisory lock; any number of transactions may share it."""
+    dialect_of(connection).shared_lock(connection, key)

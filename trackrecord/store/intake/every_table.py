@@ -10,6 +10,7 @@ from ..database import leases as _leases  # noqa: F401 - as above
 from ..database import moves as _moves  # noqa: F401 - as above
 from ..database.metadata import metadata
 from ..memories import tables as _memories  # noqa: F401 - as above
+from ..outcomes import forgotten as _forgotten  # noqa: F401 - as above
 from ..outcomes import tables as _outcomes  # noqa: F401 - as above
 from ..patterns import tables as _patterns  # noqa: F401 - as above
 

@@ -12,6 +12,7 @@ from trackrecord.rules import Rules
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
+from ..outcomes.forgotten import forgotten_among, share_projects
 from ..outcomes.record import record
 from ..outcomes.tables import projects
 from ..patterns.transitions import Transition
@@ -31,6 +32,7 @@ class Learnt:
         projects: the projects that changed.
         transitions: changes of state among the patterns that were touched.
         refused: entries that an outcome has no room for.
+        forgotten: entries about outcomes that a person has forgotten; they changed nothing.
     """
 
     recorded: int
@@ -39,6 +41,7 @@ class Learnt:
     transitions: tuple[Transition, ...]
     amended: int = 0
     refused: tuple[ScoredOutcome, ...] = ()
+    forgotten: int = 0
 
 
 def learn(
@@ -57,6 +60,8 @@ def learn(
         rules: the rules that the outcomes were scored by, too.
         now: the time of the batch, seconds since the epoch.
     """
+    share_projects(connection, {outcome.project for outcome in batch})
+    given, batch = batch, _not_forgotten(connection, batch)
     unique: dict[tuple[str, str], ScoredOutcome] = {}
     for outcome in batch:
         unique.setdefault((outcome.project, outcome.outcome_id), outcome)
@@ -76,12 +81,28 @@ def learn(
         projects=frozenset(outcome.project for _, outcome in recorded) | amended.projects,
         transitions=transitions + amended.transitions,
         refused=amended.refused,
+        forgotten=len(given) - len(batch),
     )
 
 
+def _not_forgotten(
+    connection: Connection, batch: Sequence[ScoredOutcome]
+) -> Sequence[ScoredOutcome]:
+    """Leave out what is about outcomes that were forgotten."""
+    names = {(each.project, each.outcome_id) for each in batch}
+    forgotten = forgotten_among(connection, "outcome", names)
+    if not forgotten:
+        return batch
+    return [each for each in batch if (each.project, each.outcome_id) not in forgotten]
+
+
 def ensure_projects(connection: Connection, names: Iterable[str]) -> dict[str, int]:
-    """The ids of projects by name; those that are new are made."""
+    """Return the ids of projects by name; those that are new are made.
+
+    None of them is forgotten until the transaction ends.
+    """
     wanted = sorted(set(names))
+    share_projects(connection, wanted)
     query = select(projects.c.name, projects.c.id).where(projects.c.name.in_(wanted))
     known = {row.name: row.id for row in connection.execute(query)}
     missing = [name for name in wanted if name not in known]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, func, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, func, or_, select, update
 
 from trackrecord.factories import scorer_of
 from trackrecord.learning.numbers.decay import Bases
@@ -24,7 +24,13 @@ from ..outcomes.recorded_rules import replace_rules
 from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes, projects
 from ..patterns.sums import Deltas, write_deltas
-from ..patterns.tables import observations, pattern_decisions, pattern_transitions, patterns
+from ..patterns.tables import (
+    observations,
+    pattern_decisions,
+    pattern_tags,
+    pattern_transitions,
+    patterns,
+)
 from ..patterns.transitions import record_transitions
 from .feedback import count_again
 
@@ -33,6 +39,7 @@ _CHUNK = 2000
 _ANY_SIZE = 2**31
 # No spelling of a name is larger: this is no character, and the last code point.
 _LARGEST = "\U0010ffff"
+_TAGGED = select(pattern_tags.c.pattern_id).where(pattern_tags.c.removed_at.is_(None))
 
 
 @dataclass(frozen=True)
@@ -56,11 +63,19 @@ def rebuild_patterns(
     rules: Rules,
     *,
     now: float,
+    is_history: bool = True,
 ) -> Rebuilt:
     """Score every outcome on record again and compute a project's sums from nothing.
 
     All in the caller's writing transaction: readers see the old sums or the new ones, and
     workers' batches of this project wait in the stream. History is kept.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose sums.
+        rules: the rules of today.
+        now: the time of the rebuild, seconds since the epoch.
+        is_history: whether changes of state become part of the patterns' history.
     """
     scorer = scorer_of(rules)
     bases = Bases(rules.half_lives, now)
@@ -93,16 +108,18 @@ def rebuild_patterns(
     rows = connection.execute(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
     ).all()
-    record_transitions(connection, rows, rules, bases={project_id: bases.patterns}, now=now)
+    if is_history:
+        record_transitions(connection, rows, rules, bases={project_id: bases.patterns}, now=now)
     _recount(connection, project_id, now)
     count = select(func.count()).where(criteria.c.project_id == project_id)
     return Rebuilt(total, len(rows), connection.execute(count).scalar_one())
 
 
 def _decided(connection: Connection, project_id: int) -> list[dict[str, Any]]:
-    """What the patterns that a person decided upon are called: they stay whatever happens."""
+    """What the patterns that a person decided upon or tagged are called: they stay."""
     query = select(patterns.c.id, patterns.c.kind, patterns.c.content).where(
-        patterns.c.project_id == project_id, patterns.c.decided_maturity.is_not(None)
+        patterns.c.project_id == project_id,
+        or_(patterns.c.decided_maturity.is_not(None), patterns.c.id.in_(_TAGGED)),
     )
     return [
         {"row": row.id, "was": row.kind, "called": row.content} for row in connection.execute(query)
@@ -221,14 +238,17 @@ def _replace_again(connection: Connection, project_id: int) -> None:
 
 
 def _drop_untouched(connection: Connection, project_id: int) -> None:
-    """Patterns that today's rules no longer find in any outcome, and no one decided upon."""
+    """Patterns that today's rules no longer find in any outcome, and no one decided upon or tagged.
+
+    A tag stays for the day when an outcome touches its pattern again.
+    """
     touched = select(observations.c.pattern_id)
     gone = list(
         connection.execute(
             select(patterns.c.id)
             .where(patterns.c.project_id == project_id)
             .where(patterns.c.decided_maturity.is_(None))
-            .where(patterns.c.id.not_in(touched))
+            .where(patterns.c.id.not_in(touched), patterns.c.id.not_in(_TAGGED))
         ).scalars()
     )
     if gone:
@@ -238,6 +258,7 @@ def _drop_untouched(connection: Connection, project_id: int) -> None:
         connection.execute(
             delete(pattern_decisions).where(pattern_decisions.c.pattern_id.in_(gone))
         )
+        connection.execute(delete(pattern_tags).where(pattern_tags.c.pattern_id.in_(gone)))
         connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
 
 

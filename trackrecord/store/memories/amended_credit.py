@@ -29,7 +29,8 @@ NOW_CONFIRMED: Final = "now confirmed"
 NOW_REJECTED: Final = "now rejected"
 NOW_NEITHER: Final = "now neither"
 
-_JUDGES: Final[dict[str, Judge | None]] = {
+# What each action does to where a memory stands; None: nothing.
+JUDGES: Final[dict[str, Judge | None]] = {
     "confirmed": confirmed,
     "rejected": rejected,
     "inverted": rejected,
@@ -89,14 +90,14 @@ def _judge_again(
 ) -> None:
     changes = _changes(connection, row)
     judged = next((each for each in reversed(changes) if _is_by(each, outcome_id)), None)
-    if _JUDGES[action] is (None if judged is None else _JUDGES[judged.action]):
+    if JUDGES[action] is (None if judged is None else JUDGES[judged.action]):
         return
     after = _state_after(changes, (action, outcome_id), row, rules)
     record_changes(connection, rules, [StateChange(row, action, after, outcome_id)], now=now)
 
 
 def _is_by(change: Row[Any], outcome_id: str) -> bool:
-    return change.action in _JUDGES and change.because_of == outcome_id
+    return change.action in JUDGES and change.because_of == outcome_id
 
 
 def _changes(connection: Connection, row: Row[Any]) -> list[Row[Any]]:
@@ -117,7 +118,7 @@ def _state_after(
     actions: list[str] = []
     place_of: dict[str, int] = {}
     for action, because_of in [*((each.action, each.because_of) for each in changes), last]:
-        if action in _JUDGES and because_of is not None:
+        if action in JUDGES and because_of is not None:
             if because_of in place_of:
                 actions[place_of[because_of]] = action
                 continue
@@ -126,7 +127,7 @@ def _state_after(
     now, first = memory_state(row), changes[0]
     state = MemoryState(MemoryType(first.type), first.confidence, now.clock)
     for action in actions:
-        judge = _JUDGES.get(action)
+        judge = JUDGES.get(action)
         if judge is not None:
             state = judge(rules, state)
         elif action == "superseded":

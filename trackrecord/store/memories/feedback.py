@@ -1,12 +1,14 @@
 """Feedback on memories: a helpful verdict confirms a memory, a harmful one rejects it."""
 
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
 
 from trackrecord.learning.memories.rules import MemoryRules, confirmed, rejected
 from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.wire.outcome_scorer import MAX_MEMORY_ID
 
 from ..database.row_locks import for_update
 from ..outcomes.feedback import note_counted, waiting_feedback
@@ -14,6 +16,7 @@ from .judging import Judge, record_judgement
 from .read import CHUNK
 from .tables import memories
 
+_DIGEST_BYTES: Final = 16
 # A neutral verdict is on record, and judges nothing.
 _JUDGES: Final[dict[str, Judge]] = {
     Verdict.HELPFUL.value: confirmed,
@@ -48,8 +51,17 @@ def judge_by_feedback(
         judge = _JUDGES.get(given.verdict)
         if judge is not None:
             memory = _row(connection, project_id, given.name)
-            record_judgement(connection, memory, judge, rules, now=now)
+            cause = cause_of(given.feedback_id)
+            record_judgement(connection, memory, judge, rules, now=now, because_of=cause)
     note_counted(connection, counted)
+
+
+def cause_of(feedback_id: str) -> str:
+    """Return what a memory's history names feedback by, which no outcome's id is."""
+    cause = f"feedback:{feedback_id}"
+    if len(cause) <= MAX_MEMORY_ID:
+        return cause
+    return f"feedback:{blake2b(feedback_id.encode(), digest_size=_DIGEST_BYTES).hexdigest()}"
 
 
 def _held(connection: Connection, project_id: int, memory_ids: Iterable[str]) -> Iterator[str]:

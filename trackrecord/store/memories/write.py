@@ -237,8 +237,6 @@ def forget(connection: Connection, project_id: int, memory_id: str, *, now: floa
     """
     lock_memories(connection, project_id)
     row = held_row(connection, project_id, memory_id)
-    unmark(connection, row)
-    forget_feedback(connection, project_id, "memory", memory_id)
     older = select(memories.c.id).where(
         memories.c.project_id == project_id, memories.c.superseded_by == memory_id
     )
@@ -252,8 +250,15 @@ def forget(connection: Connection, project_id: int, memory_id: str, *, now: floa
         connection.execute(
             update(memories).where(memories.c.id == number).values(superseded_by=None)
         )
-    connection.execute(delete(memories).where(memories.c.id == row.id))
+    erase(connection, row)
     _note_change(connection, project_id, now)
+
+
+def erase(connection: Connection, row: Row[Any]) -> None:
+    """Erase a memory whose row is held, with its history and what it is found by."""
+    unmark(connection, row)
+    forget_feedback(connection, row.project_id, "memory", row.memory_id)
+    connection.execute(delete(memories).where(memories.c.id == row.id))
 
 
 def _note_change(connection: Connection, project_id: int, now: float) -> None:

@@ -4,7 +4,7 @@ Feedback on a pattern or a memory waits until the project knows it: what is repo
 arrive last.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -233,6 +233,21 @@ def last_given(
     if not neutral_counts:
         query = query.where(given.verdict != Verdict.NEUTRAL.value)
     return query.scalar_subquery()
+
+
+def wait_for(connection: Connection, project_id: int, slugs: Collection[str]) -> None:
+    """Let feedback wait for patterns that are not on record any more."""
+    wanted = sorted(slugs)
+    for start in range(0, len(wanted), _AT_ONCE):
+        connection.execute(
+            update(feedback)
+            .where(
+                feedback.c.project_id == project_id,
+                feedback.c.subject == "pattern",
+                feedback.c.name.in_(wanted[start : start + _AT_ONCE]),
+            )
+            .values(is_waiting=True)
+        )
 
 
 def wait_again(connection: Connection, project_id: int, *, named_value: float) -> None:

@@ -46,7 +46,7 @@ def decide(
     """
     # First, as an intake does: no rebuild moves the sums meanwhile.
     bases = hold_bases(connection, project_id)
-    row = _held_pattern(connection, project_id, slug)
+    row = held_pattern(connection, project_id, slug)
     assert bases is not None  # noqa: S101 - a pattern comes with an outcome, and that with bases
     if action is DecisionAction.RESET and row.decided_maturity is None:
         return None
@@ -74,7 +74,12 @@ def decide(
     return change
 
 
-def _held_pattern(connection: Connection, project_id: int, slug: str) -> Row[Any]:
+def held_pattern(connection: Connection, project_id: int, slug: str) -> Row[Any]:
+    """Return a pattern's row, held until the transaction ends.
+
+    Raises:
+        UnknownId: there is no such pattern in the project.
+    """
     query = select(patterns).where(patterns.c.project_id == project_id, patterns.c.slug == slug)
     row = connection.execute(for_update(connection, query, patterns)).one_or_none()
     if row is None:

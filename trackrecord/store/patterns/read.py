@@ -21,6 +21,7 @@ from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .decide import decisions_in_force
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
+from .tags import tags_of
 from .transitions import evidence_of
 
 _AT_ONCE = 500
@@ -77,7 +78,7 @@ class PatternFilter:
 
     Attributes:
         state: only those in this state.
-        tag: only those with this tag: "strategy" or "named".
+        tag: only those with this tag, or of this kind: "strategy" or "named".
         content: only those whose content holds this text, without regard to case.
         only_anti: only those that are anti-patterns.
     """
@@ -91,7 +92,7 @@ class PatternFilter:
         """Whether a pattern is asked for."""
         return (
             (self.state is None or standing.state is self.state)
-            and (self.tag is None or standing.facts.kind == self.tag)
+            and (self.tag is None or self.tag in standing.facts.all_tags)
             and (self.content is None or _holds(standing.facts.content, self.content))
             and (standing.is_inverted or not self.only_anti)
         )
@@ -139,8 +140,15 @@ def read_standings(
         else _past(connection, project_id, where, basis, at=at, slug=slug)
     )
     decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
+    tags = tags_of(connection, where, at=at)
     standings = (
-        standing_of(rules.maturity, rules.antipatterns, facts, evidence, decisions.get(row_id))
+        standing_of(
+            rules.maturity,
+            rules.antipatterns,
+            replace(facts, tags=tags[row_id]) if row_id in tags else facts,
+            evidence,
+            decisions.get(row_id),
+        )
         for row_id, facts, evidence in found
     )
     return [standing for standing in standings if wanted.admits(standing)]

@@ -49,12 +49,13 @@ class Dialect(ABC):
     vectors: ClassVar[Extra | None] = None
 
     @abstractmethod
-    def engine(self, url: URL, timeout_s: float) -> Engine:
+    def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:
         """Return an engine that connects when it is first used.
 
         Args:
             url: the database.
             timeout_s: how long a statement waits for a lock.
+            keeps_connections: whether a connection is kept for the next transaction.
 
         Raises:
             StoreUnavailable: the database's folder cannot be made.
@@ -159,6 +160,10 @@ class Dialect(ABC):
         """Remove a row, whose lexemes are those it was added with, from an index."""
 
     @abstractmethod
+    def erase_remains(self, engine: Engine) -> None:
+        """Let nothing of deleted rows linger where the database has a way to do so."""
+
+    @abstractmethod
     def full_text_planning(self, connection: Connection) -> AbstractContextManager[None]:
         """Return the context in which an index is counted in and searched."""
 
@@ -180,4 +185,18 @@ class Dialect(ABC):
             counts: the number of rows that hold each lexeme, the rarest first. When that is more
                 than `most`, the newest rows are answered, and their scores are all the same.
             most: how many rows at most.
+        """
+
+    @abstractmethod
+    def full_text_newest(
+        self, connection: Connection, index: str, lexeme: str, *, last: int, most: int
+    ) -> tuple[int, list[int]]:
+        """Return how many rows up to a last one hold a lexeme, and the newest of them.
+
+        Args:
+            connection: a transaction.
+            index: the index.
+            lexeme: what they hold.
+            last: the last row that counts.
+            most: how many rows to return at most.
         """

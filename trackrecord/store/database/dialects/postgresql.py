@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import URL
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from trackrecord.errors import StoreUnavailable, StoreUnfit
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _USUAL_LENGTH = 15.0
 
 
+_POOL: dict[str, Any] = {"pool_pre_ping": True, "pool_size": 2}
 _GIN = "USING gin (words) WITH (fastupdate = off)"
 _VECTOR_COLUMNS = (
     "model text, digest bytea, embedding vector NOT NULL, used_at double precision NOT NULL, "
@@ -76,8 +77,8 @@ class PostgreSQL(Dialect):
         ),
     )
 
-    def engine(self, url: URL, timeout_s: float) -> Engine:
-        """Return an engine with a pool of two connections.
+    def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:
+        """Return an engine with a pool of two connections, or without any pool.
 
         Raises:
             StoreUnfit: the driver is not installed.
@@ -85,8 +86,7 @@ class PostgreSQL(Dialect):
         try:
             engine = create_engine(
                 url,
-                pool_pre_ping=True,
-                pool_size=2,
+                **(_POOL if keeps_connections else {"poolclass": NullPool}),
                 connect_args={
                     "connect_timeout": max(2, int(timeout_s)),
                     # A network that falls silent is noticed after a minute, not after two hours.
@@ -211,6 +211,21 @@ class PostgreSQL(Dialect):
         schema = text("SELECT current_schema()")
         return not is_free and one.execute(schema).scalar() == other.execute(schema).scalar()
 
+    def erase_remains(self, engine: Engine) -> None:
+        """Delete the vectors of texts that are gone, and vacuum the tables.
+
+        The room of deleted rows is used again then.
+        """
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            if connection.execute(text("SELECT to_regclass('text_vectors')")).scalar():
+                connection.execute(
+                    text(
+                        "DELETE FROM text_vectors v WHERE NOT EXISTS (SELECT 1"
+                        " FROM competence_numbers n WHERE n.text_digest = v.digest)"
+                    )
+                )
+            connection.execute(text("VACUUM"))
+
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return ANY of one array."""
         return column == any_(literal(list(wanted), ARRAY(BigInteger)))
@@ -301,6 +316,18 @@ class PostgreSQL(Dialect):
             ),
         )
         return [(row, score) for row, score in rows]
+
+    def full_text_newest(
+        self, connection: Connection, index: str, lexeme: str, *, last: int, most: int
+    ) -> tuple[int, list[int]]:
+        """Find the rows once, to count them and to read the newest ones."""
+        rows = connection.exec_driver_sql(
+            f"WITH found AS MATERIALIZED (SELECT id FROM {index}"  # noqa: S608 - as above
+            " WHERE words @@ %s::tsquery AND id <= %s)"
+            " SELECT id, (SELECT count(*) FROM found) FROM found ORDER BY id DESC LIMIT %s",
+            (lexeme, last, most),
+        ).all()
+        return (rows[0][1] if rows else 0), [row for row, _ in rows]
 
 
 # The first that a type is; an integer of 64 bits is an integer for SQLAlchemy, too.

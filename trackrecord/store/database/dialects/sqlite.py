@@ -20,9 +20,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL
-from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool, StaticPool
 
-from trackrecord.errors import StoreUnavailable
+from trackrecord.errors import StoreBusy, StoreUnavailable
 from trackrecord.folders import make_private_folder
 
 from .base import Dialect, Extra
@@ -55,13 +55,17 @@ class SQLite(Dialect):
         _full_text_index("task_words"),
     )
 
-    def engine(self, url: URL, timeout_s: float) -> Engine:
+    def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:
         """Return an engine of a file, or of memory that this process alone has."""
         if not url.database or url.database == ":memory:":
             engine = _in_memory(url)
         else:
             _make_private(Path(url.database))
-            engine = create_engine(url, connect_args={"timeout": timeout_s})
+            engine = create_engine(
+                url,
+                connect_args={"timeout": timeout_s},
+                poolclass=QueuePool if keeps_connections else NullPool,
+            )
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)
         return engine
@@ -125,6 +129,33 @@ class SQLite(Dialect):
         files = [_file_of(each) for each in (one, other)]
         return bool(files[0] and files[1]) and Path(files[0]).samefile(files[1])
 
+    def erase_remains(self, engine: Engine) -> None:
+        """Write the file anew, without what was deleted, and empty the write-ahead log.
+
+        The words of deleted rows leave the full-text indexes when these are merged.
+
+        Raises:
+            StoreUnavailable: another process is at the file (StoreBusy), or the disk has no room
+                for a copy.
+        """
+        connection = engine.raw_connection()
+        try:
+            # No transaction: the driver begins none of its own, see `_set_up`.
+            cursor = connection.cursor()
+            for index in ("memory_words", "task_words"):
+                cursor.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - our own names
+            cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            checkpoint = cursor.fetchone()
+        except sqlite3.Error as error:
+            message = f"the database's file cannot be written anew ({error})"
+            raise StoreUnavailable(message) from error
+        finally:
+            connection.close()
+        if checkpoint is None or checkpoint[0]:
+            message = "another process reads the database's write-ahead log"
+            raise StoreBusy(message)
+
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return IN with a parameter for each value."""
         return column.in_(wanted)
@@ -179,6 +210,16 @@ class SQLite(Dialect):
             return [(row, 1.0) for (row,) in connection.exec_driver_sql(newest, (wanted, most))]
         scored = f"SELECT rowid, -bm25({index}) {where}"
         return [(row, score) for row, score in connection.exec_driver_sql(scored, (wanted,))]
+
+    def full_text_newest(
+        self, connection: Connection, index: str, lexeme: str, *, last: int, most: int
+    ) -> tuple[int, list[int]]:
+        """Count the rows, and read the newest ones."""
+        where = f"FROM {index} WHERE {index} MATCH ? AND rowid <= ?"
+        total = connection.exec_driver_sql(f"SELECT count(*) {where}", (lexeme, last)).scalar_one()
+        newest = f"SELECT rowid {where} ORDER BY rowid DESC LIMIT ?"
+        rows = connection.exec_driver_sql(newest, (lexeme, last, most))
+        return total, [row for (row,) in rows]
 
 
 def _file_of(connection: Connection) -> str:

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "r0004_feedback"
-down_revision = "r0004_criteria"
+down_revision = "r0004_forgetting"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,117 @@
+"""`trackrecord.forget()` and `aforget()`: the same as `trackrecord forget`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from getpass import getuser
+from typing import TYPE_CHECKING
+
+from trackrecord.beside import awaited
+from trackrecord.calls.here import store_here
+from trackrecord.errors import InvalidSubject
+from trackrecord.wire.subject import MAX_NAME, Subject
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from trackrecord.daemon_settings import DaemonSettings
+
+    from .forget import Forgetter, Forgetting
+
+
+def forget(
+    *,
+    source: str | None = None,
+    task: str | None = None,
+    project: str | None = None,
+    dry_run: bool = False,
+) -> Forgetting:
+    """Erase a source, a task or a whole project everywhere; return how much there was.
+
+    It cannot be undone. What is forgotten does not come back when it is delivered or read again.
+
+    Args:
+        source: the source to forget, in the project.
+        task: the task to forget, in the project.
+        project: the project of the source or the task, the settings' project when not given;
+            without a source and a task: the project to forget.
+        dry_run: count what would be erased, and change nothing.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with store_here(project) as here:
+        default = here.settings.project
+        subject = subject_of(source=source, task=task, project=project, default=default)
+        with opened(here.engine, here.settings, subject) as forgetter:
+            return forgetter.rehearse() if dry_run else forgetter.forget(actor=_user())
+
+
+def subject_of(
+    *, source: str | None, task: str | None, project: str | None, default: str
+) -> Subject:
+    """Return what is meant.
+
+    Raises:
+        InvalidSubject: nothing is named, or both a source and a task.
+    """
+    if source is not None and task is not None:
+        message = "name a source or a task, not both: forget them one after the other"
+        raise InvalidSubject(message)
+    named = source if source is not None else task
+    if named is not None:
+        if not 1 <= len(named) <= MAX_NAME or "\0" in named:
+            message = f"the name of a source and the id of a task have 1 to {MAX_NAME} characters"
+            raise InvalidSubject(message)
+        return Subject("task" if source is None else "source", project or default, named)
+    if project is None:
+        message = "name what to forget: a source, a task, or a project"
+        raise InvalidSubject(message)
+    return Subject("project", project, project)
+
+
+def _user() -> str:
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+def _say_nothing(_: str) -> None:
+    """Pass over a history that was set aside: it is deleted, or of no use to anyone."""
+
+
+@contextmanager
+def opened(
+    engine: Engine,
+    settings: DaemonSettings,
+    subject: Subject,
+    warn: Callable[[str], None] = _say_nothing,
+) -> Iterator[Forgetter]:
+    """Look for a subject everywhere, and yield what forgets it.
+
+    Raises:
+        ServerUnavailable: the database or Redis cannot be reached, or goes away meanwhile.
+    """
+    import redis
+
+    from trackrecord.redis_client import worker_client
+    from trackrecord.redis_problems import explain_redis_error
+
+    from .forget import Forgetter
+
+    client = worker_client(settings)
+    try:
+        client.ping()
+        yield Forgetter(engine, client, settings, subject, warn=warn)
+    except redis.RedisError as error:
+        explained = explain_redis_error(error, settings)
+        if explained is None:
+            raise
+        raise explained from None
+    finally:
+        client.close()
+
+
+aforget = awaited(forget)

@@ -1,0 +1,175 @@
+"""What Redis holds of a subject: entries not learnt yet, dead letters, errors in flight, the cache.
+
+Entries are looked through page by page, so that no more than a page of them is in memory.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import redis
+from sqlalchemy import Engine
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.inflight.reports import task_digest
+from trackrecord.inflight.store import InFlightStore
+from trackrecord.prompt.cache import ADVICE_REVISION, REVISION, write_advice, write_document
+from trackrecord.queries.advice import build_advice
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.redis_keys import CONSUMER_GROUP
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.projects import clock_of
+
+from .what_goes import WhatGoes
+
+_PAGE: Final = 500
+_DELETED_AT_ONCE: Final = 500
+# What is computed from the store before it forgot is written to the cache by then.
+_LATE_S: Final = 60
+# The fields of an entry that hold no report.
+_BESIDE: Final = frozenset({b"v", b"reason", b"entry_id"})
+_BODY: Final = b"body"
+
+Fields = Mapping[bytes, bytes]
+
+
+@dataclass
+class InRedis:
+    """What Redis holds of a subject.
+
+    Attributes:
+        entries: the ids of the entries that are not learnt yet.
+        letters: the ids of the dead letters.
+        tasks: the digests of the tasks in flight.
+        marks: what stands for the ids of the entries.
+    """
+
+    entries: list[bytes] = field(default_factory=list)
+    letters: list[bytes] = field(default_factory=list)
+    tasks: list[bytes] = field(default_factory=list)
+    marks: set[bytes] = field(default_factory=set)
+
+
+class RedisPlace:
+    """Find and forget a subject in Redis.
+
+    Args:
+        client: a patient Redis client.
+        settings: the names of the keys, and the rules.
+        goes: what is to be forgotten.
+    """
+
+    def __init__(self, client: redis.Redis, settings: DaemonSettings, goes: WhatGoes) -> None:
+        self._client = client
+        self._settings = settings
+        self._keys = settings.keys
+        self._goes = goes
+
+    def find(self) -> InRedis:
+        """Return what is there; nothing is changed."""
+        found = InRedis()
+        for entry_id, fields in self._pages(self._keys.outcomes):
+            if self._holds(fields):
+                found.entries.append(entry_id)
+                found.marks.update(self._marks(fields, entry_id))
+        for entry_id, fields in self._pages(self._keys.dead):
+            if self._holds(fields):
+                found.letters.append(entry_id)
+                found.marks.update(self._marks(fields, fields.get(b"entry_id", b"")))
+        found.tasks = list(self._tasks())
+        return found
+
+    def _pages(self, stream: str) -> Iterator[tuple[bytes, Fields]]:
+        start = "-"
+        while True:
+            page: Any = self._client.xrange(stream, min=start, count=_PAGE)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            start = "(" + page[-1][0].decode()
+
+    def _holds(self, fields: Fields) -> bool:
+        return any(self._goes.holds(kind, body) for kind, body in _reports(fields))
+
+    def _marks(self, fields: Fields, entry_id: bytes) -> Iterator[bytes]:
+        for kind, body in _reports(fields):
+            yield from self._goes.marks(kind, body, entry_id.decode(errors="replace"))
+
+    def _tasks(self) -> Iterator[bytes]:
+        """Yield the digests of tasks in flight that are the subject's."""
+        key = self._keys.tasks_in_flight(self._goes.subject.project)
+        digests: Any = self._client.zrange(key, 0, -1)
+        if self._goes.subject.what == "project":
+            yield from digests
+            return
+        own = {task_digest(each).encode() for each in self._goes.tasks}
+        yield from (each for each in digests if each in own)
+
+    def forget_reports(self, found: InRedis) -> None:
+        """Delete entries, dead letters and errors; a worker may have learnt some meanwhile."""
+        for some in _some(found.entries):
+            with self._client.pipeline(transaction=True) as pipe:
+                pipe.xack(self._keys.outcomes, CONSUMER_GROUP, *some)
+                pipe.xdel(self._keys.outcomes, *some)
+                # Without a group, where no worker ever ran, there is nothing to acknowledge.
+                pipe.execute(raise_on_error=False)
+        for some in _some(found.letters):
+            self._client.xdel(self._keys.dead, *some)
+        project = self._goes.subject.project
+        store = InFlightStore(self._client, self._keys, project, self._settings.errors)
+        for task in found.tasks:
+            store.forget(task.decode())
+        if self._goes.subject.what == "project":
+            self._client.delete(*self._keys.indexes(project))
+
+    def renew_cache(self, engine: Engine, now: float) -> None:
+        """Put what the store says now in the place of what was computed from it before."""
+        project = self._goes.subject.project
+        rankings, *others = self._keys.computed(project)
+        if others:
+            self._client.delete(*others)
+        if self._goes.subject.what != "project":
+            self._write(engine, now)
+            return
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.delete(rankings)
+            # A worker that read the store before writes what it computed in vain.
+            stamp = clock_of(now)
+            pipe.hset(rankings, mapping={REVISION: stamp, ADVICE_REVISION: stamp})
+            pipe.expire(rankings, _LATE_S)
+            pipe.execute()
+
+    def _write(self, engine: Engine, now: float) -> None:
+        settings, project = self._settings, self._goes.subject.project
+        with reading(engine) as connection:
+            document = build_document(
+                connection, project, settings.rules, most=settings.rankings_max, now=now
+            )
+            advice = build_advice(connection, project, settings.rules, now=now)
+        write_document(self._client, settings, document, force=True)
+        write_advice(self._client, settings, advice, cost_s=0.0, force=True)
+
+    def rewrite_files(self) -> None:
+        """Ask Redis to write its files anew, where it keeps any and lets us ask."""
+        with suppress(redis.ResponseError):
+            persistence: Any = self._client.info("persistence")
+            if persistence.get("aof_enabled"):
+                self._client.bgrewriteaof()
+        with suppress(redis.ResponseError):
+            saves: Any = self._client.config_get("save")
+            if saves.get("save"):
+                self._client.bgsave(schedule=True)
+
+
+def _reports(fields: Fields) -> Iterator[tuple[str, bytes]]:
+    """Yield the reports in an entry, each with its kind."""
+    for name, body in fields.items():
+        if name == _BODY:
+            yield "outcome", body
+        elif name not in _BESIDE:
+            yield name.decode(errors="replace"), body
+
+
+def _some(ids: list[bytes]) -> Iterable[list[bytes]]:
+    return (ids[start : start + _DELETED_AT_ONCE] for start in range(0, len(ids), _DELETED_AT_ONCE))

@@ -1,0 +1,189 @@
+"""trackrecord forget: a source, a task and a project, everywhere and for good."""
+
+import json
+import sqlite3
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import trackrecord as tr
+from trackrecord.daemon_settings import load_daemon_settings
+from trackrecord.errors import UnknownId
+from trackrecord.redis_client import worker_client
+
+
+def word(project: str) -> str:
+    """A word that only this project's texts hold."""
+    return f"xylophon{project.replace('-', '')}x"
+
+
+@pytest.fixture
+def told(learnt, trackrecord, project):
+    """A project with what two sources said."""
+    learnt(
+        {"outcome_id": "a1", "task_id": "shared", "source": "ada", "success": True},
+        {"outcome_id": "b1", "task_id": "shared", "source": "bob", "success": False},
+        {
+            "outcome_id": "b2",
+            "task_id": "only-bob",
+            "source": "bob",
+            "success": True,
+            "patterns": [word(project)],
+            "instruction": f"please {word(project)}",
+        },
+    )
+    added = trackrecord(
+        "memories", "add", f"{word(project)} is the word", "--source", "bob", "--project", project
+    )
+    assert added.status == 0
+    tr.record_error("only-bob", "tool", f"{word(project)} broke", project=project)
+    assert tr.flush(10)
+    return project
+
+
+def listed(trackrecord, project):
+    """The project's line of `projects`."""
+    found = trackrecord("projects", "--json").json
+    return next((each for each in found if each["name"] == project), None)
+
+
+def test_a_dry_run_counts_and_changes_nothing(told, trackrecord):
+    """What would go, by kind."""
+    ran = trackrecord("forget", "--source", "bob", "--project", told, "--dry-run", "--json")
+    assert ran.status == 0, ran.err
+    assert (ran.json["what"], ran.json["name"], ran.json["dry_run"]) == ("source", "bob", True)
+    assert ran.json["counts"]["outcomes"] == 2
+    assert ran.json["counts"]["memories"] == 1
+    assert listed(trackrecord, told)["outcomes"] == 3
+
+
+def test_without_a_terminal_yes_is_needed(told, trackrecord):
+    """One line says so, and nothing was changed."""
+    ran = trackrecord("forget", "--source", "bob", "--project", told)
+    assert ran.status == 2
+    assert ran.err.count("\n") == 1
+    assert "--yes" in ran.err
+    assert listed(trackrecord, told)["outcomes"] == 3
+
+
+def test_a_source_is_gone_from_everywhere(told, up, trackrecord):
+    """From every file of the home, from Redis, and from what commands answer."""
+    ran = trackrecord("forget", "--source", "bob", "--project", told, "--yes", "--json")
+    assert ran.status == 0, ran.err
+    assert word(told) not in ran.out + ran.err
+    assert listed(trackrecord, told)["outcomes"] == 1
+    assert trackrecord("patterns", "list", "--project", told, "--json").json == []
+    assert trackrecord("memories", "list", "--project", told, "--json").json == []
+    assert in_redis(up, word(told)) == []
+    await_no_file(up, word(told))
+
+
+def test_what_is_forgotten_does_not_come_back(told, trackrecord, outcomes_file):
+    """Neither delivered again nor amended; the rest goes on."""
+    assert trackrecord("forget", "--task", "only-bob", "--project", told, "--yes").status == 0
+    again = outcomes_file(
+        {"outcome_id": "b2", "task_id": "only-bob", "source": "bob", "success": True},
+        {"outcome_id": "b2", "task_id": "only-bob", "source": "eve", "success": False},
+        {"outcome_id": "a2", "task_id": "shared", "source": "ada", "success": True},
+    )
+    assert trackrecord("publish", again, "--project", told, "--wait").status == 0
+    assert listed(trackrecord, told)["outcomes"] == 3
+    runs = trackrecord("runs", "list", "--project", told, "--json").json
+    assert "only-bob" not in json.dumps(runs)
+
+
+def test_a_project_is_gone(told, up, trackrecord, outcomes_file):
+    """It is not listed any more; what is delivered again does not make it anew."""
+    assert trackrecord("forget", "--project", told, "--yes").status == 0
+    assert listed(trackrecord, told) is None
+    again = outcomes_file({"outcome_id": "a1", "task_id": "shared", "success": True})
+    assert trackrecord("publish", again, "--project", told, "--wait").status == 0
+    assert listed(trackrecord, told) is None
+    assert in_redis(up, word(told)) == []
+    await_no_file(up, word(told))
+    ran = trackrecord("forget", "--project", told, "--yes")
+    assert ran.status == 1
+    assert "does not exist" in ran.err
+
+
+@pytest.mark.parametrize(("option", "name"), [("--source", "bobb"), ("--task", "only-bop")])
+def test_the_nearest_known_one_is_named(told, trackrecord, option, name):
+    """One line, and nothing was changed."""
+    ran = trackrecord("forget", option, name, "--project", told, "--yes")
+    assert ran.status == 1
+    assert ran.err.count("\n") == 1
+    assert "did you mean" in ran.err
+    assert listed(trackrecord, told)["outcomes"] == 3
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--source", "a", "--task", "b"), ("--source", "x" * 257)]
+)
+def test_wrong_use(nothing_up, trackrecord, arguments):
+    """One line each, without a server being asked."""
+    ran = trackrecord("forget", *arguments, "--yes")
+    assert ran.status == 2
+    assert ran.err.count("\n") == 1
+
+
+def test_the_python_call(told, up, monkeypatch):
+    """The same act; a task without a project is one of the settings' project."""
+    found = tr.forget(task="only-bob", project=told, dry_run=True)
+    assert found.counts["outcomes"] == 1
+    assert tr.forget(task="only-bob", project=told).counts["outcomes"] == 1
+    with pytest.raises(UnknownId):
+        tr.forget(task="only-bob", project=told)
+
+
+def in_redis(home: Path, text: str) -> list[str]:
+    """The keys that hold a text, or are named after it."""
+    client = worker_client(load_daemon_settings())
+    found = []
+    for key in client.scan_iter():
+        raw = client.dump(key) or b""
+        values = _values(client, key)
+        if any(text.encode() in each for each in (key, raw, *values)):
+            found.append(key.decode())
+    client.close()
+    return found
+
+
+def _values(client, key):
+    kind = client.type(key)
+    if kind == b"hash":
+        return [part for pair in client.hgetall(key).items() for part in pair]
+    if kind == b"stream":
+        return [part for _, fields in client.xrange(key) for part in fields.values()]
+    if kind == b"zset":
+        return client.zrange(key, 0, -1)
+    if kind == b"set":
+        return list(client.smembers(key))
+    return [client.get(key)] if kind == b"string" else []
+
+
+def await_no_file(home: Path, text: str) -> None:
+    """Wait until no file of the home holds a text: Redis writes its own anew in the background."""
+    deadline = time.monotonic() + 60
+    while found := in_files(home, text):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+
+
+def in_files(home: Path, text: str) -> list[str]:
+    """The files of the home that hold a text."""
+    found = []
+    for path in home.rglob("*"):
+        # Redis deletes files meanwhile.
+        with suppress(FileNotFoundError):
+            if path.is_file() and text.encode() in path.read_bytes():
+                found.append(str(path))
+    return found
+
+
+def test_the_database_can_still_be_read(told, up, trackrecord):
+    """Written anew, it is sound."""
+    assert trackrecord("forget", "--source", "bob", "--project", told, "--yes").status == 0
+    with sqlite3.connect(up / "trackrecord.db") as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -1,0 +1,207 @@
+"""A mistyped id, task or project is said to be unknown, with the nearest one, by every command."""
+
+import time
+
+import click
+import pytest
+import redis
+
+from trackrecord.settings import load_settings
+from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
+from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord_cli.main import cli
+
+# Each command that takes an id, with the kind of id; MISTYPED stands for it.
+SIGNED = ("--by", "me", "--reason", "why")
+TABLE = [
+    ("pattern", "patterns", "show", "MISTYPED"),
+    ("pattern", "patterns", "promote", "MISTYPED"),
+    ("pattern", "patterns", "deprecate", "MISTYPED", *SIGNED),
+    ("pattern", "patterns", "reset", "MISTYPED"),
+    ("pattern", "patterns", "tag", "MISTYPED", "--add", "x"),
+    ("pattern", "explain", "MISTYPED"),
+    ("criterion", "criteria", "show", "MISTYPED"),
+    ("criterion", "explain", "MISTYPED"),
+    ("task", "criteria", "feedback", "MISTYPED"),
+    ("task", "runs", "list", "--task", "MISTYPED"),
+    ("record", "competences", "show", "MISTYPED"),
+    ("record", "competences", "history", "MISTYPED"),
+    ("record", "competences", "reinforce", "MISTYPED"),
+    ("record", "competences", "penalize", "MISTYPED", "--amount", "0.1"),
+    ("record", "competences", "supersede", "MISTYPED", "skill-1", *SIGNED),
+    ("record", "competences", "fork", "MISTYPED", *SIGNED),
+    ("record", "competences", "contest", "MISTYPED", "--evidence", "x", *SIGNED),
+    ("record", "competences", "retract", "MISTYPED", *SIGNED),
+    ("record", "competences", "merge", "MISTYPED", "skill-1", *SIGNED),
+    ("record", "explain", "MISTYPED"),
+    ("outcome", "runs", "show", "MISTYPED"),
+    ("outcome", "amend", "MISTYPED", "--success", "--reason", "why"),
+    ("outcome", "explain", "--run", "MISTYPED"),
+    ("lesson", "lessons", "show", "MISTYPED"),
+    ("lesson", "lessons", "dismiss", "MISTYPED"),
+    ("lesson", "lessons", "restore", "MISTYPED"),
+    ("memory", "memories", "confirm", "MISTYPED"),
+    ("memory", "memories", "reject", "MISTYPED"),
+    ("memory", "memories", "forget", "MISTYPED"),
+    ("memory", "explain", "MISTYPED"),
+    ("error", "errors", "resolve", "MISTYPED"),
+    ("entry", "effect", "--withdraw", "MISTYPED"),
+    ("entry", "effect", "--restore", "MISTYPED"),
+    ("artifact", "artifacts", "get", "MISTYPED"),
+    ("letter", "dead", "replay", "MISTYPED"),
+    ("letter", "dead", "discard", "MISTYPED"),
+]
+# What takes a name that may be new, or an answer for every one of them.
+ANY_NAME = {
+    ("errors", "record"), ("errors", "context"), ("errors", "stats"), ("errors", "list"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def known(learnt, trackrecord, project, tmp_path, up):
+    """One id of each kind that is on record in the test's project."""
+    mine = ("--project", project, "--json")
+    failing = {"tool": "book", "ok": False, "error": "no seat left"}
+    learnt(
+        *(
+            {
+                "outcome_id": f"the-outcome-{letter * 9}", "task_id": f"mend-the-login-{number}",
+                "success": number != 3, "strategy": "Split by component",
+                "criteria": {"readable": "helpful"}, "tool_graph": [{"tool": "find"}, failing],
+            }
+            for number, letter in enumerate("abcd")
+        )
+    )  # fmt: skip
+    assert trackrecord("consolidate", "--project", project).status == 0
+    (record,) = trackrecord("competences", "list", *mine).json
+    (lesson, *_) = trackrecord("lessons", "list", *mine, "--all").json
+    memory = trackrecord("memories", "add", "The login test needs port 5432", *mine).json["id"]
+    error = trackrecord("errors", "record", "t", "m", *mine).json["id"]
+    (tmp_path / "output").write_text("text")
+    artifact = trackrecord("artifacts", "put", tmp_path / "output", *mine).json["id"]
+    settings = load_settings(home=up)
+    engine = connect_store(settings.effective_database_url)
+    with writing(engine) as connection:
+        row = project_id_of(connection, project)
+        decision = EffectDecision("withdraw", "memory:some-entry", None, "me", "", time.time())
+        decide_effect(connection, row, decision)
+    engine.dispose()
+    with redis.Redis(unix_socket_path=str(up / "redis.sock")) as client:
+        letter = client.xadd("trackrecord:dead", {"body": b"x", "reason": "r"}).decode()
+        yield {
+            "pattern": "split-by-component", "criterion": "readable", "task": "mend-the-login-2",
+            "record": record["id"], "outcome": "the-outcome-ccccccccc", "lesson": lesson["id"],
+            "memory": memory, "error": error, "artifact": artifact, "entry": "memory:some-entry",
+            "letter": letter,
+        }  # fmt: skip
+        client.xdel("trackrecord:dead", letter)
+
+
+def mistyped(some_id: str) -> str:
+    """Two neighbouring characters change places: the most frequent slip."""
+    for place in range(len(some_id) // 2, len(some_id) - 1):
+        one, two = some_id[place : place + 2]
+        if one != two:
+            return some_id[:place] + two + one + some_id[place + 2 :]
+    raise AssertionError(some_id)
+
+
+def test_a_mistyped_id_is_told_the_nearest_one(known, trackrecord, project):
+    """In one line with exit status 1, and in JSON as `nearest`; nothing is changed."""
+    wrong = []
+    for kind, *command in TABLE:
+        given = [mistyped(known[kind]) if each == "MISTYPED" else each for each in command]
+        # A dead letter may not say which project it is of.
+        named = () if command[0] == "dead" else ("--project", project, "--json")
+        ran = trackrecord(*given, *named)
+        is_right = (
+            ran.status == 1
+            and len(ran.err.splitlines()) == 1
+            and f"did you mean {known[kind]!r}?" in ran.err
+            and (not named or ran.json["nearest"] == known[kind])
+        )
+        if not is_right:
+            wrong.append((command, ran))
+    assert wrong == []
+
+
+def test_what_is_like_no_id_is_told_where_the_ids_are(known, trackrecord, project):
+    """And no id is guessed."""
+    wrong = []
+    for _, *command in TABLE:
+        given = ["%%%" if each == "MISTYPED" else each for each in command]
+        named = () if command[0] == "dead" else ("--project", project, "--json")
+        ran = trackrecord(*given, *named)
+        is_malformed = command[:2] == ["artifacts", "get"] and ran.status == 2
+        is_right = is_malformed or (ran.status == 1 and ran.err.count("`") >= 2)
+        is_guessed = "did you mean" in ran.err or (ran.out and ran.json["nearest"] is not None)
+        if not is_right or len(ran.err.splitlines()) != 1 or is_guessed:
+            wrong.append((command, ran))
+    assert wrong == []
+
+
+def test_the_id_of_a_task_in_place_of_an_outcomes_is_told_apart(known, trackrecord, project):
+    """With the command that lists the task's runs."""
+    ran = trackrecord("runs", "show", known["task"], "--project", project)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.endswith(
+        "; that is the id of a task: `trackrecord runs list --task` shows its runs\n"
+    )
+
+
+def test_a_mistyped_project_is_told_the_nearest_one(known, trackrecord, project):
+    """By every command that reads an id of a project."""
+    wrong = []
+    for kind, *command in TABLE:
+        if command[0] in ("dead", "artifacts", "errors"):
+            continue
+        given = [known[kind] if each == "MISTYPED" else each for each in command]
+        ran = trackrecord(*given, "--project", f"{project}x", "--json")
+        # Several tests' projects are as near.
+        if ran.status != 1 or not ran.json["nearest"].startswith("project-"):
+            wrong.append((command, ran))
+    assert wrong == []
+
+
+def _leaves(command, path=()):
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            yield from _leaves(command.get_command(ctx, name), (*path, name))
+    else:
+        yield path, command
+
+
+def test_every_command_that_takes_an_id_is_in_the_table():
+    """A new one is to be added above."""
+    tried = {
+        tuple(command[:2]) if command[0] != "explain" else ("explain",) for _, *command in TABLE
+    }
+    tried = {path[:1] if path[0] in ("amend", "effect") else path for path in tried}
+    takes = {
+        path
+        for path, command in _leaves(cli)
+        for parameter in command.params
+        if parameter.name.endswith(("_id", "_ids")) or parameter.name in ("ids", "withdraw")
+    }
+    assert takes - ANY_NAME <= tried
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("import", "cluade", "x"), "claude-code"), (("import", "jsonnl", "x"), "jsonl"),
+        (("import", "taubench", "x"), "tau-bench"), (("evaluate", "jsonlines", "x"), "jsonl"),
+        (("install", "claud"), "claude-code"), (("lessons", "list", "--kind", "loop"), "loops"),
+        (("patterns", "list", "--state", "prooven"), "proven"),
+        (("memories", "list", "--type", "antipattern"), "anti-pattern"),
+        (("errors", "record", "t", "m", "--type", "time-out"), "timeout"),
+    ],
+)  # fmt: skip
+def test_a_mistyped_word_is_told_the_one_that_was_meant(nothing_up, trackrecord, arguments, meant):
+    """Wrong use, with one guess."""
+    ran = trackrecord(*arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert f"did you mean {meant!r}?" in ran.err
+    assert len(ran.err.splitlines()) == 1

@@ -1,0 +1,355 @@
+"""Forgetting a source or a task: the store is afterwards as if only the rest had ever come."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine
+from whole_store import whole
+
+from trackrecord.errors import DecisionRefused, UnknownId
+from trackrecord.factories import scorer_of
+from trackrecord.learning.competences.record import competence_id
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.patterns.decisions import DecisionAction
+from trackrecord.rules import Rules
+from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
+from trackrecord.store.memories.recall import recall
+from trackrecord.store.memories.write import remember
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.decide import decide
+from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.subject import Subject
+from trackrecord_consolidation.forget import find_in_store, forget_in_store
+from trackrecord_consolidation.run import consolidate
+
+NOW = 1_780_000_000.0
+HOUR = 3_600.0
+RULES = Rules(competence=CompetenceRules(min_successes=2))
+
+
+@dataclass
+class Told:
+    """A store that is told a history."""
+
+    engine: Engine
+    rules: Rules
+    project: str
+
+    def learn(self, bodies: list[dict[str, Any]], now: float) -> None:
+        """Learn outcomes in one batch."""
+        if not bodies:
+            return
+        scorer = scorer_of(self.rules)
+        batch = []
+        for fields in bodies:
+            told = {"project": self.project} | fields
+            if "competence_id" in told:
+                told["competence_id"] = competence_id(self.project, told["competence_id"])
+            body = json.dumps(told).encode()
+            batch.append(
+                scorer.score(decode_outcome(body), body, received_at=now, outcome_id="none")
+            )
+        with writing(self.engine) as connection:
+            learn(connection, batch, self.rules, now=now)
+
+    def learn_some(self, bodies: list[dict[str, Any]], now: float, *, in_batches: bool) -> None:
+        """Learn outcomes together, or one after the other."""
+        for number, batch in enumerate([bodies] if in_batches else [[each] for each in bodies]):
+            self.learn(batch, now + number)
+
+    def remember(self, memory_id: str, text: str, source: str | None, now: float) -> None:
+        """Store a memory."""
+        with writing(self.engine) as connection:
+            project_id = ensure_projects(connection, [self.project])[self.project]
+            remember(
+                connection,
+                project_id,
+                text,
+                memory_id=memory_id,
+                rules=self.rules.memories,
+                now=now,
+                source=source,
+            )
+
+    def expose(self, exposure_id: str, task: str, now: float) -> None:
+        """Record that a task was handed something."""
+        body = ExposureBody(task_id=task, entries=("p",), project=self.project)
+        with writing(self.engine) as connection:
+            received = ReceivedExposure(body, exposure_id, now)
+            record_exposures(connection, ensure_projects(connection, [self.project]), [received])
+
+    def decide(self, slug: str, action: str, now: float) -> bool:
+        """Decide upon a pattern; return whether that was possible."""
+        with suppress(UnknownId, DecisionRefused), writing(self.engine) as connection:
+            project_id = project_id_of(connection, self.project)
+            if project_id is None:
+                return False
+            decide(
+                connection,
+                project_id,
+                slug,
+                DecisionAction(action),
+                actor="anna",
+                reason="",
+                rules=self.rules,
+                now=now,
+            )
+            return True
+        return False
+
+    def consolidate(self, now: float) -> None:
+        """Run the nightly job."""
+        consolidate(self.engine, self.rules.competence, self.project, now=now, actor="nightly")
+
+    def index(self) -> None:
+        """Let past tasks be found."""
+        index_past_tasks(self.engine)
+
+    def forget(self, what: str, name: str, now: float) -> dict[str, int]:
+        """Forget a source, a task or the project."""
+        subject = Subject(what, self.project, name)
+        return forget_in_store(self.engine, self.rules, subject, (), actor="test", now=now)
+
+    def answers(self, now: float) -> dict[str, Any]:
+        """What searches find."""
+        with reading(self.engine) as connection:
+            project_id = project_id_of(connection, self.project)
+            if project_id is None:
+                return {}
+            tasks = similar_tasks(connection, project_id, "fix the build of red", most=100)
+            found = recall(
+                connection, project_id, "always use rebase never merge tests docs",
+                rules=self.rules.memories, now=now,
+            )  # fmt: skip
+            return {
+                "tasks": sorted((each.task_id, each.success, each.ended_at) for each in tasks),
+                "memories": sorted(each.memory.id for each in found),
+            }
+
+
+SOURCES = ("ada", "bob")
+TOOLS = ("find", "edit", "test")
+TEXTS = (
+    "always use rebase before a merge of the branch",
+    "never use rebase before a merge of the branch",
+    "the docs are built by make docs",
+    "tests need a redis server to run",
+)
+
+outcome_fields = st.fixed_dictionaries(
+    {
+        "outcome_id": st.sampled_from([f"o{n}" for n in range(7)]),
+        "source": st.sampled_from(SOURCES),
+        "success": st.sampled_from([True, True, False, None]),
+    },
+    optional={
+        "timestamp": st.sampled_from([NOW - 9 * HOUR, NOW - HOUR]),
+        "error_count": st.sampled_from([0, 9]),
+        "outcome_source": st.sampled_from(["tests", "evaluator", "heuristic"]),
+        "patterns": st.lists(st.sampled_from(["small steps", "big bang"]), max_size=2),
+        "strategy": st.sampled_from(["file-based", "feature-based"]),
+        "criteria": st.dictionaries(
+            st.sampled_from(["fast", "safe"]), st.sampled_from(["helpful", "harmful"]), max_size=2
+        ),
+        "tool_graph": st.lists(
+            st.sampled_from(TOOLS).map(lambda tool: {"tool": tool, "args": {"x": 1}}),
+            min_size=1,
+            max_size=2,
+        ),
+        "trigger": st.sampled_from([{"signal": "red"}, {"signal": "slow", "conditions": {"a": 1}}]),
+        "instruction": st.sampled_from(["fix the build", "fix the red test"]),
+        "duration_ms": st.sampled_from([10, 2000]),
+        "memory_ids": st.lists(st.sampled_from(["m0", "m1", "m2"]), max_size=2),
+        # The id follows from the project, and is put in its place later.
+        "competence_id": st.sampled_from(TOOLS),
+        "commits": st.just(["abcdef0123"]),
+    },
+)
+# What belongs to which task is fixed: two outcomes share one.
+TASK_OF = {f"o{n}": f"t{min(n, 5)}" for n in range(7)}
+
+steps = st.one_of(
+    st.tuples(st.just("learn"), st.lists(outcome_fields, min_size=1, max_size=5)),
+    st.tuples(st.just("learn"), st.lists(outcome_fields, min_size=1, max_size=5)),
+    st.tuples(st.just("consolidate"), st.none()),
+    st.tuples(st.just("index"), st.none()),
+    st.tuples(st.just("remember"), st.tuples(st.integers(0, 3), st.sampled_from(SOURCES))),
+    st.tuples(st.just("expose"), st.tuples(st.integers(0, 99), st.integers(0, 5))),
+    st.tuples(
+        st.just("decide"),
+        st.tuples(
+            st.sampled_from(["small-steps", "file-based"]),
+            st.sampled_from(["promote", "deprecate", "reset"]),
+        ),
+    ),
+)
+
+
+@dataclass
+class Rest:
+    """Which part of a history remains."""
+
+    what: str
+    name: str
+    gone: set[str] = field(default_factory=set)
+    tasks: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(
+        cls, scratch: "Told", history: list[Any], subject: tuple[str, str], *, in_batches: bool
+    ) -> "Rest":
+        """Say which part remains.
+
+        Args:
+            scratch: a store that says which outcomes something of the subject is on record of: an
+                entry that added nothing to its outcome left nothing to be forgotten.
+            history: all that was told.
+            subject: a source or a task.
+            in_batches: whether outcomes that are told together are learnt together.
+        """
+        what, name = subject
+        told = [each for kind, given in history if kind == "learn" for each in given]
+        names = {each["outcome_id"] for each in told}
+        for number, (kind, given_) in enumerate(history):
+            if kind == "learn":
+                bodies = [with_task(each) for each in given_]
+                scratch.learn_some(bodies, NOW + (number + 1) * HOUR, in_batches=in_batches)
+        found = find_in_store(scratch.engine, Subject(what, scratch.project, name)).found
+        assert found.outcomes <= names
+        only = {
+            each["outcome_id"]
+            for each in told
+            if all(
+                name in (other["source"], TASK_OF[other["outcome_id"]])
+                for other in told
+                if other["outcome_id"] == each["outcome_id"]
+            )
+        }
+        assert only <= found.outcomes
+        others = {TASK_OF[each] for each in names if each not in found.outcomes}
+        tasks = {TASK_OF[each] for each in found.outcomes} - others
+        return cls(what, name, set(found.outcomes), {name} if what == "task" else tasks)
+
+
+def with_task(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return an outcome's fields with its task."""
+    return {"task_id": TASK_OF[fields["outcome_id"]]} | fields
+
+
+@dataclass
+class Both:
+    """A store that is told everything, and one that is told the rest."""
+
+    store: Told
+    rest: Told
+    remains: Rest
+    in_batches: bool
+    stored: set[int] = field(default_factory=set)
+
+    def tell(self, history: list[Any]) -> float:
+        """Tell both of them a history; return the time afterwards."""
+        now = NOW
+        for kind, given_ in history:
+            now += HOUR
+            getattr(self, kind)(given_, now)
+        return now + HOUR
+
+    def learn(self, bodies: list[dict[str, Any]], now: float) -> None:
+        told = [with_task(each) for each in bodies]
+        batches = [told] if self.in_batches else [[each] for each in told]
+        for number, batch in enumerate(batches):
+            self.store.learn(batch, now + number)
+            remaining = [each for each in batch if each["outcome_id"] not in self.remains.gone]
+            self.rest.learn(remaining, now + number)
+
+    def remember(self, given_: tuple[int, str], now: float) -> None:
+        number, source = given_
+        # What two sources say in the same words is a test of its own.
+        if number not in self.stored:
+            self.stored.add(number)
+            self.store.remember(f"m{number}", TEXTS[number], source, now)
+            if (self.remains.what, self.remains.name) != ("source", source):
+                self.rest.remember(f"m{number}", TEXTS[number], source, now)
+
+    def expose(self, given_: tuple[int, int], now: float) -> None:
+        number, task = given_
+        self.store.expose(f"e{number}-{task}", f"t{task}", now)
+        if f"t{task}" not in self.remains.tasks:
+            self.rest.expose(f"e{number}-{task}", f"t{task}", now)
+
+    def decide(self, given_: tuple[str, str], now: float) -> None:
+        # What could not be decided upon without what is forgotten is not decided upon here.
+        if self.rest.decide(*given_, now):
+            assume(self.store.decide(*given_, now))
+
+    def consolidate(self, _: None, now: float) -> None:
+        self.store.consolidate(now)
+        self.rest.consolidate(now)
+
+    def index(self, _: None, now: float) -> None:
+        self.store.index()
+        self.rest.index()
+
+    def assert_same(self, now: float) -> None:
+        """Compare everything."""
+        self.index(None, now)
+        project = self.store.project
+        left, right = (whole(each.engine, project, at=now) for each in (self.store, self.rest))
+        if not right:
+            assert all(not rows for name, rows in left.items() if name != "projects")
+            return
+        if self.in_batches:
+            # The numbers of the moment are those between two halves of a batch.
+            del right["pattern_transitions"]
+        for name, rows in right.items():
+            assert left[name] == rows, (name, left[name], rows)
+        assert self.store.answers(now) == self.rest.answers(now)
+
+
+_projects = count(1)
+
+
+@pytest.fixture
+def stores(engine: Engine) -> Iterator[tuple[Engine, Engine, Engine]]:
+    """A store of either dialect, one that is told the rest, and one to try things on."""
+    others = [connect_store("sqlite:///:memory:") for _ in range(2)]
+    for other in others:
+        migrate(other)
+    yield engine, *others
+    for other in others:
+        other.dispose()
+
+
+@given(
+    history=st.lists(steps, min_size=2, max_size=9),
+    subject=st.sampled_from([("source", "bob"), ("task", "t1"), ("task", "t5")]),
+    in_batches=st.booleans(),
+)
+@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_store_is_as_if_only_the_rest_had_come(
+    stores: tuple[Engine, Engine, Engine],
+    history: list[Any],
+    subject: tuple[str, str],
+    in_batches: bool,
+) -> None:
+    """Random histories with amendments, consolidation, decisions, memories and exposures."""
+    # Each history has a project of its own, so that the stores are made once.
+    project = f"p{next(_projects)}"
+    store, rest, scratch = (Told(engine, RULES, project) for engine in stores)
+    both = Both(store, rest, Rest.of(scratch, history, subject, in_batches=in_batches), in_batches)
+    now = both.tell(history)
+    store.forget(*subject, now)
+    both.assert_same(now + HOUR)

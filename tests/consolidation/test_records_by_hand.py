@@ -1,0 +1,245 @@
+"""Procedures that somebody stored by hand: what they become when episodes of theirs come in."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+from fleet import Fleet
+
+from trackrecord.errors import InvalidRevision, RevisionRefused
+from trackrecord.learning.competences.new_record import new_record, read_new_competence
+from trackrecord.learning.competences.record import TriggerCounts
+from trackrecord.learning.competences.rules import CompetenceRules, Status
+from trackrecord.store.competences.read import read_competences, read_history
+from trackrecord.store.competences.rebuild_credit import rebuild_credit
+from trackrecord.store.competences.revise import Reviser, Signed
+from trackrecord.store.database.engine import reading, writing
+from trackrecord_consolidation.rebuild import rebuild_competences
+
+WRITTEN = {
+    "tools": ["edit", {"tool": "go_test", "args_schema": {"path": "string"}}],
+    "triggers": ["the build is red", {"signal": "a test fails", "conditions": {"os": "linux"}}],
+    "failure_modes": ["timeout"],
+    "tags": ["go"],
+}
+
+
+def add(fleet: Fleet, now: float = 50.0, **changes):
+    new = read_new_competence({**WRITTEN, **changes}, fleet.rules)
+    record = new_record(fleet.rules, fleet.project, new, by="ada", now=now)
+    with writing(fleet.engine) as connection:
+        signed = Signed("ada", "we always do", now)
+        return Reviser(connection, fleet.project_id, fleet.rules, signed).add(record)
+
+
+def rebuild(fleet: Fleet, now: float = 900.0) -> None:
+    with writing(fleet.engine) as connection:
+        rebuild_competences(connection, fleet.rules, fleet.project, fleet.project_id, now=now)
+        rebuild_credit(connection, fleet.project_id)
+
+
+def one(fleet: Fleet, at=None):
+    (record,) = fleet.records(at).values()
+    return record
+
+
+def actions(fleet: Fleet, record):
+    with reading(fleet.engine) as connection:
+        found = read_history(connection, fleet.project_id, record.id)
+    return [(each.action, each.actor, each.rationale) for each in found]
+
+
+def test_a_record_by_hand_is_what_its_author_wrote(fleet: Fleet) -> None:
+    """Nobody has tried it; the history knows who stored it and why."""
+    record = add(fleet)
+    assert one(fleet) == record
+    assert [step.tool for step in record.recipe] == ["edit", "go_test"]
+    assert record.recipe[1].args_schema == {"path": "string"}
+    assert record.recipe[0].validation == ("go_test",)
+    assert record.performance.success_count == record.performance.failure_count == 0
+    assert record.signature == "edit+go_test"
+    assert actions(fleet, record) == [("added", "ada", "we always do")]
+    assert fleet.records(at=49.0) == {}
+
+
+def test_consolidation_without_episodes_of_it_changes_nothing(fleet: Fleet) -> None:
+    """It is neither removed nor written anew."""
+    add(fleet)
+    before = fleet.state()["competences"], fleet.revision
+    assert fleet.consolidate().changes == ()
+    assert (fleet.state()["competences"], fleet.revision) == before
+
+
+def test_episodes_of_the_same_tools_count_for_it(fleet: Fleet) -> None:
+    """There is one record, with the author's recipe and triggers and the episodes' counts."""
+    record = add(fleet)
+    trigger = {"signal": "a test fails", "conditions": {"os": "mac"}}
+    for _ in range(3):
+        fleet.report("go_test", "edit", trigger=trigger)
+    fleet.report("go_test", "edit", success=False, failure_mode="flaky")
+    fleet.consolidate()
+    known = one(fleet)
+    assert known.id == record.id
+    assert (known.performance.success_count, known.performance.failure_count) == (3, 1)
+    assert known.recipe == record.recipe
+    assert known.triggers == (
+        TriggerCounts("the build is red"),
+        TriggerCounts("a test fails", {"os": "linux"}, 3, 0, ({"os": "mac"},)),
+    )
+    assert known.failure_modes == ("timeout", "flaky")
+    assert [action for action, *_ in actions(fleet, record)] == ["added", "reinforced"]
+
+
+def test_a_single_success_counts_for_it(fleet: Fleet) -> None:
+    """It is a record already, and need not become one; also when the episode came first."""
+    fleet.report("edit", "go_test")
+    fleet.consolidate(now=40.0)
+    assert fleet.records() == {}
+    add(fleet)
+    fleet.consolidate(now=100.0)
+    assert one(fleet).performance.success_count == 1
+
+
+def test_a_rebuild_loses_nothing_that_somebody_stored(fleet: Fleet) -> None:
+    """With episodes, without any, and retracted; the rebuilt record is the same."""
+    first = add(fleet)
+    add(fleet, tools=["ask"], triggers=["unclear"])
+    for _ in range(2):
+        fleet.report("edit", "go_test", trigger={"signal": "a test fails"})
+    fleet.consolidate()
+    with writing(fleet.engine) as connection:
+        Reviser(connection, fleet.project_id, fleet.rules, Signed("ada", "wrong", 200.0)).retract(
+            first.id
+        )
+    before = fleet.records()
+    rebuild(fleet)
+    rebuild(fleet)
+    assert fleet.records() == before
+    assert before["edit+go_test"].status is Status.RETRACTED
+    assert before["ask"].performance.success_count == 0
+
+
+def test_an_outcome_that_names_it_counts_once(fleet: Fleet) -> None:
+    """As an episode of its own, or by its name alone, before and after consolidation."""
+    from trackrecord.store.competences.credit import Credit, credit_competences
+
+    record = add(fleet)
+    fleet.report("other", competence_id=record.id)
+    fleet.report("edit", "go_test", competence_id=record.id)
+    rows = {each.outcome: each for each in _credits(fleet, record.id, Credit)}
+    with writing(fleet.engine) as connection:
+        credit_competences(connection, rows.values())
+    assert one(fleet).performance.success_count == 2
+    fleet.consolidate()
+    assert one(fleet).performance.success_count == 2
+    rebuild(fleet)
+    # The fleet's outcomes were received before the record was stored: only its episode is left.
+    assert one(fleet).performance.success_count == 1
+
+
+def _credits(fleet: Fleet, competence_id: str, kind):
+    from sqlalchemy import select
+
+    from trackrecord.store.outcomes.tables import outcomes
+
+    with reading(fleet.engine) as connection:
+        found = connection.execute(select(outcomes.c.id, outcomes.c.ended_at)).all()
+    return [
+        kind(fleet.project_id, competence_id, row.id, 60.0, row.ended_at, True, None, True)
+        for row in found
+    ]
+
+
+def test_a_second_record_of_the_same_tools_is_refused(fleet: Fleet) -> None:
+    """Doubled, in another order, or beside a learnt one: one record stands for a procedure."""
+    record = add(fleet)
+    for tools in (["edit", "go_test"], ["go_test", "edit", "go_test"]):
+        with pytest.raises(RevisionRefused, match=f"of these tools already, {record.id}"):
+            add(fleet, tools=tools)
+    for _ in range(2):
+        fleet.report("lint")
+    fleet.consolidate()
+    before = fleet.state()
+    with pytest.raises(RevisionRefused, match="fork it"):
+        add(fleet, tools=["lint"])
+    assert fleet.state() == before
+
+
+def test_consolidation_and_an_author_at_the_same_moment_make_one_record(fleet: Fleet) -> None:
+    """Whoever is first: the other one finds the record, and nothing that was written is lost."""
+    for _ in range(2):
+        fleet.report("edit", "go_test")
+    refused: list[Exception] = []
+
+    def store() -> None:
+        try:
+            add(fleet)
+        except RevisionRefused as error:
+            refused.append(error)
+
+    author = threading.Thread(target=store)
+    author.start()
+    fleet.consolidate()
+    author.join()
+    fleet.consolidate(now=200.0)
+    known = one(fleet)
+    assert known.performance.success_count == 2
+    assert (known.authored is None) == bool(refused)
+
+
+def test_a_record_from_before_reads_without_an_author(fleet: Fleet) -> None:
+    """Of an earlier version, or learnt."""
+    for _ in range(2):
+        fleet.report("lint")
+    fleet.consolidate()
+    assert one(fleet).authored is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"tools": []}, "tools"),
+        ({"tools": [" "]}, "tools"),
+        ({"tools": "edit"}, "tools"),
+        ({"tools": [{"tool": "a", "what": 1}]}, "what"),
+        ({"tools": ["a\0b"]}, "NUL"),
+        ({"tools": [f"t{n}" for n in range(65)]}, "at most 64 tools"),
+        ({"triggers": []}, "triggers"),
+        ({"triggers": ["x", "x"]}, "named twice"),
+        ({"triggers": [f"s{n}" for n in range(21)]}, "at most 20 triggers"),
+        ({"triggers": [{"signal": "x", "conditions": {"a": "y" * 3000}}]}, "2048 bytes"),
+        ({"triggers": ["x" * 2000]}, "triggers"),
+        ({"confidence": 1.5}, "confidence"),
+        ({"half_life_days": 0}, "half_life_days"),
+        ({"confidence": float("nan")}, "confidence"),
+        ({"recipe": []}, "recipe"),
+        ({"failure_modes": ["x"] * 11}, "at most 10 failure modes"),
+    ],
+)
+def test_what_cannot_be_stored_is_said_in_one_line(changes, said) -> None:
+    """By the name of the field."""
+    with pytest.raises(InvalidRevision) as raised:
+        read_new_competence({**WRITTEN, **changes}, CompetenceRules())
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_author_of_a_change_is_named(fleet: Fleet) -> None:
+    """A blank one is refused, and nothing is stored."""
+    new = read_new_competence(WRITTEN, fleet.rules)
+    record = new_record(fleet.rules, fleet.project, new, by=" ", now=50.0)
+    with pytest.raises(InvalidRevision, match="actor"), writing(fleet.engine) as connection:
+        Reviser(connection, fleet.project_id, fleet.rules, Signed(" ", "x", 50.0)).add(record)
+    with reading(fleet.engine) as connection:
+        assert read_competences(connection, fleet.project_id) == []
+
+
+def test_more_triggers_than_a_record_keeps_leave_the_authors(fleet: Fleet) -> None:
+    """What somebody said goes first."""
+    fleet.rules = replace(fleet.rules, max_triggers=3)
+    add(fleet)
+    for number in range(5):
+        fleet.report("edit", "go_test", trigger={"signal": f"s{number}"})
+    fleet.consolidate()
+    signals = [each.signal for each in one(fleet).triggers]
+    assert signals == ["the build is red", "a test fails", "s0"]

@@ -1,0 +1,152 @@
+"""All that a store holds of a project, in a form that two stores can be compared by.
+
+Rows are named by what they are about instead of by their numbers, and decayed sums are told as of
+one moment, so that landmarks do not matter.
+"""
+
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+
+from trackrecord.store.advice.tables import (
+    effect_decisions,
+    exposures,
+    lesson_decisions,
+    runs,
+)
+from trackrecord.store.competences.tables import (
+    competence_credits,
+    competence_history,
+    competence_numbers,
+    competence_words,
+    competences,
+    episodes,
+    signature_facts,
+    signatures,
+)
+from trackrecord.store.criteria.tables import criteria, criterion_feedback
+from trackrecord.store.database.engine import reading
+from trackrecord.store.memories.tables import (
+    memories,
+    memory_changes,
+    memory_sources,
+    past_tasks,
+)
+from trackrecord.store.outcomes.decay_basis import read_bases
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.tables import (
+    outcome_commits,
+    outcome_entries,
+    outcomes,
+    projects,
+    waiting_episodes,
+    waiting_retractions,
+)
+from trackrecord.store.patterns.tables import (
+    observations,
+    pattern_decisions,
+    pattern_tags,
+    pattern_transitions,
+    patterns,
+)
+
+Rows = list[tuple[Any, ...]]
+
+
+def whole(store: Engine, project: str, *, at: float) -> dict[str, Rows]:
+    """Return all that is on record of a project, decayed to a moment; nothing if it is unknown."""
+    with reading(store) as connection:
+        project_id = project_id_of(connection, project)
+        if project_id is None:
+            return {}
+        return _Whole(connection, project_id, at).tables()
+
+
+class _Whole:
+    def __init__(self, connection: Connection, project_id: int, at: float) -> None:
+        self._connection = connection
+        self._project_id = project_id
+        self._at = at
+        self._bases = read_bases(connection, project_id)
+
+    def tables(self) -> dict[str, Rows]:
+        """Return the rows of each table, sorted."""
+        outcome = self._names(outcomes, "outcome_id", "replaced_at")
+        pattern = self._names(patterns, "slug")
+        criterion = self._names(criteria, "name")
+        signature = self._names(signatures, "name")
+        memory = self._names(memories, "memory_id")
+        own = {"project_id": {}}
+        of_outcome = own | {"outcome": outcome}
+        found = {
+            "projects": self._rows(projects, {"id": {}, "revision": {}}, own=projects.c.id),
+            "outcomes": self._rows(outcomes, {"id": {}} | own),
+            "outcome_entries": self._rows(outcome_entries, own),
+            "outcome_commits": self._rows(outcome_commits, own),
+            "waiting_episodes": self._rows(waiting_episodes, of_outcome),
+            "waiting_retractions": self._rows(waiting_retractions, of_outcome),
+            "runs": self._rows(runs, of_outcome),
+            "exposures": self._rows(exposures, {"id": {}} | own),
+            "lesson_decisions": self._rows(lesson_decisions, {"id": {}} | own),
+            "effect_decisions": self._rows(effect_decisions, {"id": {}} | own),
+            "patterns": self._rows(patterns, {"id": {}} | own),
+            "observations": self._of(observations, "pattern_id", pattern, {"outcome": outcome}),
+            "pattern_transitions": self._of(
+                pattern_transitions, "pattern_id", pattern, {"id": {}, "decision_id": {}}
+            ),
+            "pattern_decisions": self._of(pattern_decisions, "pattern_id", pattern, {"id": {}}),
+            "pattern_tags": self._of(pattern_tags, "pattern_id", pattern, {"id": {}}),
+            "criteria": self._rows(criteria, {"id": {}} | own),
+            "criterion_feedback": self._of(
+                criterion_feedback, "criterion_id", criterion, {"outcome": outcome}
+            ),
+            "signatures": self._rows(signatures, {"id": {}} | own),
+            "signature_facts": self._of(signature_facts, "signature_id", signature, {}),
+            "episodes": self._rows(episodes, of_outcome | {"signature_id": signature}),
+            "competences": self._rows(competences, own | {"signature_id": signature}),
+            "competence_numbers": self._rows(competence_numbers, own),
+            "competence_words": self._rows(competence_words, own),
+            "competence_history": self._rows(competence_history, {"id": {}} | own),
+            "competence_credits": self._rows(competence_credits, of_outcome),
+            "past_tasks": self._rows(past_tasks, of_outcome),
+            "memories": self._rows(memories, {"id": {}, "size_class": {}, "position": {}} | own),
+            "memory_sources": self._of(memory_sources, "memory", memory, {}),
+            "memory_changes": self._of(memory_changes, "memory", memory, {}),
+        }
+        # Only of those that someone uses: what is empty is as good as not there.
+        empty = [row for row in found["signatures"] if row[2] + row[3] == 0]
+        return found | {"signatures": [row for row in found["signatures"] if row not in empty]}
+
+    def _names(self, table: Any, *columns: str) -> dict[int, Any]:
+        query = select(table).where(table.c.project_id == self._project_id)
+        return {
+            row.id: tuple(getattr(row, column) for column in columns)
+            for row in self._connection.execute(query)
+        }
+
+    def _rows(self, table: Any, names: dict[str, Any], *, own: Any = None) -> Rows:
+        column = table.c.project_id if own is None else own
+        query = select(table).where(column == self._project_id)
+        return self._told(self._connection.execute(query), names)
+
+    def _of(self, table: Any, column: str, named: dict[int, Any], names: dict[str, Any]) -> Rows:
+        query = select(table).where(table.c[column].in_(sorted(named)))
+        return self._told(self._connection.execute(query), {column: named} | names)
+
+    def _told(self, rows: Any, names: dict[str, Any]) -> Rows:
+        """Return rows whose numbers are replaced by names; a column without names is left out."""
+        found = []
+        for row in rows:
+            told = []
+            for column, value in row._mapping.items():
+                if column in names:
+                    if names[column]:
+                        told.append(None if value is None else names[column][value])
+                elif column in ("helpful_sum", "harmful_sum"):
+                    told.append(round(self._bases.patterns.value(value, self._at), 9))
+                elif isinstance(value, float):
+                    told.append(float(f"{value:.9g}") if abs(value) < 1e8 else round(value, 3))
+                else:
+                    told.append(value)
+            found.append(tuple(told))
+        return sorted(found, key=repr)

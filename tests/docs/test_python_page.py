@@ -1,0 +1,29 @@
+"""The page of Python calls names each call that there is."""
+
+import inspect
+import re
+
+import pytest
+from documentation import text_of
+
+import trackrecord
+
+# Types, which a page of calls need not name.
+CALLS = [
+    name
+    for name in trackrecord.__all__
+    if not name[0].isupper() and not inspect.iscoroutinefunction(getattr(trackrecord, name))
+]
+PAGE = text_of("docs/python.md")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_page_names_each_call(name):
+    """In code font, so that it is found."""
+    assert re.search(rf"`{name}[`(]", PAGE)
+
+
+def test_each_name_with_brackets_is_a_call():
+    """Nothing is promised that there is not."""
+    named = set(re.findall(r"`(\w+)\([^`]*\)`", PAGE)) - {"to_document", "publish"}
+    assert named <= {*CALLS}

@@ -1,0 +1,346 @@
+"""A task's meaning at prompt time: a real endpoint over HTTP, real Redis, and no database."""
+
+import json
+import logging
+import random
+import subprocess
+import sys
+import time
+from math import sqrt
+
+import pytest
+from endpoint_server import serving
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.embeddings.endpoint import Endpoint
+from trackrecord.embeddings.packed import (
+    PackedVectors,
+    cosine,
+    decode_vectors,
+    encode_vectors,
+    pack,
+    packed_vectors,
+)
+from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
+from trackrecord.learning.competences.rules import Lifecycle
+from trackrecord.prompt import task_vectors
+from trackrecord.prompt.cache import read_vectors, write_document, write_vectors
+from trackrecord.prompt.client import RankingsReader, given_readers
+from trackrecord.prompt.context import context
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.presentation import present_competence
+from trackrecord.prompt.wanted import Wanted
+from trackrecord.settings import load_settings
+from trackrecord_cli.main import run
+from trackrecord_worker.record_vectors import RecordVectors
+from trackrecord_worker.schedule import beat_schedule
+
+# Shares no word with any record.
+TASK = "why is everything broken"
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+KEY = "sk-nobody-may-see-this"
+
+
+def record(name, signal, tool="a"):
+    now = time.time()
+    competence = Competence(
+        id=name,
+        project="default",
+        skill_name=f"skill:{tool}",
+        signature=tool,
+        triggers=(TriggerCounts(signal, None, 2, 0),),
+        recipe=(Step(1, tool, {}),),
+        required_tools=(tool,),
+        failure_modes=(),
+        performance=Performance(2, 0),
+        confidence=0.8,
+        salience=1.0,
+        lifecycle=Lifecycle(30, 0.1, 0.0, now),
+        created_at=now,
+        updated_at=now,
+    )
+    return present_competence(competence, now=now, base_rate=0.5)
+
+
+RECORDS = (record("ci", "red build"), record("ship", "release day"), record("else", "other"))
+
+
+@pytest.fixture
+def endpoint():
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def client(redis_server):
+    with redis_server.client() as found:
+        yield found
+
+
+def settings_of(home, endpoint, **more):
+    given = {"url": endpoint.url, "model": "words", "api_key": KEY, "prompt_timeout_s": 20.0}
+    return load_settings(home=home, embeddings={**given, **more})
+
+
+def put(client, settings, *records, revision=1):
+    document = RankingsDocument(
+        project="default", revision=revision, computed_at=time.time(), competences=records
+    )
+    write_document(client, settings, document)
+
+
+def embedded(client, settings):
+    return RecordVectors(client, settings).renew(["default"])
+
+
+@pytest.fixture
+def settings(client, home, endpoint):
+    """Settings of agents and workers, with records that have their vectors."""
+    found = settings_of(home, endpoint)
+    put(client, found, *RECORDS)
+    assert embedded(client, found) == 3
+    endpoint.asked.clear()
+    return found
+
+
+def until(holds, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_record_is_found_by_its_meaning(settings):
+    """The answer says that it was compared so; by words there is nothing."""
+    answer = RankingsReader(settings).read(task=TASK)
+    assert [each.id for each in answer.competences] == ["ci"]
+    assert answer.compared_by == "embeddings"
+    assert "red build" in answer.prompt
+    assert [why.reason.split(";")[0] for why in answer.why if why.is_in] == [
+        "its meaning fits the task, similarity 100%"
+    ]
+    by_words = RankingsReader(load_settings(home=settings.home)).read(task=TASK)
+    assert by_words.compared_by == "words"
+    assert [each.id for each in by_words.competences] != ["ci"]
+
+
+def test_the_choice_knows_the_meaning(settings):
+    """A record that fits alone is sure."""
+    answer = RankingsReader(settings).read(task=TASK)
+    assert (answer.chosen_by, answer.needs_more) == ("records", False)
+
+
+def test_the_endpoint_is_asked_once_for_a_task(settings, endpoint):
+    """Whichever process asks again finds the vector in Redis; after another model it is asked."""
+    for _ in range(3):
+        assert RankingsReader(settings).read(task=TASK).compared_by == "embeddings"
+    assert endpoint.texts == [TASK]
+    RankingsReader(settings).read(task="another one")
+    assert endpoint.texts == [TASK, "another one"]
+
+
+def test_what_is_not_about_competences_is_not_embedded(settings, endpoint):
+    """Nor is a prompt without a task."""
+    reader = RankingsReader(settings)
+    reader.read()
+    reader.read(task=TASK, wanted=Wanted(exclude=frozenset({"competences"})))
+    assert endpoint.asked == []
+
+
+def test_a_late_answer_is_words_now_and_meaning_next_time(client, home, endpoint):
+    """The agent does not wait, and what was asked for is not lost."""
+    settings = settings_of(home, endpoint)
+    put(client, settings, *RECORDS)
+    embedded(client, settings)
+    endpoint.asked.clear()
+    endpoint.delay_s = 0.5
+    reader = RankingsReader(settings_of(home, endpoint, prompt_timeout_s=0.01))
+    assert reader.read(task=TASK).compared_by == "words"
+    until(lambda: reader.read(task=TASK).compared_by == "embeddings")
+    assert endpoint.texts == [TASK]
+
+
+@pytest.mark.parametrize(
+    "mood", [{"status": 500}, {"status": 401}, {"answer": b"<html>"}, {"answer": b'{"data": []}'}]
+)
+def test_while_the_endpoint_is_away_words_decide(settings, endpoint, caplog, mood):
+    """One line says so, it is left alone for a while, and nothing is wrong with the answer."""
+    for name, value in mood.items():
+        setattr(endpoint, name, value)
+    reader = RankingsReader(settings)
+    with caplog.at_level(logging.WARNING, "trackrecord"):
+        answers = [reader.read(task=f"{TASK} {number}") for number in range(3)]
+    assert {each.compared_by for each in answers} == {"words"}
+    assert {each.problem for each in answers} == {None}
+    assert len(endpoint.asked) == 1
+    (said,) = [each.getMessage() for each in caplog.records]
+    assert "compared by words" in said
+    assert KEY not in caplog.text
+
+
+def test_the_endpoint_is_told_no_secrets(settings, endpoint):
+    """They are replaced before a text leaves the process."""
+    RankingsReader(settings).read(task=f"deploy with {SECRET}")
+    (text,) = endpoint.texts
+    assert SECRET not in text
+    assert text.startswith("deploy with ")
+
+
+def test_the_vectors_of_tasks_are_bounded_and_end(settings, client, monkeypatch):
+    """A task takes the place of another one, and all are forgotten in time."""
+    monkeypatch.setattr(task_vectors, "_PLACES", 4)
+    reader = RankingsReader(settings)
+    for number in range(12):
+        reader.read(task=f"task {number}")
+    key = settings.keys.task_vectors("default")
+    assert 0 < client.hlen(key) <= 4
+    assert 0 < client.ttl(key) <= 7 * 86_400
+
+
+def test_only_new_texts_are_embedded(settings, client, endpoint):
+    """Rankings change with each batch, and records hardly ever."""
+    put(client, settings, *RECORDS, revision=2)
+    assert embedded(client, settings) == 0
+    put(client, settings, *RECORDS, record("new", "login fails", "b"), revision=3)
+    assert embedded(client, settings) == 1
+    assert endpoint.texts == ["login fails\nb"]
+    put(client, settings, RECORDS[0], revision=4)
+    embedded(client, settings)
+    _, data = read_vectors(client, settings, "default")
+    assert decode_vectors(data).ids == ("ci",)
+
+
+def test_another_model_embeds_all_anew(settings, client, home, endpoint):
+    """Vectors of two models cannot be compared; until then words decide."""
+    other = settings_of(home, endpoint, model="other")
+    assert RankingsReader(other).read(task=TASK).compared_by == "words"
+    put(client, other, *RECORDS, revision=2)
+    assert embedded(client, other) == 3
+    assert RankingsReader(other).read(task=TASK).compared_by == "embeddings"
+
+
+def test_records_without_a_vector_are_compared_by_words(client, home, endpoint):
+    """A new record is not left out until the worker has embedded it."""
+    settings = settings_of(home, endpoint)
+    put(client, settings, *RECORDS)
+    embedded(client, settings)
+    put(client, settings, *RECORDS, record("new", "everything broken", "b"), revision=2)
+    answer = RankingsReader(settings).read(task=TASK)
+    assert {each.id for each in answer.competences} == {"ci", "new"}
+
+
+def test_while_the_endpoint_is_away_the_worker_leaves_it_alone(client, home, endpoint):
+    """What it could embed is kept, the rest follows."""
+    settings = settings_of(home, endpoint, batch_size=2, retry_after_s=0.05)
+    put(client, settings, *RECORDS)
+    endpoint.status = 500
+    keeper = RecordVectors(client, settings)
+    assert keeper.renew(["default"]) == 0
+    assert read_vectors(client, settings, "default") == (None, None)
+    endpoint.status = 200
+    until(lambda: keeper.renew(["default"]) == 3)
+    assert keeper.renew(["default"]) == 0
+
+
+def test_a_project_that_was_erased_does_not_come_back(client, home, endpoint):
+    """Vectors stand beside rankings, and go with them."""
+    settings = settings_of(home, endpoint)
+    vectors = packed_vectors("words", [("ci", b"0" * 16, pack([1.0, 0.5]))])
+    assert not write_vectors(client, settings, "default", vectors, of=b"x")
+    assert client.keys("*") == []
+
+
+def test_an_agent_without_an_endpoint_pays_nothing(settings, endpoint):
+    """Neither a request nor an import, nor the vectors."""
+    program = """
+import sys, trackrecord
+assert trackrecord.rankings(task="why is everything broken").problem is None
+assert not {"httpx", "trackrecord.prompt.task_vectors", "trackrecord.redaction"} & set(sys.modules)
+from trackrecord.prompt.client import process_reader
+assert process_reader().cached("default").vectors is None
+"""
+    subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        env={"TRACKRECORD_HOME": str(settings.home), "PATH": ""},
+        timeout=60,
+    )
+    assert endpoint.asked == []
+
+
+def test_both_commands_and_context_compare_by_meaning(settings, monkeypatch, capfd, tmp_path):
+    """As `rankings()` does; of the past they do not."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(settings.home))
+    monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__URL", settings.embeddings.url)
+    monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__MODEL", "words")
+    monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__PROMPT_TIMEOUT_S", "20")
+    own = tmp_path / "own.json"
+    own.write_text("[]")
+    for command in (["rankings"], ["context", "rank", str(own), "--learnt"]):
+        capfd.readouterr()
+        assert run([*command, "--task", TASK, "--json"]) == 0
+        told = json.loads(capfd.readouterr().out)
+        assert told["compared_by"] == "embeddings"
+        assert "red build" in told["prompt"]
+
+
+def test_context_compares_by_meaning(settings):
+    """Both calls have one engine; a question without competences asks for nothing."""
+    with given_readers.within(RankingsReader(settings)):
+        found = context(task=TASK, conditions={"os": "linux"})
+        assert "red build" in found.prompt
+        assert found.compared_by == "embeddings"
+        assert context(task=TASK, exclude=["competences"]).compared_by == "words"
+
+
+def test_beat_embeds_where_there_is_an_endpoint(home, endpoint):
+    """Elsewhere nothing wakes up for it."""
+    assert "embed" not in beat_schedule(load_settings(home=home))
+    assert beat_schedule(settings_of(home, endpoint))["embed"]["task"] == "trackrecord.embed"
+
+
+VECTORS = st.lists(st.floats(-1.0, 1.0), min_size=8, max_size=8)
+
+
+@given(VECTORS, VECTORS)
+def test_packed_vectors_keep_their_angles(one, other):
+    """A byte a number changes a cosine by little."""
+    sizes = [sqrt(sum(number * number for number in each)) for each in (one, other)]
+    packed = [pack(each) for each in (one, other)]
+    if not all(packed):
+        assert min(max(map(abs, each)) for each in (one, other)) < 1e-300 or 0.0 in sizes
+        return
+    if min(sizes) < 1e-150:
+        return
+    expected = sum(a / sizes[0] * (b / sizes[1]) for a, b in zip(one, other, strict=True))
+    assert cosine(*packed) == pytest.approx(expected, abs=0.03)
+
+
+def test_of_many_vectors_the_nearest_are_found():
+    """Signs find the few that are worth comparing."""
+    draw = random.Random(7)
+    vectors = [[draw.gauss(0, 1) for _ in range(256)] for _ in range(1000)]
+    entries = [(f"r{place}", bytes(16), pack(each)) for place, each in enumerate(vectors)]
+    found = decode_vectors(encode_vectors(packed_vectors("m", entries)))
+    for wanted in range(0, 1000, 50):
+        asked = pack([number + draw.gauss(0, 0.5) for number in vectors[wanted]])
+        nearest = found.nearest(asked)
+        assert max(nearest, key=nearest.__getitem__) == f"r{wanted}"
+        assert len(nearest) <= 16
+
+
+def test_a_vector_of_another_length_is_near_nothing():
+    """It is not compared."""
+    found = packed_vectors("m", [("a", bytes(16), pack([1.0, 2.0])), ("b", bytes(16), b"\x01")])
+    assert found.ids == ("a",)
+    assert found.nearest(b"\x01\x02\x03") == {}
+    assert PackedVectors(model="m").nearest(b"") == {}
+
+
+@pytest.mark.parametrize("wrong", [{"prompt_timeout_s": 0.0}, {"least_similarity": 1.5}])
+def test_the_settings_are_checked(wrong):
+    """As all are."""
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Endpoint(**wrong)

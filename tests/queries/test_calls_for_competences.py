@@ -1,0 +1,247 @@
+"""The Python calls for competence records, on a real store of each dialect."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+import trackrecord
+from trackrecord.calls.here import store_here
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import (
+    InvalidConditions,
+    InvalidRevision,
+    InvalidSelection,
+    RevisionRefused,
+    UnknownProject,
+)
+from trackrecord.factories import scorer_of
+from trackrecord.queries.competences import CompetenceRecord
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord_cli.main import run
+from trackrecord_consolidation.run import consolidate
+
+RULES = DaemonSettings().rules
+NOW = time.time() - 3600.0
+TASK = "the build is red"
+ON_LINUX = ("apt", "make")
+ON_WINDOWS = ("choco", "nmake")
+
+
+@pytest.fixture
+def home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Engine, store_url: str
+) -> Iterator[Path]:
+    """A process whose settings name the store."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(tmp_path))
+    monkeypatch.setenv("TRACKRECORD_DATABASE_URL", store_url)
+    yield tmp_path
+    with store_here(None) as here:
+        here.engine.dispose()
+
+
+def report(store: Engine, name: str, tools: tuple[str, ...], **fields: object) -> None:
+    """Learn one outcome, as the worker does."""
+    body = encode_body(
+        {
+            "outcome_id": name,
+            "task_id": name,
+            "project": "default",
+            "success": True,
+            "timestamp": NOW,
+            "tool_graph": [{"tool": tool} for tool in tools],
+            **fields,
+        }
+    )
+    scored = scorer_of(RULES).score(decode_outcome(body), body, received_at=NOW, outcome_id="none")
+    with writing(store) as connection:
+        learn(connection, [scored], RULES, now=NOW)
+
+
+@pytest.fixture
+def learnt(store: Engine, home: Path) -> Path:
+    """A store with two records for one signal, each for its own system."""
+    for number in range(5):
+        on = {"signal": TASK, "conditions": {"os": "linux", "ci": True}}
+        report(store, f"linux {number}", ON_LINUX, trigger=on)
+    for number in range(3):
+        on = {"signal": TASK, "conditions": {"os": "windows"}}
+        report(store, f"windows {number}", ON_WINDOWS, trigger=on)
+    consolidate(store, RULES.competence, "default", now=NOW, actor="test")
+    return home
+
+
+def test_a_selection_says_how_sure_it_is(learnt: Path) -> None:
+    """By votes and by signals; what it lacks is said."""
+    voted = trackrecord.select_competences(TASK)
+    assert [each.tools for each in voted.candidates] == [ON_LINUX, ON_WINDOWS]
+    assert (voted.confidence, voted.needs_more) == (pytest.approx(0.625), False)
+    ranked = trackrecord.select_competences(TASK, by="seed")
+    assert len(ranked.candidates) == 2
+    assert (ranked.confidence, ranked.needs_more) == (0.0, True)
+    assert trackrecord.select_competences("nothing of the kind").needs_more
+
+
+@pytest.mark.parametrize("by", ["advice", "seed"])
+def test_conditions_decide_between_two_records_with_one_signal(learnt: Path, by: str) -> None:
+    """And the choice is sure; without them the other one comes first, or nothing is sure."""
+    asked = {"os": "windows", "branch": "main"}
+    found = trackrecord.select_competences(TASK, by=by, conditions=asked).to_document()
+    first, second = found["candidates"]
+    assert first["record"]["required_tools"] == sorted(ON_WINDOWS)
+    assert second["record"]["required_tools"] == sorted(ON_LINUX)
+    assert not found["needs_more"]
+    assert found["selected"] == first["id"]
+    awaited = asyncio.run(trackrecord.aselect_competences(TASK, by=by, conditions=asked))
+    assert awaited.to_document()["selected"] == first["id"]
+
+
+@pytest.mark.parametrize("by", ["advice", "seed"])
+def test_what_all_candidates_contradict_needs_more(learnt: Path, by: str) -> None:
+    """None of them was used there."""
+    found = trackrecord.select_competences(TASK, by=by, conditions={"os": "plan9"})
+    assert (found.confidence, found.needs_more) == (0.0, True)
+    assert len(found.candidates) == 2
+
+
+@pytest.mark.parametrize("by", ["advice", "seed"])
+def test_the_command_selects_alike_now_and_at_a_moment(
+    learnt: Path, by: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One engine; of a moment before the first record there is nothing."""
+    told = []
+    for more in ([], ["--at", str(time.time())]):
+        capfd.readouterr()
+        arguments = ["competences", "select", TASK, "--by", by, "--condition", "os=Windows"]
+        assert run([*arguments, "--json", *more]) == 0
+        told.append(json.loads(capfd.readouterr().out))
+    expected = trackrecord.select_competences(TASK, by=by, conditions={"os": "windows"})
+    for each in told:
+        assert each["selected"] == expected.to_document()["selected"]
+        assert not each["needs_more"]
+    assert trackrecord.select_competences(TASK, at=NOW - 10).candidates == ()
+    assert trackrecord.select_competences(TASK, by="seed", at=NOW - 10).candidates == ()
+
+
+def test_what_cannot_be_asked_is_said_in_one_line(learnt: Path) -> None:
+    """A person asked a question, so it raises."""
+    with pytest.raises(InvalidConditions, match="conditions must be JSON of at most 2048 bytes"):
+        trackrecord.select_competences(TASK, conditions={"os": object()})
+    with pytest.raises(InvalidSelection, match="a source tells whose runs vote"):
+        trackrecord.select_competences(TASK, by="seed", source="me")
+    with pytest.raises(InvalidSelection, match=r"limit must lie in 1\.\.1000"):
+        trackrecord.select_competences(TASK, limit=0)
+    with pytest.raises(UnknownProject):
+        trackrecord.select_competences(TASK, project="nobody's")
+
+
+def test_a_condition_of_the_command_line_names_its_value(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One line says how."""
+    assert run(["competences", "select", TASK, "--condition", "windows"]) == 2
+    assert "a condition is NAME=VALUE, for example os=linux" in capfd.readouterr().err
+
+
+def add(**changes: object) -> CompetenceRecord:
+    """Store a procedure from Python."""
+    given: dict[str, Any] = {
+        "triggers": [{"signal": TASK, "conditions": {"os": "mac"}}],
+        "by": "ada",
+        "reason": "we always do",
+    }
+    return trackrecord.add_competence(["brew", "make"], **(given | changes))
+
+
+def test_a_procedure_by_hand_is_selected_shown_and_explained(home: Path) -> None:
+    """In a project of which nothing was known; its author stands in the history."""
+    added = add()
+    assert added.worked == "0/0"
+    found = trackrecord.select_competences(TASK, by="seed", conditions={"os": "mac"})
+    assert [each.record.id for each in found.candidates] == [added.id]
+    (listed,) = trackrecord.list_competences()
+    assert listed.to_document()["authored_by"] == "ada"
+    assert run(["explain", added.id]) == 0
+
+
+def test_the_command_stores_from_a_file_or_from_options(
+    home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A list is stored whole or not at all; twice is refused."""
+    written = tmp_path / "procedures.json"
+    one = {"tools": ["a", "b"], "triggers": [{"signal": "x", "conditions": {"os": "linux"}}]}
+    written.write_text(json.dumps([one, {"tools": ["c"], "triggers": ["y"], "pinned": True}]))
+    capfd.readouterr()
+    assert run(["competences", "add", str(written), "--by", "ada", "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert (told["action"], told["by"], told["reason"]) == ("added", "ada", "by hand")
+    assert [each["required_tools"] for each in told["records"]] == [["a", "b"], ["c"]]
+    assert run(["competences", "add", str(written)]) == 1
+    assert "there is a record of these tools already" in capfd.readouterr().err
+    written.write_text(json.dumps([{"tools": ["new"], "triggers": ["z"]}, one]))
+    assert run(["competences", "add", str(written)]) == 1
+    by_options = ["competences", "add", "--tool", "d", "--tool", "e", "--trigger", "y"]
+    assert run([*by_options, "--condition", "os=mac", "--confidence", "0.5"]) == 0
+    capfd.readouterr()
+    assert run(["competences", "list", "--json"]) == 0
+    listed = json.loads(capfd.readouterr().out)
+    assert sorted(each["signature"] for each in listed) == ["a+b", "c", "d+e"]
+    (last,) = [each for each in listed if each["signature"] == "d+e"]
+    assert last["triggers"][0]["conditions"] == {"os": "mac"}
+    assert run(["competences", "history", last["id"], "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)[0]["action"] == "added"
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("{", "the file is not JSON"),
+        ("[]", "a JSON object, or a list of at least one"),
+        ('{"tools": ["a"]}', "triggers"),
+        ('{"tools": ["a"], "triggers": ["x"], "recipe": []}', "recipe"),
+    ],
+)
+def test_a_file_that_cannot_be_stored_is_said_in_one_line(
+    home: Path, tmp_path: Path, written: str, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is stored."""
+    source = tmp_path / "procedure.json"
+    source.write_text(written)
+    capfd.readouterr()
+    assert run(["competences", "add", str(source)]) == 2
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert said in told.err
+    assert run(["competences", "add"]) == 2
+
+
+def test_what_somebody_stored_survives_a_rebuild(home: Path) -> None:
+    """The command recomputes every statistic; the record and its counts are the same."""
+    add()
+    before = [each.to_document() for each in trackrecord.list_competences()]
+    assert run(["rebuild"]) == 0
+    after = [each.to_document() for each in trackrecord.list_competences()]
+    for each in (*before, *after):
+        del each["salience_now"], each["estimate"]
+    assert after == before
+
+
+def test_the_awaited_form_stores_too(home: Path) -> None:
+    """And what is wrong raises."""
+
+    async def store() -> str:
+        record = await trackrecord.aadd_competence(["a"], triggers=["x"], by="agent-7")
+        with pytest.raises(RevisionRefused):
+            await trackrecord.aadd_competence(["a"], triggers=["y"], by="agent-7")
+        with pytest.raises(InvalidRevision, match="triggers"):
+            await trackrecord.aadd_competence(["b"], triggers=[], by="agent-7")
+        return record.id
+
+    assert asyncio.run(store()).startswith("skill-")

@@ -1,0 +1,148 @@
+"""Tags by hand: added and removed once, true for any moment, kept by a rebuild; both dialects."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from teaching import DAY, NOW, RULES, outcome, standings, teach
+
+from trackrecord.changes.pattern_tags import tag_pattern
+from trackrecord.errors import InvalidTag, UnknownId
+from trackrecord.factories import scorer_of
+from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
+from trackrecord.learning.strategies.catalogue import Strategy
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.projects import project_id_of, project_revisions
+from trackrecord.store.patterns.read import PatternFilter, read_standings
+from trackrecord.store.patterns.tags import change_tags
+from trackrecord.wire.outcome import decode_outcome
+
+
+def tag(store, *, add=(), remove=(), slug="plan", now=NOW):
+    with writing(store) as connection:
+        project_id = project_id_of(connection, "default")
+        _, after = change_tags(connection, project_id, slug, add=add, remove=remove, now=now)
+    return sorted(after)
+
+
+def tags(store, *, at=None, slug="plan"):
+    return standings(store, at=at)[slug].facts.tags
+
+
+def rebuild(store, rules=RULES):
+    with writing(store) as connection:
+        rebuild_patterns(connection, project_id_of(connection, "default"), rules, now=NOW)
+
+
+def test_tags_are_true_for_any_moment(store):
+    """Added, removed and added again: each moment has the tags of its day."""
+    teach(store, [outcome(1, patterns=["plan"], received=NOW - 9 * DAY)], now=NOW - 9 * DAY)
+    tag(store, add=["ui", "slow"], now=NOW - 6 * DAY)
+    tag(store, remove=["ui"], now=NOW - 4 * DAY)
+    tag(store, add=["ui"], remove=["slow"], now=NOW - 2 * DAY)
+    assert tags(store) == ("ui",)
+    found = [tags(store, at=NOW - days * DAY) for days in (7, 5, 3, 1)]
+    assert found == [(), ("slow", "ui"), ("slow",), ("ui",)]
+    rebuild(store)
+    assert [tags(store, at=NOW - days * DAY) for days in (7, 5, 3, 1)] == found
+    assert tags(store) == ("ui",)
+
+
+def test_doing_it_again_changes_nothing(store):
+    """Neither the tags nor the revision, after which rankings would be computed anew."""
+    teach(store, [outcome(1, patterns=["plan"])])
+
+    def revision():
+        with reading(store) as connection:
+            return project_revisions(connection)["default"]
+
+    before = revision()
+    assert tag(store, add=["ui"], now=NOW + 1) == ["ui"]
+    assert revision() > before
+    tagged = revision()
+    assert tag(store, add=["ui"], now=NOW + 2) == tag(store, remove=["none"], now=NOW + 3) == ["ui"]
+    assert revision() == tagged
+    assert tags(store, at=NOW) == ()
+
+
+def test_two_who_tag_at_once_both_do(store):
+    """Each tag is there once."""
+    teach(store, [outcome(1, patterns=["plan"])])
+    with ThreadPoolExecutor(4) as pool:
+        wanted = [[f"t{n}", "shared"] for n in range(4)]
+        list(pool.map(lambda add: tag_pattern(store, "default", "plan", add=add), wanted))
+    assert tags(store) == ("shared", "t0", "t1", "t2", "t3")
+    assert tag_pattern(store, "default", "plan", remove=["shared"]).removed == ("shared",)
+    assert "shared" not in tags(store)
+
+
+def test_patterns_are_found_by_their_tags_and_by_their_kind(store):
+    """An anti-pattern has the tags of its pattern; agents get them in the cached rankings."""
+    failing = [outcome(n, helpful=False, patterns=["plan"]) for n in range(4)]
+    teach(store, [*failing, outcome(9, patterns=["other"])])
+    tag_pattern(store, "default", "anti-plan", add=["  UI "])
+
+    def found(wanted):
+        with reading(store) as connection:
+            project_id = project_id_of(connection, "default")
+            every = read_standings(
+                connection, project_id, RULES, now=NOW, wanted=PatternFilter(tag=wanted)
+            )
+        return sorted(each.facts.slug for each in every)
+
+    assert (found("ui"), found("named"), found("strategy")) == (["plan"], ["other", "plan"], [])
+    with reading(store) as connection:
+        document = build_document(connection, "default", RULES, most=9, now=NOW)
+    assert document.anti_patterns[0].tags == ("named", "ui")
+    assert document.patterns[0].tags == ("named",)
+
+
+def test_a_tag_outlives_rules_that_no_longer_find_its_pattern(store):
+    """It is there again when an outcome touches the pattern again; other patterns are dropped."""
+    own = replace(
+        RULES,
+        strategies=(Strategy("By moon", phrases=("by the moon",)),
+                    Strategy("By sun", phrases=("by the sun",))),
+    )  # fmt: skip
+    body = b'{"outcome_id": "o", "task_id": "t", "success": true, "description": "%s"}' % (
+        b"we split by the moon, and by the sun"
+    )
+    scored = scorer_of(own).score(decode_outcome(body), body, received_at=NOW, outcome_id="o")
+    teach(store, [scored, outcome(1, patterns=["plan"])], rules=own)
+    tag(store, add=["night"], slug="by-moon")
+    tag(store, add=["day"], slug="by-sun", now=NOW)
+    tag(store, remove=["day"], slug="by-sun", now=NOW)
+    rebuild(store)
+    assert sorted(standings(store)) == ["plan"]
+    rebuild(store, own)
+    assert tags(store, slug="by-moon") == ("night",)
+    assert standings(store)["by-moon"].facts.content == "By moon"
+    assert tags(store, slug="by-sun") == ()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "  ", "x" * 65, "two\nlines", "strategy", "Named", 5, None, "# ui", "a\0b"]
+)
+def test_what_is_no_tag_is_refused(wrong):
+    """In one line."""
+    with pytest.raises(InvalidTag) as refused:
+        checked_tag(wrong)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_mistakes_change_nothing(store):
+    """Too many tags, contradictions, unknown patterns, and nothing to do."""
+    teach(store, [outcome(1, patterns=["plan"])])
+    for given in (
+        {"add": 5},
+        {"add": ["a"], "remove": ["A"]},
+        {"add": [f"t{n}" for n in range(MAX_TAGS + 1)]},
+        {},
+    ):
+        with pytest.raises(InvalidTag):
+            tag_pattern(store, "default", "plan", **given)
+    with pytest.raises(UnknownId):
+        tag_pattern(store, "default", "nothing", add=["a"])
+    assert tags(store) == ()

@@ -1,0 +1,96 @@
+"""A store that a test gives to the calls, in place of the one that the settings name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from trackrecord.project_names import DEFAULT_PROJECT
+
+from .here import StoreHere, given_stores, imported
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from trackrecord.daemon_settings import DaemonSettings
+
+
+@contextmanager
+def store_of(
+    *,
+    memories: Iterable[str] = (),
+    outcomes: Iterable[Mapping[str, Any]] = (),
+    project: str = DEFAULT_PROJECT,
+) -> Iterator[None]:
+    """Let the calls that read or change the store use a store of their own in the block.
+
+    It is a database in a temporary folder, removed at the end, and everything is done as in a real
+    one: what `confirm_memory()` changes, `recall()` finds changed. The settings are the defaults.
+    The memories have the ids `memory-1`, `memory-2` and so on. Patterns, criteria, runs and past
+    tasks are learnt from the outcomes; competence records, which a nightly job makes, are not.
+
+    Args:
+        memories: texts of memories, the oldest first.
+        outcomes: fields of outcomes, as `publish()` takes them.
+        project: the project that both belong to.
+
+    Raises:
+        ExtraMissing: SQLAlchemy is not installed.
+        InvalidOutcome: one of the outcomes is not one.
+        InvalidMemory: one of the texts cannot be a memory.
+    """
+    with imported(), TemporaryDirectory(prefix="trackrecord-test-") as folder:
+        from trackrecord.daemon_settings import DaemonSettings
+        from trackrecord.store.database.engine import connect_store
+        from trackrecord.store.database.migrate import migrate
+
+        # Built without reading the environment: a test must not depend on it.
+        settings = DaemonSettings(home=Path(folder), project=project)
+        url = settings.effective_database_url
+        engine = connect_store(url, timeout_s=30.0, keeps_connections=False)
+        migrate(engine)
+        _learn(engine, settings, outcomes)
+        _remember(engine, settings, memories)
+        with given_stores.within(StoreHere(engine, settings, project)):
+            yield
+
+
+def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[str, Any]]) -> None:
+    from trackrecord.factories import scorer_of
+    from trackrecord.store.database.engine import writing
+    from trackrecord.store.intake.intake import ensure_projects, learn
+    from trackrecord.wire.outcome import decode_outcome, encode_body
+
+    scorer, now = scorer_of(settings.rules), time.time()
+    scored = []
+    for number, fields in enumerate(outcomes, start=1):
+        body = encode_body(
+            {"outcome_id": f"outcome-{number}", "project": settings.project, **fields}
+        )
+        scored.append(scorer.score(decode_outcome(body), body, received_at=now, outcome_id=""))
+    with writing(engine) as connection:
+        ensure_projects(connection, [settings.project])
+        learn(connection, scored, settings.rules, now=now)
+
+
+def _remember(engine: Engine, settings: DaemonSettings, texts: Iterable[str]) -> None:
+    from trackrecord.store.database.engine import writing
+    from trackrecord.store.intake.intake import ensure_projects
+    from trackrecord.store.memories.write import remember
+
+    with writing(engine) as connection:
+        row = ensure_projects(connection, [settings.project])[settings.project]
+        for number, text in enumerate(texts, start=1):
+            remember(
+                connection,
+                row,
+                text,
+                memory_id=f"memory-{number}",
+                rules=settings.memories,
+                now=time.time(),
+                force=True,
+            )

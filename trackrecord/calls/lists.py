@@ -1,0 +1,190 @@
+"""The calls that list what is on record, and the one that explains where it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from trackrecord.beside import awaited
+
+from .given import (
+    Moment,
+    moment_of,
+    optional_choice_of,
+    optional_limit_of,
+    optional_text_of,
+    text_of,
+)
+from .here import store_here
+
+if TYPE_CHECKING:
+    from trackrecord.queries.competences import CompetenceRecord
+    from trackrecord.queries.criteria import Criterion
+    from trackrecord.queries.explain import Explained
+    from trackrecord.queries.lessons import KnownLesson
+    from trackrecord.queries.runs import RunOnRecord
+
+_KINDS = (
+    "fails",
+    "never-succeeds",
+    "needs-first",
+    "loops",
+    "goes-with-success",
+    "then-works",
+)
+_STATES = ("seen", "established", "faded")
+_VERDICTS = ("success", "failure", "none")
+_USUAL_RUNS = 20
+
+
+def list_criteria(
+    *, at: Moment | None = None, limit: int | None = None, project: str | None = None
+) -> list[Criterion]:
+    """Return the criteria of a project with their weights, by name.
+
+    Args:
+        at: a past moment to answer for.
+        limit: the maximum number of criteria to return; all when not given.
+        project: the criteria's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    moment, limit = moment_of(at), optional_limit_of(limit)
+    with store_here(project) as here:
+        from trackrecord.queries import criteria
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            found = criteria.list_criteria(connection, here.settings, here.project, at=moment)
+    return found[:limit]
+
+
+def list_competences(
+    *, at: Moment | None = None, limit: int | None = None, project: str | None = None
+) -> list[CompetenceRecord]:
+    """Return the competence records of a project, best first.
+
+    Args:
+        at: a past moment to answer for.
+        limit: the maximum number of records to return; all when not given.
+        project: the records' project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    moment, limit = moment_of(at), optional_limit_of(limit)
+    with store_here(project) as here:
+        from trackrecord.queries import competences
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            found = competences.list_competences(connection, here.settings, here.project, at=moment)
+    return found[:limit]
+
+
+def list_lessons(
+    *,
+    tool: str | None = None,
+    kind: str | None = None,
+    state: str | None = None,
+    everything: bool = False,
+    at: Moment | None = None,
+    limit: int | None = None,
+    project: str | None = None,
+) -> list[KnownLesson]:
+    """Return the lessons from tool calls, strongest first.
+
+    Args:
+        tool: only lessons that concern this tool.
+        kind: only lessons of this kind, for example `fails`.
+        state: only lessons in this state: `seen`, `established` or `faded`.
+        everything: whether faded and dismissed lessons are returned, too.
+        at: a past moment to answer for.
+        limit: the maximum number of lessons to return; all when not given.
+        project: the lessons' project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    tool = optional_text_of("tool", tool)
+    kind = optional_choice_of("kind", kind, _KINDS)
+    state = optional_choice_of("state", state, _STATES)
+    moment, limit = moment_of(at), optional_limit_of(limit)
+    with store_here(project) as here:
+        from trackrecord.queries import lessons
+        from trackrecord.store.database.engine import reading
+
+        wanted = lessons.lesson_filter(tool=tool, kind=kind, state=state, everything=everything)
+        with reading(here.engine) as connection:
+            found = lessons.list_lessons(
+                connection, here.settings, here.project, at=moment, wanted=wanted
+            )
+    return found[:limit]
+
+
+def list_runs(
+    *,
+    task_id: str | None = None,
+    source: str | None = None,
+    verdict: Literal["success", "failure", "none"] | None = None,
+    tool: str | None = None,
+    failed: bool = False,
+    at: Moment | None = None,
+    limit: int | None = _USUAL_RUNS,
+    project: str | None = None,
+) -> list[RunOnRecord]:
+    """Return the runs of a project that ended last, the newest first.
+
+    Args:
+        task_id: only runs of this task.
+        source: only runs that this agent reported.
+        verdict: only runs with this verdict.
+        tool: only runs that called this tool.
+        failed: only runs in which a call failed: of the tool, if one is given.
+        at: a past moment to answer for.
+        limit: the maximum number of runs to return; None for all.
+        project: the runs' project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    task_id, source = optional_text_of("task_id", task_id), optional_text_of("source", source)
+    tool, moment, limit = optional_text_of("tool", tool), moment_of(at), optional_limit_of(limit)
+    optional_choice_of("verdict", verdict, _VERDICTS)
+    with store_here(project) as here:
+        from trackrecord.queries import runs
+        from trackrecord.store.database.engine import reading
+
+        wanted = runs.RunFilter(
+            source=source, verdict=verdict, tool=tool, failed=failed, task_id=task_id
+        )
+        with reading(here.engine) as connection:
+            return runs.list_runs(connection, here.project, at=moment, wanted=wanted, limit=limit)
+
+
+def explain(some_id: str, *, at: Moment | None = None, project: str | None = None) -> Explained:
+    """Return why a pattern, a criterion, a competence record or a memory stands where it stands.
+
+    Args:
+        some_id: its id, the beginning of it, or the name of the criterion; `criterion:NAME` where a
+            pattern has the same name.
+        at: a past moment to answer for.
+        project: whose experience; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    some_id, moment = text_of("some_id", some_id), moment_of(at)
+    with store_here(project) as here:
+        from trackrecord.queries import explain as questions
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            return questions.explain(connection, here.settings, here.project, some_id, at=moment)
+
+
+alist_criteria = awaited(list_criteria)
+alist_competences = awaited(list_competences)
+alist_lessons = awaited(list_lessons)
+alist_runs = awaited(list_runs)
+aexplain = awaited(explain)

@@ -1,0 +1,33 @@
+"""The call for projects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trackrecord.beside import awaited
+
+from .here import store_here
+
+if TYPE_CHECKING:
+    from trackrecord.queries.projects import Project
+
+
+def list_projects(*, at: float | None = None, limit: int | None = None) -> list[Project]:
+    """Return the projects on record by name, each with its counts.
+
+    Args:
+        at: a past moment to answer for, in seconds since the epoch.
+        limit: the maximum number of projects to return; None for all.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with store_here(None) as here:
+        from trackrecord.queries import projects
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            return projects.list_projects(connection, at=at, limit=limit)[0]
+
+
+alist_projects = awaited(list_projects)

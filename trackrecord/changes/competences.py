@@ -1,0 +1,48 @@
+"""Changes of competence records: procedures that are stored by hand."""
+
+import time
+from collections.abc import Sequence
+
+from sqlalchemy import Engine
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.competences.document import Reading
+from trackrecord.learning.competences.new_record import NewCompetence, new_record
+from trackrecord.queries.competences import CompetenceRecord
+from trackrecord.store.competences.revise import Reviser, Signed
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import ensure_projects
+
+
+def add_competences(
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    procedures: Sequence[NewCompetence],
+    *,
+    by: str,
+    reason: str,
+) -> list[CompetenceRecord]:
+    """Store procedures by hand, all of them or none; a project of that name is made if need be.
+
+    Args:
+        engine: the store.
+        settings: the rules.
+        project: whose records they become.
+        procedures: what to store.
+        by: their author, for their history.
+        reason: why, for their history.
+
+    Raises:
+        InvalidRevision: the author or the reason is blank.
+        RevisionRefused: there is a record of the same tools already; nothing was stored.
+    """
+    signed = Signed(by, reason, time.time())
+    with writing(engine) as connection:
+        row = ensure_projects(connection, [project])[project]
+        reviser = Reviser(connection, row, settings.competence, signed)
+        records = [
+            reviser.add(new_record(settings.competence, project, each, by=by, now=signed.now))
+            for each in procedures
+        ]
+    return [CompetenceRecord(record, Reading(signed.now)) for record in records]

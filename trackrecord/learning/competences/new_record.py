@@ -1,0 +1,216 @@
+"""New records: procedures that somebody stores by hand, checked once.
+
+A record by hand is the record of its signature, as a learnt one is. So outcomes that follow the
+procedure count for it, and so do those that name it. What its author said stays, whatever is
+learnt.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from trackrecord.errors import InvalidConditions, InvalidRevision
+
+from .recipe import Step, recipe_of
+from .record import Authored, Competence, Performance, TriggerCounts, competence_id, skill_name
+from .rules import CompetenceRules, Lifecycle
+from .signatures import signature_of
+from .triggers import read_conditions
+
+# As on the wire.
+_Signal = Annotated[str, Meta(min_length=1, max_length=1024)]
+_Name = Annotated[str, Meta(min_length=1, max_length=256)]
+_Text = Annotated[str, Meta(min_length=1, max_length=1000)]
+_UNSTORABLE: Final = re.compile(r"[\0\ud800-\udfff]")
+_MOST_STEPS: Final = 256
+
+
+class NewTrigger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A signal that a procedure answers to.
+
+    Attributes:
+        signal: an intent label or an error signature.
+        conditions: those under which it answers; None for any.
+    """
+
+    signal: _Signal
+    conditions: Any = None
+
+
+class NewStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A step of a procedure.
+
+    Attributes:
+        tool: the tool to call.
+        args_schema: the JSON type of each argument.
+    """
+
+    tool: _Name
+    args_schema: Annotated[dict[_Name, _Name], Meta(max_length=32)] = {}
+
+
+class NewCompetence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A procedure as somebody writes it down.
+
+    Attributes:
+        triggers: the signals that it answers to.
+        tools: its recipe, in order.
+        skill_name: its name; made of its tools where it is None.
+        failure_modes: how it is known to fail.
+        tags: what it can be found by.
+        confidence: how far it is trusted, 0..1; the settings' where it is None.
+        half_life_days: days without reinforcement after which its salience is half; as above.
+        pinned: whether its salience is kept from decaying.
+    """
+
+    triggers: Annotated[tuple[NewTrigger | _Signal, ...], Meta(min_length=1)]
+    tools: Annotated[tuple[NewStep | _Name, ...], Meta(min_length=1, max_length=_MOST_STEPS)]
+    skill_name: _Text | None = None
+    failure_modes: tuple[_Text, ...] = ()
+    tags: Annotated[tuple[_Text, ...], Meta(max_length=50)] = ()
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
+    half_life_days: Annotated[float, Meta(gt=0, le=36_500)] | None = None
+    pinned: bool = False
+
+
+def read_new_competence(given: Mapping[str, Any] | bytes, rules: CompetenceRules) -> NewCompetence:
+    """Return a procedure as it was written down, checked.
+
+    Args:
+        given: a mapping, or a JSON object.
+        rules: how many triggers, tools and failure modes a record may have.
+
+    Raises:
+        InvalidRevision: something is missing, unknown or of the wrong type or range; the message
+            names it.
+    """
+    try:
+        decoded = msgspec.json.decode(given) if isinstance(given, bytes) else dict(given)
+        new = msgspec.convert(_without_spaces(decoded), NewCompetence)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        message = f"the competence record cannot be read: {error}"
+        raise InvalidRevision(message) from None
+    _require_fitting(new, rules)
+    return new
+
+
+def new_record(
+    rules: CompetenceRules, project: str, new: NewCompetence, *, by: str, now: float
+) -> Competence:
+    """Return the record that a procedure becomes; nobody has tried it yet.
+
+    Args:
+        rules: what a record starts with.
+        project: whose record it is.
+        new: the procedure.
+        by: its author.
+        now: when, seconds since the epoch.
+    """
+    order = _tools_of(new)
+    signature = _signature(rules, order)
+    triggers = tuple(map(_trigger, new.triggers))
+    recipe = tuple(
+        Step(step.step, step.tool, _schema(new, step.step), step.validation)
+        for step in recipe_of(order, {}, max_arguments=1)
+    )
+    half_life = rules.half_life_days if new.half_life_days is None else new.half_life_days
+    return Competence(
+        id=competence_id(project, signature),
+        project=project,
+        skill_name=new.skill_name or skill_name(signature),
+        signature=signature,
+        triggers=triggers,
+        recipe=recipe,
+        required_tools=tuple(sorted(set(order))),
+        failure_modes=new.failure_modes,
+        performance=Performance(),
+        confidence=rules.confidence if new.confidence is None else new.confidence,
+        salience=rules.salience,
+        lifecycle=Lifecycle(
+            half_life_days=half_life,
+            reinforcement_gain=rules.reinforcement_gain,
+            min_salience=rules.min_salience,
+            last_reinforced_at=now,
+            pinned=new.pinned,
+        ),
+        created_at=now,
+        updated_at=now,
+        tags=new.tags,
+        authored=Authored(by, triggers, new.failure_modes),
+    )
+
+
+def _require_fitting(new: NewCompetence, rules: CompetenceRules) -> None:
+    order = _tools_of(new)
+    signals = [trigger.signal for trigger in map(_trigger, new.triggers)]
+    distinct = order if rules.keep_repeats else tuple(dict.fromkeys(order))
+    for holds, message in (
+        (all(order), "tools must not be blank"),
+        (len(distinct) <= rules.max_tools, f"there are at most {rules.max_tools} tools"),
+        (all(signals), "triggers must not be blank"),
+        (len(set(signals)) == len(signals), "a trigger is named twice"),
+        (len(signals) <= rules.max_triggers, f"there are at most {rules.max_triggers} triggers"),
+        (
+            len(new.failure_modes) <= rules.max_failure_modes,
+            f"there are at most {rules.max_failure_modes} failure modes",
+        ),
+        (not _UNSTORABLE.search(_all_text(new)), "a text has a NUL character or a lone surrogate"),
+    ):
+        if not holds:
+            said = f"the competence record cannot be stored: {message}"
+            raise InvalidRevision(said)
+
+
+def _without_spaces(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return JSON whose texts have no spaces around them, as the tools of episodes have none."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, (list, tuple)):
+        return [_without_spaces(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _without_spaces(each) for name, each in value.items()}
+    return value
+
+
+def _tools_of(new: NewCompetence) -> tuple[str, ...]:
+    return tuple(each if isinstance(each, str) else each.tool for each in new.tools)
+
+
+def _signature(rules: CompetenceRules, order: tuple[str, ...]) -> str:
+    return signature_of(order if rules.keep_repeats else tuple(dict.fromkeys(order)))
+
+
+def _trigger(given: NewTrigger | str) -> TriggerCounts:
+    if isinstance(given, str):
+        return TriggerCounts(given)
+    if given.conditions is None:
+        return TriggerCounts(given.signal)
+    try:
+        return TriggerCounts(given.signal, read_conditions(given.conditions))
+    except InvalidConditions as error:
+        message = f"the competence record cannot be stored: {error}"
+        raise InvalidRevision(message) from None
+
+
+def _schema(new: NewCompetence, number: int) -> dict[str, str]:
+    step = new.tools[number - 1]
+    return {} if isinstance(step, str) else step.args_schema
+
+
+def _all_text(new: NewCompetence) -> str:
+    return "".join(_texts(msgspec.to_builtins(new)))
+
+
+def _texts(value: Any) -> Iterable[str]:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield str(name)
+            yield from _texts(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _texts(each)

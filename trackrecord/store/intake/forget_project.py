@@ -1,0 +1,134 @@
+"""Forgetting a project: every row that is its own, in every table."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from sqlalchemy import Connection, Table, delete, func, select
+
+from trackrecord.learning.memories.rules import without_prefix
+from trackrecord.learning.text.search_words import indexed_words, lexemes
+
+from ..advice.tables import effect_decisions, exposures, lesson_decisions, runs
+from ..competences.tables import (
+    competence_credits,
+    competence_history,
+    competence_numbers,
+    competence_words,
+    competences,
+    consolidation_runs,
+    episodes,
+    signature_facts,
+    signatures,
+)
+from ..criteria.tables import criteria, criterion_feedback
+from ..database.full_text import MEMORY_WORDS, TASK_WORDS
+from ..memories.similar import lock_memories
+from ..memories.tables import (
+    memories,
+    memory_blocks,
+    memory_changes,
+    memory_sources,
+    past_tasks,
+)
+from ..outcomes.forgotten import Kind, digest_of_id, mark_forgotten
+from ..outcomes.tables import (
+    decay_bases,
+    feedback,
+    outcome_commits,
+    outcome_entries,
+    outcomes,
+    project_imports,
+    projects,
+    recorded_rules,
+    waiting_episodes,
+    waiting_retractions,
+)
+from ..patterns.tables import (
+    observations,
+    pattern_decisions,
+    pattern_tags,
+    pattern_transitions,
+    patterns,
+)
+
+# Tables whose rows name the project, those first that refer to others.
+OWN: Final[tuple[Table, ...]] = (
+    runs, exposures, lesson_decisions, effect_decisions, competence_credits, competence_words,
+    competence_numbers, competence_history, consolidation_runs, competences, episodes,
+    signatures, waiting_episodes, waiting_retractions, criteria, patterns, memory_blocks, memories,
+    past_tasks, feedback, outcome_commits, outcome_entries, outcomes, recorded_rules, decay_bases,
+    project_imports,
+)  # fmt: skip
+# Tables whose rows name a row of another one: which, and by which column.
+OWNED: Final[Mapping[Table, tuple[str, Table]]] = {
+    observations: ("pattern_id", patterns),
+    pattern_transitions: ("pattern_id", patterns),
+    pattern_decisions: ("pattern_id", patterns),
+    pattern_tags: ("pattern_id", patterns),
+    criterion_feedback: ("criterion_id", criteria),
+    signature_facts: ("signature_id", signatures),
+    memory_changes: ("memory", memories),
+    memory_sources: ("memory", memories),
+}
+_IDS: Final[Mapping[Kind, tuple[Table, str]]] = {
+    "outcome": (outcomes, "outcome_id"),
+    "exposure": (exposures, "exposure_id"),
+    "memory": (memories, "memory_id"),
+    "feedback": (feedback, "feedback_id"),
+}
+_CHUNK: Final = 2000
+
+
+def forget_project(connection: Connection, project: str, project_id: int, *, now: float) -> None:
+    """Erase everything that is on record of a project, and the project itself.
+
+    Args:
+        connection: within a writing transaction that has locked the project.
+        project: its name.
+        project_id: its row.
+        now: seconds since the epoch.
+    """
+    lock_memories(connection, project_id)
+    for kind, (table, column) in _IDS.items():
+        query = select(table.c[column]).where(table.c.project_id == project_id).distinct()
+        ids = connection.execute(query.execution_options(yield_per=_CHUNK)).scalars()
+        mark_forgotten(connection, [digest_of_id(kind, project, each) for each in ids], now)
+    _leave_indexes(connection, project_id)
+    for table, (column, owner) in OWNED.items():
+        own = select(owner.c.id).where(owner.c.project_id == project_id)
+        connection.execute(delete(table).where(table.c[column].in_(own)))
+    for table in OWN:
+        connection.execute(delete(table).where(table.c.project_id == project_id))
+    connection.execute(delete(projects).where(projects.c.id == project_id))
+
+
+def count_of_project(connection: Connection, project_id: int) -> dict[str, int]:
+    """Return how many rows of what a person knows are on record of a project."""
+    counted = {
+        "outcomes": func.count(outcomes.c.outcome_id.distinct()),
+        "memories": func.count(memories.c.id),
+        "exposures": func.count(exposures.c.id),
+        "patterns": func.count(patterns.c.id),
+        "criteria": func.count(criteria.c.id),
+        "competences": func.count(competences.c.id),
+    }
+    tables = (outcomes, memories, exposures, patterns, criteria, competences)
+    return {
+        name: connection.execute(select(count).where(table.c.project_id == project_id)).scalar_one()
+        for (name, count), table in zip(counted.items(), tables, strict=True)
+    }
+
+
+def _leave_indexes(connection: Connection, project_id: int) -> None:
+    """Take the project's rows out of the full-text indexes."""
+    tasks = select(past_tasks.c.outcome, past_tasks.c.instruction).where(
+        past_tasks.c.project_id == project_id, past_tasks.c.is_indexed
+    )
+    for row, text in connection.execute(tasks).all():
+        TASK_WORDS.remove(connection, row, lexemes(project_id, indexed_words(text)))
+    marked = select(memories).where(
+        memories.c.project_id == project_id, memories.c.position.is_not(None)
+    )
+    for memory in connection.execute(marked).all():
+        words = lexemes(project_id, indexed_words(without_prefix(memory.text)))
+        MEMORY_WORDS.remove(connection, memory.id, words)

@@ -1,0 +1,149 @@
+"""Finding what is on record of a subject: outcomes, the tasks that nothing else tells of, memories.
+
+An outcome that several entries tell of belongs to the subject as soon as one of them does: what was
+joined cannot be told apart again. A memory belongs to the source that said it first, in its words.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, select
+
+from trackrecord.wire.subject import Subject, told_by
+
+from ..advice.tables import exposures
+from ..memories.tables import memories, memory_sources
+from ..outcomes.tables import feedback, outcome_entries, outcomes
+
+_CHUNK = 2000
+
+
+@dataclass(frozen=True)
+class OnRecord:
+    """What is on record of a source or of a task in its project.
+
+    Attributes:
+        outcomes: the ids of its outcomes.
+        rows: the rows of all their records, in order.
+        tasks: the tasks that no other outcome tells of.
+        exposures: the ids of what these tasks were handed.
+        memories: the ids of the memories that are the source's, in order.
+        seconded: the rows of memories that others said first, and the source said again.
+        feedback: the ids of the feedback that it gave, in order.
+    """
+
+    outcomes: frozenset[str] = frozenset()
+    rows: tuple[int, ...] = ()
+    tasks: frozenset[str] = frozenset()
+    exposures: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    seconded: tuple[int, ...] = field(default=())
+    feedback: tuple[str, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing is on record of it."""
+        return not (
+            self.outcomes or self.exposures or self.memories or self.seconded or self.feedback
+        )
+
+
+def find_on_record(connection: Connection, project_id: int, subject: Subject) -> OnRecord:
+    """Return what is on record of a source or of a task.
+
+    Args:
+        connection: a transaction.
+        project_id: the row of the subject's project.
+        subject: a source, or a task.
+    """
+    ids = frozenset(_outcome_ids(connection, project_id, subject))
+    rows, tasks, others = [], set(), set()
+    query = select(outcomes.c.id, outcomes.c.outcome_id, outcomes.c.task_id)
+    own = query.where(outcomes.c.project_id == project_id).execution_options(yield_per=_CHUNK)
+    for row in connection.execute(own):
+        if row.outcome_id in ids:
+            rows.append(row.id)
+            tasks.add(row.task_id)
+        else:
+            others.add(row.task_id)
+    if subject.what == "task":
+        tasks, others = {subject.name}, set()
+    alone = frozenset(tasks - others)
+    said, seconded = _memories(connection, project_id, subject)
+    return OnRecord(
+        outcomes=ids,
+        rows=tuple(sorted(rows)),
+        tasks=alone,
+        exposures=tuple(_exposures(connection, project_id, alone)),
+        memories=said,
+        seconded=seconded,
+        feedback=tuple(_feedback(connection, project_id, subject)),
+    )
+
+
+def _outcome_ids(connection: Connection, project_id: int, subject: Subject) -> Iterator[str]:
+    """Yield the ids of outcomes that a record or an entry of the subject tells of."""
+    if subject.what == "task":
+        own = outcomes.c.project_id == project_id
+        query = select(outcomes.c.outcome_id).where(own, outcomes.c.task_id == subject.name)
+        yield from connection.execute(query).scalars()
+    else:
+        bodies = select(outcomes.c.outcome_id, outcomes.c.body)
+        bodies = bodies.where(outcomes.c.project_id == project_id)
+        for row in connection.execute(bodies.execution_options(yield_per=_CHUNK)):
+            if _concerns(subject, row.body):
+                yield row.outcome_id
+    entry = outcome_entries.c
+    entries = select(entry.outcome_id, entry.body).where(entry.project_id == project_id)
+    for row in connection.execute(entries.execution_options(yield_per=_CHUNK)):
+        if _concerns(subject, row.body):
+            yield row.outcome_id
+
+
+def _concerns(subject: Subject, body: bytes) -> bool:
+    # Most bodies do not hold the name at all, and looking for it is cheap.
+    if not subject.may_be_in(body):
+        return False
+    told = told_by(body)
+    # Which project it is on record for is known, whatever it says.
+    names = () if told is None else told.tasks if subject.what == "task" else told.sources
+    return subject.name in names
+
+
+def _exposures(connection: Connection, project_id: int, tasks: frozenset[str]) -> Iterator[str]:
+    wanted = sorted(tasks)
+    for start in range(0, len(wanted), 500):
+        query = select(exposures.c.exposure_id).where(
+            exposures.c.project_id == project_id,
+            exposures.c.task_id.in_(wanted[start : start + 500]),
+        )
+        yield from connection.execute(query).scalars()
+
+
+def _feedback(connection: Connection, project_id: int, subject: Subject) -> Iterator[str]:
+    given = feedback.c
+    column = given.task_id if subject.what == "task" else given.source
+    query = select(given.feedback_id).where(given.project_id == project_id, column == subject.name)
+    yield from connection.execute(query.order_by(given.feedback_id)).scalars()
+
+
+def _memories(
+    connection: Connection, project_id: int, subject: Subject
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return the memories that a source said first, and the rows of those it said after others."""
+    if subject.what != "source":
+        return (), ()
+    said = memory_sources.c
+    query = (
+        select(memories.c.id, memories.c.memory_id, memories.c.created_at, said.at)
+        .join(memory_sources, said.memory == memories.c.id)
+        .where(memories.c.project_id == project_id, said.source == subject.name)
+        .order_by(memories.c.id)
+    )
+    first, after = [], []
+    for row in connection.execute(query):
+        if row.at <= row.created_at:
+            first.append(row.memory_id)
+        else:
+            after.append(row.id)
+    return tuple(first), tuple(after)
