@@ -103,6 +103,10 @@ class InvalidSubject(TrackrecordError):
     """Raised when what is to be forgotten is not a source, a task or a project."""
 
 
+class InvalidCursor(TrackrecordError):
+    """Raised when a page of a list is asked for by a text that no page was answered with."""
+
+
 class AmbiguousId(TrackrecordError):
     """Raised when several ids begin with the text that was given as one."""
 

@@ -9,9 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
+from trackrecord.daemon_settings import load_daemon_settings
+from trackrecord.errors import InvalidCursor
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import PatternWording, pattern_line
+from trackrecord.queries.criteria import show_criterion
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
@@ -183,6 +186,41 @@ def test_at_answers_as_of_that_moment(store):
             then.evidence, decayed_helpful=0, decayed_harmful=0
         )
         assert past.facts == then.facts
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_feedback_to_a_criterion_comes_in_pages(store, size):
+    """Each piece once, newest first, whatever it came by; also among those of one moment."""
+    teach(store, [outcome(n, received=NOW + n % 3) for n in range(5)], now=NOW + 3)
+    named = [outcome(n, received=NOW + n % 3, criteria={"no_bugs": "harmful"}) for n in range(5, 9)]
+    teach(store, named, now=NOW + 3)
+    give(
+        store, *(verdict(n, HELPFUL, "criterion", "no_bugs", at=NOW + n % 3) for n in range(4)),
+        now=NOW + 3,
+    )  # fmt: skip
+    settings = replace(load_daemon_settings(), criteria=RULES.criteria)
+    with reading(store) as connection:
+        whole = show_criterion(connection, settings, "default", "no_bugs", limit=100)
+        assert whole.cursor is None
+        pages, cursor = [], None
+        while True:
+            page = show_criterion(
+                connection, settings, "default", "no_bugs", limit=size, after=cursor
+            )
+            pages += page.feedback
+            cursor = page.cursor
+            if cursor is None:
+                break
+            assert len(page.feedback) == size
+        assert pages == list(whole.feedback)
+        assert len({each.place for each in pages}) == 13
+        moments = [each.received_at for each in pages]
+        assert moments == sorted(moments, reverse=True)
+        past = show_criterion(connection, settings, "default", "no_bugs", at=NOW + 1, limit=100)
+        assert {each.received_at for each in past.feedback} == {NOW, NOW + 1}
+        for wrong in ("", "nonsense", "W10", whole.feedback[0].outcome_id or "x"):
+            with pytest.raises(InvalidCursor):
+                show_criterion(connection, settings, "default", "no_bugs", after=wrong)
 
 
 _feedback = st.lists(
