@@ -22,6 +22,11 @@ _EVENTS = {
     "a session starts, nobody answers": "SessionStart",
     "a prompt, nobody answers": "UserPromptSubmit",
 }
+# Where oversized outputs are replaced, the hook runs after each call of a tool.
+_OUTPUTS = {
+    "a tool has ended, its output is small": 500,
+    "a tool has ended, its output is oversized, nobody answers": 30_000,
+}
 
 
 def measure(scale: Scale) -> Measured:
@@ -29,9 +34,11 @@ def measure(scale: Scale) -> Measured:
     with bench_settings() as settings:
         write_runtime(settings.home)
         # As after a crash: the hook learns only by asking that nobody is there.
-        write_door(settings.home, DoorAddress("127.0.0.1", unused_port()))
+        write_door(settings.home, DoorAddress("127.0.0.1", unused_port()), 10_000)
         command = ["/bin/sh", "-c", hook_command(settings.home, "claude-code")]
         programs = {name: Program(command, event_text(event)) for name, event in _EVENTS.items()}
+        for name, characters in _OUTPUTS.items():
+            programs[name] = Program(command, output_text(characters))
         programs[_BARE] = Program([sys.executable, "-I", "-S", "-c", "pass"])
         runs = timed_runs(settings, programs, min(scale.slow_calls // 5, _MOST_RUNS))
     bare = runs.pop(_BARE)
@@ -60,5 +67,19 @@ def event_text(event: str, *, folder: str = "/src/shop", prompt: str = "Fix the 
             "hook_event_name": event,
             "prompt": prompt,
             "last_assistant_message": "All tests pass now. " * 50,
+        }
+    )
+
+
+def output_text(characters: int) -> str:
+    """Return what an agent writes to a hook when a command has printed so many characters."""
+    return json.dumps(
+        {
+            "session_id": "session-@",
+            "cwd": "/src/shop",
+            "hook_event_name": "PostToolUse",
+            "tool_name": "Bash",
+            "tool_input": {"command": "make test"},
+            "tool_response": {"stdout": "x" * characters, "stderr": "", "interrupted": False},
         }
     )

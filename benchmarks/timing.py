@@ -67,17 +67,23 @@ def time_calls(
     return Latency.of(took, burst)
 
 
-def time_by_turns(calls: Mapping[str, Callable[[], object]], count: int) -> dict[str, Latency]:
+def time_by_turns(
+    calls: Mapping[str, Callable[[], object]],
+    count: int,
+    *,
+    clock: Callable[[], int] = time.perf_counter_ns,
+) -> dict[str, Latency]:
     """Time calls that are compared, one after the other: what else the machine does hits all.
 
     Args:
         calls: by name.
         count: how many of each.
+        clock: as for `time_calls`.
     """
     took: dict[str, list[int]] = {name: [] for name in calls}
     for _ in range(count):
         for name, call in calls.items():
-            before = time.perf_counter_ns()
+            before = clock()
             call()
-            took[name].append(time.perf_counter_ns() - before)
+            took[name].append(clock() - before)
     return {name: Latency.of(durations, 1) for name, durations in took.items()}

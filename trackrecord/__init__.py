@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .calls.artifacts import alist_artifacts, list_artifacts
     from .calls.competences import (
         aadd_competence,
         add_competence,
@@ -145,6 +146,7 @@ __all__ = [
     "aflush",
     "aforget",
     "aforget_memory",
+    "alist_artifacts",
     "alist_competences",
     "alist_criteria",
     "alist_errors",
@@ -184,6 +186,7 @@ __all__ = [
     "flush",
     "forget",
     "forget_memory",
+    "list_artifacts",
     "list_competences",
     "list_criteria",
     "list_errors",
@@ -237,6 +240,7 @@ _HOMES = {
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
     "aforget_memory": "trackrecord.calls.memories",
+    "alist_artifacts": "trackrecord.calls.artifacts",
     "alist_competences": "trackrecord.calls.lists",
     "alist_criteria": "trackrecord.calls.lists",
     "alist_errors": "trackrecord_producers.awaitable",
@@ -276,6 +280,7 @@ _HOMES = {
     "flush": "trackrecord_producers.publish",
     "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.calls.memories",
+    "list_artifacts": "trackrecord.calls.artifacts",
     "list_competences": "trackrecord.calls.lists",
     "list_criteria": "trackrecord.calls.lists",
     "list_errors": "trackrecord_producers.errors_in_flight",

@@ -48,14 +48,6 @@ class InvalidScores(TrackrecordError):
     """Raised when scores on criteria cannot be weighed as they are given."""
 
 
-class InvalidSelection(TrackrecordError):
-    """Raised when procedures for a task cannot be selected as it was asked for."""
-
-
-class InvalidConditions(TrackrecordError):
-    """Raised when the conditions of a task are not JSON, or too long."""
-
-
 class InvalidTag(TrackrecordError):
     """Raised when a pattern cannot be tagged as it is asked for."""
 
@@ -97,10 +89,6 @@ class UnknownProject(UnknownId):
         else:
             hint = "no project is on record yet: `trackrecord publish` records outcomes"
         super().__init__(f"project {project!r} does not exist", nearest=nearest, hint=hint)
-
-
-class InvalidSubject(TrackrecordError):
-    """Raised when what is to be forgotten is not a source, a task or a project."""
 
 
 class InvalidCursor(TrackrecordError):

@@ -78,8 +78,14 @@ class Keys:
         return f"{self.prefix}:in-flight:retry:{digest}:{project}"
 
     def computed(self, project: str) -> tuple[str, ...]:
-        """Return the keys whose content is computed from the store: workers make it again."""
-        return (self.rankings(project),)
+        """Return the keys whose content is computed, so that it is made again; rankings first."""
+        return (
+            self.rankings(project),
+            self.past_tasks(project),
+            self.past_task_words(project),
+            self.past_task_order(project),
+            self.task_vectors(project),
+        )
 
     def indexes(self, project: str) -> tuple[str, ...]:
         """Return the keys that say which tasks of a project are in flight."""

@@ -5,6 +5,9 @@ The first argument says of which project, the second in which file the tasks' te
 
 import json
 import sys
+import time
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from benchmarks.timing import time_by_turns
@@ -14,24 +17,32 @@ from trackrecord.settings import load_settings
 
 
 def main() -> None:
-    """Time reads with and without past tasks, by turns."""
+    """Time reads with and without past tasks, by turns: by processor time, and with all waits."""
     project, tasks = sys.argv[1], json.loads(Path(sys.argv[2]).read_text())
     reader = RankingsReader(load_settings())
     without = Wanted(exclude=frozenset({"past_tasks"}))
     for task in tasks[-20:]:
         reader.read(project=project, task=task)
         reader.read(project=project, task=task, wanted=without)
-    asked = {"with": iter(tasks), "without": iter(tasks)}
-    took = time_by_turns(
-        {
-            "without past tasks": lambda: reader.read(
-                project=project, task=next(asked["without"]), wanted=without
-            ),
-            "with past tasks": lambda: reader.read(project=project, task=next(asked["with"])),
-        },
-        len(tasks),
-    )
-    print(json.dumps({name: latency.as_dict() for name, latency in took.items()}))
+    document = {}
+    for name, clock in (("processor", time.process_time_ns), ("waiting", time.perf_counter_ns)):
+        asked = {"with": iter(tasks), "without": iter(tasks)}
+        took = time_by_turns(
+            {
+                "without": partial(_read, reader, project, asked["without"], without),
+                "with": partial(_read, reader, project, asked["with"], None),
+            },
+            len(tasks),
+            clock=clock,
+        )
+        document |= {f"{kind}, {name}": latency.as_dict() for kind, latency in took.items()}
+    print(json.dumps(document))
+
+
+def _read(
+    reader: RankingsReader, project: str, tasks: Iterator[str], wanted: Wanted | None
+) -> object:
+    return reader.read(project=project, task=next(tasks), wanted=wanted)
 
 
 if __name__ == "__main__":

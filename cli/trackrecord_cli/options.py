@@ -183,7 +183,7 @@ def lang_option(command: Command) -> Command:
         type=OneOf(["en", "zh"]),
         default="en",
         show_default=True,
-        help="Write the prompt text in this language.",
+        help="Answer in this language: names, ids and what agents wrote stay as they are.",
     )(command)
 
 

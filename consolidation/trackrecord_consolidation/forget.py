@@ -64,6 +64,18 @@ def _find(connection: Connection, project_id: int | None, subject: Subject) -> I
     return InStore(found, counts, is_begun)
 
 
+def check_turn(engine: Engine, project: str) -> None:
+    """Check that nobody consolidates a project.
+
+    Raises:
+        AlreadyRunning: somebody does.
+    """
+    with writing(engine) as connection:
+        turn = RunLease(project, _TURN_S)
+        turn.take(connection)
+        turn.give_back(connection)
+
+
 def forget_in_store(
     engine: Engine,
     rules: Rules,

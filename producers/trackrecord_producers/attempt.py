@@ -93,7 +93,7 @@ class Attempt:
                 "" if error is None else error,
                 tool_name=tool_name,
                 context=context,
-                project=self._project,
+                project=self.project,
                 is_counted=True,
             )
 
@@ -125,7 +125,7 @@ class Attempt:
         """
         if self.task_id is None:
             return ""
-        return error_context(self.task_id, include_resolved, lang, project=self._project)
+        return error_context(self.task_id, include_resolved, lang, project=self.project)
 
     async def aerror_context(
         self,
@@ -138,10 +138,11 @@ class Attempt:
         # Imports asyncio, which is there already where this is awaited.
         from .awaitable import aerror_context
 
-        return await aerror_context(self.task_id, include_resolved, lang, project=self._project)
+        return await aerror_context(self.task_id, include_resolved, lang, project=self.project)
 
     @property
-    def _project(self) -> str | None:
+    def project(self) -> str | None:
+        """Return the task's project; None for the settings' project."""
         project = self._account.noted.get("project", self._fields.get("project"))
         return project if isinstance(project, str) else None
 
@@ -212,7 +213,7 @@ class Attempt:
 
     @property
     def _task(self) -> Task:
-        return self._project, str(self.task_id)
+        return self.project, str(self.task_id)
 
     def finish(self, error: BaseException | None = None) -> None:
         """Publish how the attempt went; `with` and the decorator call this.
@@ -264,7 +265,7 @@ class Attempt:
         # Neither true nor false is nothing to count; the outcome itself is dropped, and that said.
         if isinstance(success, bool) and (failure is None or failure[0] != CANCELLED):
             _process_failures().note(self._task, success=success)
-            report_end(self.task_id, success=success, project=self._project)
+            report_end(self.task_id, success=success, project=self.project)
 
     def __enter__(self) -> Self:
         if self._depth == 0:

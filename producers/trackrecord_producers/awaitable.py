@@ -174,9 +174,17 @@ async def aspool(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]
     return outcome_id
 
 
-async def asummarise(output: Output, *, project: str | None = None) -> Output:
+async def asummarise(
+    output: Output,
+    *,
+    project: str | None = None,
+    task_id: str | None = None,
+    tool: str | None = None,
+) -> Output:
     """Call `trackrecord.summarise` without blocking the event loop."""
-    replaced: Output = await _beside("summarise", output, project=project)
+    replaced: Output = await _beside(
+        "summarise", output, project=project, task_id=task_id, tool=tool
+    )
     return replaced
 
 

@@ -209,7 +209,7 @@ def error_stats(task_id: str, *, project: str | None = None) -> ErrorStats:
         task_id: the task.
         project: the task's project; the settings' project when not given.
     """
-    known = _known(task_id, project)
+    known = known_of(task_id, project)
     return known.task.stats if known.problem is None else ErrorStats(0, 0, {}, known.problem)
 
 
@@ -231,7 +231,7 @@ def error_context(
         lang: language of the text, "en" or "zh".
         project: the task's project; the settings' project when not given.
     """
-    known = _known(task_id, project)
+    known = known_of(task_id, project)
     if known.problem is not None:
         _notices.say("no_context", f"prompts lack earlier errors: {known.problem}")
         return ""
@@ -243,7 +243,7 @@ def error_context(
     )
 
 
-class _Known(NamedTuple):
+class KnownErrors(NamedTuple):
     """The record of a task in flight, or the reason why it is unknown."""
 
     task: TaskInFlight = TaskInFlight()
@@ -251,18 +251,19 @@ class _Known(NamedTuple):
     problem: str | None = None
 
 
-def _known(task_id: object, project: object) -> _Known:
+def known_of(task_id: object, project: object) -> KnownErrors:
+    """Return the record of a task in flight, with what is still on its way; never raises."""
     try:
         checked_id, owner = checked_task_id(as_text(task_id)), checked_project(as_text(project))
         diversion = diversion_here()
         if diversion is not None:
-            return _Known(diversion.task(owner, checked_id))
+            return KnownErrors(diversion.task(owner, checked_id))
         reader = _reader()
-        return _Known(reader.task(checked_id, owner), reader.settings.errors)
+        return KnownErrors(reader.task(checked_id, owner), reader.settings.errors)
     except TrackrecordError as problem:
-        return _Known(problem=str(problem))
+        return KnownErrors(problem=str(problem))
     except Exception as mistake:  # noqa: BLE001 - nothing may reach the agent
-        return _Known(problem=type(mistake).__name__)
+        return KnownErrors(problem=type(mistake).__name__)
 
 
 def _reader() -> InFlightReader:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from trackrecord.artifacts import client
+from trackrecord.artifacts.kept_outputs import KeptOutputs
 from trackrecord.artifacts.store import ArtifactStore
 
 DAY = 86_400.0
@@ -29,6 +30,12 @@ def clock() -> Clock:
 def store(tmp_path: Path, clock: Clock) -> ArtifactStore:
     """An empty store with a retention time of a day."""
     return ArtifactStore(tmp_path / "home", "shop", retention_s=DAY, clock=clock)
+
+
+@pytest.fixture
+def outputs(tmp_path: Path, clock: Clock) -> KeptOutputs:
+    """The same project's outputs, with what is known about them."""
+    return KeptOutputs(tmp_path / "home", "shop", retention_s=DAY, clock=clock)
 
 
 @pytest.fixture

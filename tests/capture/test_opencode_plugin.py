@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from test_hook_script import door
 
+from trackrecord_capture.agents.door_address import read_door, write_door
 from trackrecord_capture.agents.hook_state import fired_at
 from trackrecord_capture.agents.opencode import plugin
 from trackrecord_capture.agents.runtime import write_runtime
@@ -36,6 +37,49 @@ await hooks["chat.message"](undefined, undefined)
 await hooks["experimental.chat.system.transform"](undefined, undefined)
 console.log(JSON.stringify(systems))
 """
+
+
+# Outputs of tools, each as opencode hands it to its plugins.
+OUTPUTS = """
+import { Trackrecord } from "./trackrecord.mjs"
+const hooks = await Trackrecord({ directory: "/src/shop" })
+const session = { sessionID: "ses_1" }
+const parts = [{ type: "text", text: "Fix it" }]
+await hooks["chat.message"](session, { message: { id: "msg_1" }, parts })
+const flood = "x".repeat(10001)
+const outputs = [
+  ["bash", { title: "t", output: flood, metadata: { exit: 1 } }],
+  ["shop_search", { content: [{ type: "text", text: flood }, { type: "text", text: "y" }] }],
+  ["bash", { output: "x".repeat(10000) }],
+  ["read", { output: flood }],
+  ["bash", { output: 7 }],
+  ["bash", undefined],
+]
+for (const [tool, output] of outputs)
+  await hooks["tool.execute.after"]({ ...session, tool, args: { command: "make" } }, output)
+await hooks["tool.execute.after"](undefined, undefined)
+console.log(JSON.stringify(outputs.map(([_, output]) => output ?? null)))
+"""
+FLOOD = "x" * 10_001
+
+
+@pytest.fixture
+def replace(home, tmp_path):
+    """Hands the outputs to a plugin; returns what became of them."""
+    write_runtime(home)
+    (tmp_path / "script.mjs").write_text(OUTPUTS)
+
+    def replace(*, summarises=True, is_patient=True):
+        text = plugin(home, summarises=summarises)
+        waited = "ASKING_MS = 60000\n" if is_patient else "ASKING_MS = 500\n"
+        (tmp_path / "trackrecord.mjs").write_text(text.replace("ASKING_MS = 500\n", waited))
+        done = subprocess.run(
+            [NODE, "script.mjs"], cwd=tmp_path, capture_output=True, check=True, timeout=60
+        )
+        assert done.stderr == b""
+        return json.loads(done.stdout)
+
+    return replace
 
 
 @pytest.fixture
@@ -94,3 +138,65 @@ def test_without_a_home_it_does_nothing(home, play):
     shutil.rmtree(home)
     assert play() == [["own"]] * 3
     assert not home.exists()
+
+
+UNCHANGED = [
+    {"title": "t", "output": FLOOD, "metadata": {"exit": 1}},
+    {"content": [{"type": "text", "text": FLOOD}, {"type": "text", "text": "y"}]},
+    {"output": "x" * 10_000},
+    {"output": FLOOD},
+    {"output": 7},
+    None,
+]
+SUMMARY = {"hookSpecificOutput": {"updatedToolOutput": "a summary"}}
+
+
+def test_oversized_outputs_are_replaced(home, replace):
+    """Of any tool but those that are asked for a text word by word; the exit status stays."""
+    with door(home, json.dumps(SUMMARY).encode(), token="s" * 20) as asked:
+        write_door(home, read_door(home), 10_000)
+        outputs = replace()
+    assert outputs[:2] == [
+        {"title": "t", "output": "a summary", "metadata": {"exit": 1}},
+        {"content": [{"type": "text", "text": "a summary"}, {"type": "text", "text": "y"}]},
+    ]
+    assert outputs[2:] == UNCHANGED[2:]
+    handed_in = [body for _, _, body in asked if body["hook_event_name"] == "PostToolUse"]
+    assert [body["tool_name"] for body in handed_in] == ["bash", "shop_search"]
+    assert handed_in[0] == {
+        "hook_event_name": "PostToolUse", "session_id": "ses_1", "cwd": "/src/shop",
+        "prompt": "Fix it", "prompt_id": "msg_1", "tool_name": "bash", "command": "make",
+        "output": FLOOD,
+    }  # fmt: skip
+
+
+def test_without_the_option_no_output_is_touched(home, replace):
+    """Nor handed in."""
+    with door(home, json.dumps(SUMMARY).encode()) as asked:
+        write_door(home, read_door(home), 10_000)
+        assert replace(summarises=False) == UNCHANGED
+    assert not [body for _, _, body in asked if body["hook_event_name"] == "PostToolUse"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"not JSON", b"[]", b"{}", b'{"hookSpecificOutput": {"updatedToolOutput": 7}}',
+     json.dumps({"hookSpecificOutput": {"updatedToolOutput": "y" * 20_000}}).encode()],
+)  # fmt: skip
+def test_any_other_answer_leaves_the_output(home, replace, answer):
+    """Whatever it is."""
+    with door(home, answer):
+        write_door(home, read_door(home), 10_000)
+        assert replace() == UNCHANGED
+
+
+def test_whatever_is_missing_the_output_is_left(home, replace):
+    """A door that is slow, does not say its limit or is not there, and a home that is not."""
+    with door(home, json.dumps(SUMMARY).encode(), pauses=True):
+        write_door(home, read_door(home), 10_000)
+        assert replace(is_patient=False) == UNCHANGED
+    with door(home, json.dumps(SUMMARY).encode()):
+        assert replace() == UNCHANGED
+    assert replace() == UNCHANGED
+    shutil.rmtree(home)
+    assert replace() == UNCHANGED

@@ -177,6 +177,24 @@ def test_a_call_that_the_person_refused(store):
     assert [(sign.kind, sign.call) for sign in run.signs] == [(Seen.REJECTED, 0)]
 
 
+def test_an_output_that_the_model_read_a_summary_of(store):
+    """The run is told of what was printed: the error is that of the tests."""
+    summary = "[output kept as artifact 3f0c: log, 20000 bytes]\n1 error"
+    store.session()
+    store.prompt("msg_1")
+    store.answer(
+        "msg_2",
+        tool("bash", {"command": "pytest"}, output=summary,
+             metadata={"exit": 1, "output": "E   AssertionError: assert 4 == 3"}),
+        ran("make", 2, summary),
+        tool("bash", {"command": "ls"}, output="as given", metadata={"exit": 0, "output": "other"}),
+    )  # fmt: skip
+    (run,) = runs(store.path)
+    printed = [call.result for call in run.calls]
+    assert printed == ["E   AssertionError: assert 4 == 3", summary, "as given"]
+    assert run.calls[0].error == "E   AssertionError: assert 4 == 3"
+
+
 def test_a_process_that_was_stopped(store):
     """An answer that never ended, before a prompt that was answered, was interrupted."""
     store.session()

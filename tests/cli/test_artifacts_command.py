@@ -110,6 +110,46 @@ def test_list(artifacts, put, project):
     assert first in artifacts("list").out
 
 
+def test_by_task(artifacts, put):
+    """Task, tool and summary are kept; one artifact is listed for each of its tasks."""
+    shared = put(b"shared", "--task", "build-4711", "--tool", "pytest")
+    assert put(b"shared", "--task", "build-4712") == shared
+    put(b"nobody's")
+    rows = artifacts("list", "--json").json
+    assert [(row["task_id"], row["tool"], row["kind"]) for row in rows] == [
+        (None, None, "text"), ("build-4712", None, "text"), ("build-4711", "pytest", "text"),
+    ]  # fmt: skip
+    (row,) = artifacts("list", "--task", "build-4711", "--json").json
+    assert (row["id"], row["task_id"], row["size"]) == (shared, "build-4711", 6)
+    assert row["summary"].startswith(f"[output kept as artifact {shared}: text, 6 bytes, 1 line]")
+    assert list(row) == [
+        "id", "task_id", "tool", "kind", "size", "stored_at", "kept_until", "summary",
+    ]  # fmt: skip
+    table = artifacts("list").out
+    assert "build-4711" in table
+    assert "pytest" in table
+    assert artifacts("list", "--task", "build-4711", "--at", "2001-01-01", "--json").json == []
+    assert len(artifacts("list", "--limit", 2, "--json").json) == 2
+
+
+def test_a_task_without_artifacts_is_said(artifacts, put):
+    """On standard error, with the nearest one that has some; the answer is empty."""
+    put(b"x", "--task", "build-4711")
+    ran = artifacts("list", "--task", "biuld-4711", "--json")
+    assert (ran.status, ran.json) == (0, [])
+    assert "no artifact of task 'biuld-4711'; did you mean 'build-4711'?" in ran.err
+
+
+def test_the_command_in_a_summary_reads_it_back(artifacts, put, tmp_path):
+    """Also where the project is not the usual one."""
+    (tmp_path / "large").write_bytes(b"line\n" * 300)
+    document = artifacts("put", tmp_path / "large", "--project", "my shop", "--json").json
+    command = "trackrecord artifacts get --project 'my shop' ID --lines 1:100"
+    assert f"Read it: {command}" in document["summary"]
+    ran = artifacts("get", "--project", "my shop", document["id"], "--lines", "1:100")
+    assert ran.out == "line\n" * 100
+
+
 def test_projects_are_kept_apart(artifacts, put, project):
     """The id is unknown elsewhere."""
     artifact_id = put(b"x", "--project", project)

@@ -172,11 +172,8 @@ def test_patterns_are_tagged(learnt, trackrecord, project):
         ("one", ["named", "slow", "ui"])
     ]
     assert trackrecord(*by_tag, "--at", before).json == []
-    ranked = {
-        each["id"]: each["tags"]
-        for each in trackrecord("rankings", *mine, "--json").json["patterns"]
-    }
-    assert ranked == {"one": ["named", "slow", "ui"], "two": ["named"]}
+    shown = trackrecord("patterns", "show", "one", *mine, "--json").json
+    assert shown["tags"] == ["named", "slow", "ui"]
     found = package.tag_pattern("two", add="ui", project=project)
     assert (found.id, found.tags, found.added) == ("two", ("ui",), ("ui",))
     assert asyncio.run(package.atag_pattern("one", remove=["ui"], project=project)).tags == (
@@ -187,3 +184,25 @@ def test_patterns_are_tagged(learnt, trackrecord, project):
         ran = trackrecord("patterns", "tag", "one", *mine, *wrong)
         assert (ran.status, ran.out, len(ran.err.splitlines())) == (2, "", 1), wrong
     assert trackrecord("patterns", "tag", "none", *mine, "--add", "x").status == 1
+
+
+def test_lists_and_rankings_answer_in_chinese(learnt, trackrecord, project):
+    """The objects, not only the prompt; names of agents' own patterns stay as they were written."""
+    learnt(
+        *({"task_id": f"a{n}", "success": True, "strategy": "Split by component"}
+          for n in range(5)),
+        *({"task_id": f"d{n}", "success": False, "error_count": 9, "retry_count": 9,
+           "patterns": ["Big bang"]} for n in range(3)),
+    )  # fmt: skip
+    mine = ("--project", project, "--lang", "zh", "--json")
+    listed = {each["id"]: each for each in trackrecord("patterns", "list", *mine).json}
+    assert listed["split-by-component"]["content"] == "按组件拆分"
+    assert listed["anti-big-bang"]["content"] == "避免:Big bang。失败3/3次(100%失败率)"
+    assert listed["anti-big-bang"]["reason"] == "3个中3个失败(100%)"
+    found = trackrecord("rankings", *mine, "--budget", 999).json
+    assert [each["content"] for each in found["anti_patterns"]] == [
+        listed["anti-big-bang"]["content"]
+    ]
+    answer = package.rankings(project=project, lang="zh", budget=999)
+    assert [each.reason for each in answer.anti_patterns] == ["3个中3个失败(100%)"]
+    assert [each.label for each in answer.anti_patterns] == ["避免"]

@@ -127,6 +127,29 @@ def test_what_is_learnt_competes_when_asked_to(up, asked, trackrecord, project, 
     assert [each["id"] for each in alone["taken"]] == ["now"]
 
 
+def test_what_is_on_record_of_the_task_competes_when_it_is_named(
+    up, asked, trackrecord, project, outcomes_file, tmp_path
+):
+    """Its errors and its stored outputs, as of now or as of a moment."""
+    path = outcomes_file({"task_id": "other", "success": True})
+    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
+    before = time.time()
+    time.sleep(0.01)
+    trackrecord("errors", "record", "t", "no answer after 30 s", "--project", project)
+    (tmp_path / "log").write_text("12:00 ERROR no disk\n" * 900)
+    put = ("artifacts", "put", tmp_path / "log", "--task", "t", "--tool", "pytest")
+    assert trackrecord(*put, "--project", project).status == 0
+    learnt = ("--learnt", "--project", project)
+    ran = asked([TASK], *learnt, "--task-id", "t", "--json").json
+    assert [each["id"].partition(":")[0] for each in ran["taken"]] == ["error", "now", "artifact"]
+    assert "Output of pytest:" in ran["prompt"]
+    excluded = asked([TASK], *learnt, "--task-id", "t", "--exclude", "errors", "--json").json
+    assert [each["kind"] for each in excluded["taken"]] == ["task", "evidence"]
+    past = asked([TASK], *learnt, "--task-id", "t", "--at", before, "--json").json
+    assert [each["id"] for each in past["taken"]] == ["now"]
+    assert asked([TASK], "--task-id", "t").status == 2
+
+
 def test_learnt_needs_a_server(nothing_up, asked):
     """Status 3; and what is about the learnt alone is refused without it."""
     assert asked([TASK], "--learnt").status == 3

@@ -1,7 +1,12 @@
 """trackrecord forget: a source, a task and a project, everywhere and for good."""
 
+import asyncio
 import json
+import os
+import pty
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +15,7 @@ import pytest
 
 import trackrecord as tr
 from trackrecord.daemon_settings import load_daemon_settings
-from trackrecord.errors import UnknownId
+from trackrecord.errors import InvalidRequest, UnknownId
 from trackrecord.redis_client import worker_client
 
 
@@ -137,6 +142,38 @@ def test_the_python_call(told, up, monkeypatch):
         tr.forget(task="only-bob", project=told)
 
 
+def test_the_awaited_calls(told, up):
+    """Both have one."""
+    found = asyncio.run(tr.aforget(source="bob", project=told, dry_run=True, by="anna"))
+    assert found.to_document()["counts"]["outcomes"] == 2
+    names = [each.name for each in asyncio.run(tr.alist_projects())]
+    assert told in names
+    assert [each.name for each in tr.list_projects(at="2020-01-01")] == []
+    with pytest.raises(InvalidRequest, match="not both"):
+        tr.forget(source="bob", task="t", project=told)
+    with pytest.raises(InvalidRequest, match="name what to forget"):
+        tr.forget()
+
+
+@pytest.mark.parametrize(("typed", "remaining"), [(b"n", 3), (b"y", 1)])
+def test_a_terminal_is_asked(told, up, trackrecord, typed, remaining):
+    """Whoever does not confirm keeps everything."""
+    main, other = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trackrecord_cli", "forget", "--source", "bob", "--project", told],
+        stdin=other,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    os.close(other)
+    os.write(main, typed + b"\n")
+    _, said = process.communicate(timeout=120)
+    os.close(main)
+    assert b"cannot be undone" in said
+    assert (process.returncode == 0) == (typed == b"y")
+    assert listed(trackrecord, told)["outcomes"] == remaining
+
+
 def in_redis(home: Path, text: str) -> list[str]:
     """The keys that hold a text, or are named after it."""
     client = worker_client(load_daemon_settings())
@@ -172,12 +209,13 @@ def await_no_file(home: Path, text: str) -> None:
 
 
 def in_files(home: Path, text: str) -> list[str]:
-    """The files of the home that hold a text."""
+    """The files of the home that hold a text, but for what the worker said when it learnt it."""
     found = []
     for path in home.rglob("*"):
         # Redis deletes files meanwhile.
         with suppress(FileNotFoundError):
-            if path.is_file() and text.encode() in path.read_bytes():
+            is_log = path.name == "worker.log"
+            if path.is_file() and not is_log and text.encode() in path.read_bytes():
                 found.append(str(path))
     return found
 
@@ -187,3 +225,24 @@ def test_the_database_can_still_be_read(told, up, trackrecord):
     assert trackrecord("forget", "--source", "bob", "--project", told, "--yes").status == 0
     with sqlite3.connect(up / "trackrecord.db") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_the_stored_outputs_of_a_task_go_with_it(told, trackrecord, tmp_path):
+    """What another task stored, too, stays and is listed for that one alone."""
+    ids = {}
+    for name, tasks in (("own", ["only-bob"]), ("both", ["only-bob", "shared"]), ("rest", [])):
+        (tmp_path / name).write_text(f"{name}: {word(told)}\n" * 100)
+        for task in tasks or [None]:
+            of_task = () if task is None else ("--task", task)
+            put = trackrecord("artifacts", "put", tmp_path / name, *of_task, "--project", told)
+            ids[name] = put.out.strip()
+    forget = ("forget", "--task", "only-bob", "--project", told, "--json")
+    rehearsed = trackrecord(*forget, "--dry-run").json
+    assert rehearsed["counts"]["artifacts"] == 1
+    assert len(tr.list_artifacts("only-bob", project=told)) == 2
+    assert trackrecord(*forget, "--yes").json["counts"]["artifacts"] == 1
+    assert tr.list_artifacts("only-bob", project=told) == []
+    left = {(each.id, each.task_id) for each in tr.list_artifacts(project=told)}
+    assert left == {(ids["both"], "shared"), (ids["rest"], "")}
+    with pytest.raises(UnknownId):
+        tr.artifact(ids["own"], project=told)

@@ -1,20 +1,28 @@
 """Procedures that somebody stored by hand: what they become when episodes of theirs come in."""
 
 import threading
+import time
 from dataclasses import replace
 
 import pytest
 from fleet import Fleet
+from sqlalchemy import text
 
 from trackrecord.errors import InvalidRevision, RevisionRefused
 from trackrecord.learning.competences.new_record import new_record, read_new_competence
 from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
+from trackrecord.store.competences.episodes import waiting
 from trackrecord.store.competences.read import read_competences, read_history
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
+from trackrecord.store.competences.signatures import add_tallies, changed_signatures
+from trackrecord.store.competences.write import write_changes
 from trackrecord.store.database.engine import reading, writing
+from trackrecord_consolidation.folding import fold
 from trackrecord_consolidation.rebuild import rebuild_competences
+from trackrecord_consolidation.report import Progress
+from trackrecord_consolidation.update_records import RecordUpdater
 
 WRITTEN = {
     "tools": ["edit", {"tool": "go_test", "args_schema": {"path": "string"}}],
@@ -185,6 +193,56 @@ def test_consolidation_and_an_author_at_the_same_moment_make_one_record(fleet: F
     known = one(fleet)
     assert known.performance.success_count == 2
     assert (known.authored is None) == bool(refused)
+
+
+def test_an_author_waits_for_a_consolidation_that_makes_the_record(fleet: Fleet) -> None:
+    """Between its look at what there is and its writing, nobody stores the same record."""
+    if fleet.engine.dialect.name == "sqlite":
+        pytest.skip("a writing transaction is alone in SQLite")
+    for _ in range(2):
+        fleet.report("edit", "go_test")
+    rehearsed = fleet.consolidate(dry_run=True)
+    assert rehearsed.created == 1
+    refused: list[Exception] = []
+
+    def store() -> None:
+        try:
+            add(fleet)
+        except RevisionRefused as error:
+            refused.append(error)
+
+    author = threading.Thread(target=store)
+    with writing(fleet.engine) as connection:
+        folded = fold(
+            fleet.rules, waiting(connection, fleet.project_id, after=0, upto=9**9, limit=9)
+        )
+        add_tallies(connection, fleet.project_id, folded.tallies)
+    with writing(fleet.engine) as connection:
+        stored = changed_signatures(connection, fleet.project_id, limit=9)
+        author.start()
+        _wait_until_blocked_or_done(fleet, author)
+        updater = RecordUpdater(
+            rules=fleet.rules, project=fleet.project, project_id=fleet.project_id,
+            actor="test", now=100.0,
+        )  # fmt: skip
+        changes = updater.decide(connection, stored, Progress())
+        write_changes(connection, fleet.project_id, changes, actor="test", now=100.0)
+    author.join()
+    assert len(refused) == 1
+    assert one(fleet).authored is None
+
+
+def _wait_until_blocked_or_done(fleet: Fleet, author: threading.Thread) -> None:
+    waiting_for_a_lock = text(
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    end = time.monotonic() + 30
+    while author.is_alive() and time.monotonic() < end:
+        with reading(fleet.engine) as connection:
+            if connection.execute(waiting_for_a_lock).scalar_one():
+                return
+        time.sleep(0.01)
 
 
 def test_a_record_from_before_reads_without_an_author(fleet: Fleet) -> None:

@@ -20,11 +20,11 @@ _FEWEST_WORDS = 4
 _VERBS = frozenset({
     "Add", "Amend", "Answer", "Apply", "Ask", "Compute", "Confirm", "Contest", "Count",
     "Delete", "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Find",
-    "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower", "Make",
-    "Mark", "Measure", "Move", "Name", "Note", "Print", "Publish", "Put", "Raise", "Rank",
-    "Recall", "Record", "Remove", "Replace", "Retract", "Return", "Run", "Say", "Score",
-    "Select", "Serve", "Set", "Show", "Store", "Tag", "Take", "Turn", "Use", "Wait", "Weigh",
-    "Write",
+    "Forget", "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower",
+    "Make", "Mark", "Measure", "Move", "Name", "Note", "Print", "Publish", "Put", "Raise",
+    "Rank", "Recall", "Record", "Remove", "Replace", "Retract", "Return", "Run", "Say",
+    "Score", "Select", "Serve", "Set", "Show", "Store", "Tag", "Take", "Turn", "Use", "Wait",
+    "Weigh", "Write",
 })  # fmt: skip
 
 

@@ -26,7 +26,12 @@ from trackrecord.learning.competences.recipe import Step
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.prompt import task_vectors
-from trackrecord.prompt.cache import read_vectors, write_document, write_vectors
+from trackrecord.prompt.cache import (
+    complete_vectors,
+    read_vectors,
+    write_document,
+    write_vectors,
+)
 from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.context import context
 from trackrecord.prompt.document import RankingsDocument
@@ -219,6 +224,26 @@ def test_another_model_embeds_all_anew(settings, client, home, endpoint):
     put(client, other, *RECORDS, revision=2)
     assert embedded(client, other) == 3
     assert RankingsReader(other).read(task=TASK).compared_by == "embeddings"
+
+
+def test_unchanged_vectors_are_not_written_again(settings, client):
+    """Agents read them again only when a record has changed."""
+    stamp, _ = read_vectors(client, settings, "default")
+    put(client, settings, *RECORDS, revision=2)
+    assert not complete_vectors(client, settings, "default")
+    embedded(client, settings)
+    assert complete_vectors(client, settings, "default")
+    assert read_vectors(client, settings, "default")[0] == stamp
+
+
+def test_vectors_of_another_version_are_made_anew(settings, client):
+    """Until then words decide, and the answer is not stale."""
+    key = settings.keys.rankings("default")
+    client.hset(key, mapping={"vectors": b"\x00", "vectors_stamp": "x", "vectors_for": ""})
+    answer = RankingsReader(settings).read(task=TASK)
+    assert (answer.compared_by, answer.problem) == ("words", None)
+    assert embedded(client, settings) == 3
+    assert RankingsReader(settings).read(task=TASK).compared_by == "embeddings"
 
 
 def test_records_without_a_vector_are_compared_by_words(client, home, endpoint):

@@ -158,8 +158,8 @@ def test_each_call_that_may_wait_has_a_form():
 
 # The rest of what is exported neither waits for a server nor for a disk.
 WAITS = {
-    "artifact", "context", "error_context", "error_stats", "flush", "list_errors", "rankings",
-    "record_error", "resolve_error", "spool", "summarise",
+    "artifact", "context", "error_context", "error_stats", "flush", "forget", "list_errors",
+    "rankings", "record_error", "resolve_error", "spool", "summarise",
 } | {
     name for name, home in trackrecord._HOMES.items()
     if home.startswith("trackrecord.calls.")

@@ -14,9 +14,8 @@ import trackrecord
 from trackrecord.calls.here import store_here
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import (
-    InvalidConditions,
+    InvalidRequest,
     InvalidRevision,
-    InvalidSelection,
     RevisionRefused,
     UnknownProject,
 )
@@ -132,11 +131,11 @@ def test_the_command_selects_alike_now_and_at_a_moment(
 
 def test_what_cannot_be_asked_is_said_in_one_line(learnt: Path) -> None:
     """A person asked a question, so it raises."""
-    with pytest.raises(InvalidConditions, match="conditions must be JSON of at most 2048 bytes"):
+    with pytest.raises(InvalidRequest, match="conditions must be JSON of at most 2048 bytes"):
         trackrecord.select_competences(TASK, conditions={"os": object()})
-    with pytest.raises(InvalidSelection, match="a source tells whose runs vote"):
+    with pytest.raises(InvalidRequest, match="a source tells whose runs vote"):
         trackrecord.select_competences(TASK, by="seed", source="me")
-    with pytest.raises(InvalidSelection, match=r"limit must lie in 1\.\.1000"):
+    with pytest.raises(InvalidRequest, match="limit must be a whole number from 1 to 1000"):
         trackrecord.select_competences(TASK, limit=0)
     with pytest.raises(UnknownProject):
         trackrecord.select_competences(TASK, project="nobody's")
@@ -245,3 +244,31 @@ def test_the_awaited_form_stores_too(home: Path) -> None:
         return record.id
 
     assert asyncio.run(store()).startswith("skill-")
+
+
+def test_rankings_of_a_moment_know_the_conditions(
+    learnt: Path, store: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Computed from the record, for both commands; what contradicts is named."""
+    for number in range(8):  # without failures, no procedure is better than another
+        report(store, f"guess {number}", ("guess",), success=False, trigger={"signal": TASK})
+    own = tmp_path / "own.json"
+    own.write_text("[]")
+    at = ["--at", str(time.time()), "--task", TASK, "--condition", "os=windows"]
+    for command in (["rankings"], ["context", "rank", str(own), "--learnt"]):
+        capfd.readouterr()
+        # Of the votes' section the rest of this says nothing.
+        assert run([*command, *at, "--exclude", "procedures", "--json"]) == 0
+        told = json.loads(capfd.readouterr().out)
+        assert (told["needs_more"], told["chosen_by"], told["compared_by"]) == (
+            False, "votes", "words",
+        )  # fmt: skip
+        assert told["confidence"] == 1.0
+        assert (
+            "apt → make [5 of 5 tasks succeeded] (under other conditions: os=linux)"
+            in (told["prompt"])
+        )
+        assert "choco → nmake [3 of 3 tasks succeeded]\n" in told["prompt"] + "\n"
+    capfd.readouterr()
+    assert run(["context", "rank", str(own), "--condition", "os=windows"]) == 2
+    assert "add --learnt" in capfd.readouterr().err

@@ -130,6 +130,9 @@ def test_a_pattern_is_promoted_deprecated_and_reset(taught) -> None:
     assert (promoted.before, promoted.after) == ("candidate", "proven")
     (pattern,) = trackrecord.list_patterns(state="proven")
     assert pattern.id == "split-by-component"
+    (chinese,) = trackrecord.list_patterns(state="proven", lang="zh")
+    assert (chinese.shown.content, chinese.shown.label) == ("按组件拆分", "已验证")
+    assert chinese.to_document()["reason"] == "由Ada人工设为已验证:in the field"
     done = asyncio.run(trackrecord.adeprecate_pattern("split-by", reason="it hurts", by="Ada"))
     assert done.to_document() == {
         "id": "split-by-component", "action": "deprecate", "changed": True,
@@ -264,6 +267,7 @@ def test_a_process_killed_in_a_change_leaves_all_or_nothing(taught, moment) -> N
         lambda: trackrecord.confirm_memory(memory.id),
         lambda: trackrecord.forget_memory(memory.id),
         lambda: trackrecord.promote_pattern("split-by-component"),
+        lambda: trackrecord.tag_pattern("split-by-component", add=["ui"]),
     ):
         child = os.fork()
         if not child:
@@ -276,6 +280,7 @@ def test_a_process_killed_in_a_change_leaves_all_or_nothing(taught, moment) -> N
         (left,) = trackrecord.list_memories()
         assert left.memory == memory.memory
         assert trackrecord.list_patterns(state="proven") == []
+        assert trackrecord.list_patterns(tag="ui") == []
     assert trackrecord.confirm_memory(memory.id).memory.state.confidence == 0.6
     assert trackrecord.promote_pattern("split-by-component").after == "proven"
 

@@ -27,7 +27,7 @@ def test_an_anti_pattern_has_the_same_counts_and_tags():
     assert warning.content == "AVOID: Plan. Failed 5/7 times (71% failure rate)"
     assert (plain.kind, warning.kind) == ("named", "anti_pattern")
     assert warning.reason == "5 of 7 failed (71%)"
-    own = {"id", "kind", "is_negative", "content", "score", "reason", "lines"}
+    own = {"id", "kind", "is_negative", "content", "score", "reason", "lines", "translations"}
     same = msgspec.structs.asdict(plain).keys() - own
     assert {"tags", "success_count", "failure_count", "state"} <= same
     for name in same:

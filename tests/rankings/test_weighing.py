@@ -12,6 +12,7 @@ from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.document import RankedCriterion, RankingsDocument
 from trackrecord.prompt.handed import Handing
 from trackrecord.settings import load_settings
+from trackrecord.testing import rankings_of
 
 CRITERIA = (
     RankedCriterion(criterion="noisy", weight=0.0, deprecated=True),
@@ -99,3 +100,11 @@ def test_both_arms_are_judged_alike():
             handing=Handing("p", "t", Assignment(arm=arm)),
         )  # fmt: skip
         assert (answer.arm, answer.criteria, answer.prompt) == (arm, CRITERIA, "")
+
+
+def test_a_test_gives_the_weights_that_its_agent_weighs_by():
+    """No server; a weight of 0 is that of a deprecated criterion."""
+    with rankings_of(criteria={"readable": 0.5, "noisy": 0}):
+        weighed = trackrecord.weigh({"readable": 1, "noisy": 0, "new": 0})
+    assert weighed.score == pytest.approx(0.5 / 1.5)
+    assert parts(weighed)["noisy"] == (0.0, "deprecated")

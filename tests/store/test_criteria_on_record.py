@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, SCORER, outcome, teach
 
-from trackrecord.learning.criteria.weights import CriterionStanding
+from trackrecord.factories import scorer_of
+from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.rules import Rules
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import reading, writing
@@ -205,3 +208,31 @@ def test_names_are_kept_as_they_are_but_for_spaces_around_them(store):
     scored = SCORER.score(decode_outcome(body), body, received_at=NOW, outcome_id="o")
     teach(store, [scored])
     assert set(standings(store)) == {*DEFAULTS, "Own"}
+
+
+def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store):
+    """By name, for the present and for a moment; how many are missing is said."""
+    scorer = scorer_of(Rules())
+
+    def judged(number, name, verdict, at):
+        body = json.dumps({"task_id": "t", "success": True, "criteria": {name: verdict}}).encode()
+        return scorer.score(decode_outcome(body), body, received_at=at, outcome_id=f"o{number}")
+
+    verdicts = [*["often"] * 3, "twice", "twice", "once"]
+    early = [
+        judged(number, name, "harmful" if name == "often" else "helpful", NOW)
+        for number, name in enumerate(verdicts)
+    ]
+    teach(store, early, rules=Rules())
+    teach(store, [judged(9, "later", "helpful", NOW + DAY)], rules=Rules(), now=NOW + DAY)
+
+    def weights(most, at=None):
+        rules = Rules(criteria=CriteriaRules(weight_without_feedback=0.5))
+        with reading(store) as connection:
+            found = build_document(connection, "default", rules, most=most, now=NOW + DAY, at=at)
+        assert found.weight_without_feedback == 0.5
+        return {each.criterion: each.weight for each in found.criteria}, found.beyond["criteria"]
+
+    assert weights(2) == ({"often": 0.0, "twice": 1.0}, 2)
+    assert weights(9) == ({"later": 1.0, "often": 0.0, "once": 1.0, "twice": 1.0}, 0)
+    assert weights(9, at=NOW) == ({"often": 0.0, "once": 1.0, "twice": 1.0}, 0)

@@ -20,6 +20,8 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.wire.subject import Subject
+from trackrecord_capture.forgetting.call import opened
 from trackrecord_worker.past_task_writer import PastTaskWriter
 from trackrecord_worker.past_tasks import PastTaskIndexer
 
@@ -168,6 +170,18 @@ def test_what_is_erased_is_gone(worker, store_settings, client, engine):
     worker.past_tasks.update("default", compare=True)
     assert find_tasks(client, store_settings.keys, "default", ASKED) == ()
     assert cached(client, store_settings) == made_anew(worker, client, store_settings)
+
+
+def test_what_a_person_forgets_is_gone_at_once(worker, store_settings, client, engine):
+    """From all that is cached: the next update does without it."""
+    learn(worker, client, store_settings, body(1, instruction=RIGHT), *tasks(50, first=2))
+    worker.past_tasks.update("default")
+    with opened(engine, store_settings, Subject("task", "default", "t1"), print) as forgetter:
+        forgetter.forget(actor="test")
+    assert cached(client, store_settings) == ({}, {})
+    worker.past_tasks.update_due()
+    assert len(cached(client, store_settings)[1]) == 50
+    assert find_tasks(client, store_settings.keys, "default", ASKED) == ()
 
 
 def test_a_row_that_is_committed_late_is_found(worker, store_settings, client, engine):

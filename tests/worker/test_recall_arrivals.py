@@ -11,6 +11,8 @@ from trackrecord.prompt.client import RankingsReader
 from trackrecord.queries.memories import list_memories, show_memory
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import memories, memory_changes
+from trackrecord.wire.subject import Subject
+from trackrecord_consolidation.forget import forget_in_store
 from trackrecord_worker.drain import Drained
 
 DAY = 86_400.0
@@ -182,6 +184,25 @@ def test_killed_between_learning_and_acknowledging(
     worker_of(store_settings).drain.run()
     for name in TEXTS:
         assert actions(engine, store_settings, name) == ["stored", "handed out"]
+
+
+def test_a_task_that_is_forgotten_handed_out_nothing(
+    worker, store_settings, client, engine, remembered
+):
+    """What only it was handed ages as before; another task of the same day counts in its place."""
+    earlier = {"at": TODAY - 30 * DAY, "exposure_id": "e0", "task_id": "t2"}
+    add(
+        client, store_settings,
+        exposure("port", **earlier), exposure("cache", "port", exposure_id="e1", task_id="t1"),
+        exposure("cache", exposure_id="e2", task_id="t2"),
+        exposure("port", exposure_id="e3", task_id="t3", withheld=True, holdout=0.5),
+    )  # fmt: skip
+    worker.drain.run()
+    assert remembered() == {"cache": TODAY, "port": TODAY}
+    subject = Subject("task", "default", "t1")
+    forget_in_store(engine, store_settings.rules, subject, (), actor="test", now=time.time())
+    assert remembered() == {"cache": TODAY, "port": TODAY - 30 * DAY}
+    assert actions(engine, store_settings, "cache") == ["stored", "handed out"]
 
 
 def test_while_the_database_refuses_nothing_is_lost(

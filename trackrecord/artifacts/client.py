@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from trackrecord.errors import InvalidArtifactId
 from trackrecord.forking import not_while_forking
+from trackrecord.ongoing import ongoing
 
 from .contents import as_bytes, characters_of, keep
+from .kept_outputs import KeptOutputs
+from .notes import note_of
 from .pages import Page, Range, RetrievedBytes, RetrievedText, page_of
 from .retrievals import note_retrieval
 from .store import ArtifactStore
-from .summaries import Description, describe, summary
+from .summaries import READING, Description, describe, reading, summary
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings
@@ -47,8 +50,25 @@ class Stored:
     summary: str
 
 
-def store_output(settings: AgentSettings, project: str | None, data: bytes) -> Stored:
+def store_output(
+    settings: AgentSettings,
+    project: str | None,
+    data: bytes,
+    *,
+    task_id: object = None,
+    tool: object = None,
+    command: str | None = None,
+) -> Stored:
     """Store an output of any size, and describe it.
+
+    Args:
+        settings: the folder, the limits, and the project where none is given.
+        project: its project; the settings' project when not given.
+        data: the output.
+        task_id: the task that it came up in, if that is known.
+        tool: the tool whose output it is, if that is known.
+        command: what reads it back in a shell, up to the id, as `reading` returns it; the usual
+            one when not given.
 
     Raises:
         OSError: it cannot be stored.
@@ -57,7 +77,13 @@ def store_output(settings: AgentSettings, project: str | None, data: bytes) -> S
     kept = keep(data, rules.max_bytes)
     told = describe(data, kept)
     artifact_id = open_artifacts(settings, project).put(kept.data)
-    return Stored(artifact_id, told, summary(artifact_id, told, rules.summary_chars))
+    if command is None:
+        other = None if project in (None, settings.project) else project
+        command = reading(other) or READING
+    text = summary(artifact_id, told, rules.summary_chars, command)
+    noted = note_of(task_id, tool, told.kind, text)
+    open_outputs(settings, project).note(artifact_id, noted)
+    return Stored(artifact_id, told, text)
 
 
 def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStore:
@@ -67,7 +93,20 @@ def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStor
     )
 
 
-def summarise(output: Output, *, project: str | None = None) -> Output:
+def open_outputs(settings: AgentSettings, project: str | None) -> KeptOutputs:
+    """Return the artifacts of a project with what is known about them."""
+    return KeptOutputs(
+        settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
+    )
+
+
+def summarise(
+    output: Output,
+    *,
+    project: str | None = None,
+    task_id: str | None = None,
+    tool: str | None = None,
+) -> Output:
     """Return a tool's output as a prompt can hold it: itself, or a summary if it is oversized.
 
     An oversized output is stored whole, and the summary says under which id it can be read back.
@@ -77,13 +116,16 @@ def summarise(output: Output, *, project: str | None = None) -> Output:
     Args:
         output: the tool's output; the summary is of the same type.
         project: its project; the settings' project when not given.
+        task_id: the task that it came up in, so that `context(task_id=…)` and `list_artifacts` find
+            it; inside an attempt, that attempt's task when not given.
+        tool: the tool whose output it is.
     """
     if not isinstance(output, (str, bytes)):
         return output
     if isinstance(output, (RetrievedText, RetrievedBytes)):
         return output
     try:
-        return cast("Output", _summarised(output, project))
+        return cast("Output", _summarised(output, project, task_id, tool))
     except Exception as problem:  # noqa: BLE001 - nothing may reach the agent
         _say(problem)
         return output
@@ -108,15 +150,25 @@ def _is_oversized(output: str | bytes, threshold: int) -> bool:
     return characters is None or characters > threshold
 
 
-def _summarised(output: str | bytes, project: str | None) -> str | bytes:
+def _summarised(
+    output: str | bytes, project: str | None, task_id: str | None, tool: str | None
+) -> str | bytes:
     settings = _settings(os.getpid())
     if not _is_oversized(output, settings.artifacts.threshold_chars):
         return output
     data = as_bytes(output)
     if open_artifacts(settings, project).take_retrieved(data):
         return output
-    text = store_output(settings, project, data).summary
+    if task_id is None:
+        task_id = _task_here(project or settings.project, settings.project)
+    text = store_output(settings, project, data, task_id=task_id, tool=tool).summary
     return text if isinstance(output, str) else text.encode()
+
+
+def _task_here(project: str, usual: str) -> str | None:
+    """Return the task of the attempt that is going on here, if it belongs to the project."""
+    here = ongoing.get()
+    return here.task_id if here is not None and (here.project or usual) == project else None
 
 
 def artifact(

@@ -43,6 +43,21 @@ def opened_folder(home: Path, *names: str, make: bool) -> Iterator[int]:
         os.close(fd)
 
 
+@contextmanager
+def inner_folder(folder: int, name: str) -> Iterator[int]:
+    """Open a folder in a folder and yield its descriptor while the block runs.
+
+    Raises:
+        OSError: it cannot be opened; FileNotFoundError when it is missing, NotADirectoryError when
+            something else is in its place.
+    """
+    fd = _inner(folder, name)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
 def _inner(folder: int, name: str) -> int:
     try:
         return os.open(name, _FOLDER | _NO_LINK, dir_fd=folder)

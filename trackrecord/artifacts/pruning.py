@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from .folder import names_in, open_file
+from .notes import prune_notes
 
 # Its modification time is that of the last search through the folder.
 _MARK: Final = ".pruned"
@@ -47,7 +48,11 @@ def prune_folder(folder: int, retention_s: float, now: float) -> int:
     try:
         os.close(open_file(_MARK, folder, os.O_WRONLY | os.O_CREAT))
         os.utime(_MARK, (now, now), dir_fd=folder, follow_symlinks=False)
-        return sum(_prune(folder, name, retention_s, now) for name in names_in(folder))
+        names = names_in(folder)
+        gone = {name for name in names if _prune(folder, name, retention_s, now)}
+        stored = set(names) - gone
+        prune_notes(folder, lambda at: now - at >= retention_s, stored.__contains__)
+        return len(gone)
     finally:
         fcntl.flock(folder, fcntl.LOCK_UN)
 

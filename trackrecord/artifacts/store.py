@@ -142,14 +142,10 @@ class ArtifactStore:
         Raises:
             OSError: the folder cannot be read.
         """
-        found = []
+        found: list[ArtifactEntry | None] = []
         with suppress(FileNotFoundError), self._opened(make=False) as folder:
-            for name in names_in(folder):
-                with suppress(FileNotFoundError):
-                    if _ID.fullmatch(name):
-                        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                        found.append(ArtifactEntry(name, status.st_size, status.st_mtime))
-        return sorted(found, key=lambda each: (-each.stored_at, each.id))
+            found = [entry_in(folder, name) for name in names_in(folder) if _ID.fullmatch(name)]
+        return sorted(filter(None, found), key=lambda each: (-each.stored_at, each.id))
 
     @contextmanager
     def _opened(self, *, make: bool) -> Iterator[int]:
@@ -198,6 +194,15 @@ class ArtifactStore:
             raise
         # The name, too, is to survive a power cut.
         os.fsync(folder)
+
+
+def entry_in(folder: int, artifact_id: str) -> ArtifactEntry | None:
+    """Return an artifact as its folder shows it; None if it is gone."""
+    try:
+        status = os.stat(artifact_id, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return ArtifactEntry(artifact_id, status.st_size, status.st_mtime)
 
 
 def _retrieved(data: bytes) -> str:

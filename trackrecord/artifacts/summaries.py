@@ -3,6 +3,7 @@
 Pure. Text from the output stands in the summary as data: on one line, bounded, inert.
 """
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,10 @@ from .json_shape import Shape, json_shape
 from .kinds import Kind, kind_of
 from .line_counts import count_lines
 
+READING: Final = "trackrecord artifacts get"
+# What every summary begins with.
+BEGINNING: Final = "[output kept as artifact "
+_LONGEST_READING: Final = 180
 _NAME_CHARS = 60
 _QUOTE_CHARS = 120
 _QUOTE_BYTES = 600
@@ -60,16 +65,38 @@ def kind_of_output(data: bytes) -> Kind:
     return kind_of(data, is_json=json_shape(data) is not None)
 
 
-def summary(artifact_id: str, told: Description, max_chars: int) -> str:
-    """Return the text in place of the output, at most `max_chars` (≥ 400) characters long."""
+def reading(project: str | None = None, command: str | None = None) -> str | None:
+    """Return the command that reads an artifact back, up to its id; None if it is too long to tell.
+
+    Args:
+        project: the artifact's project; None for that which the command takes by itself.
+        command: the program and what stands before the project; the usual one when not given.
+    """
+    text = command or READING
+    if project is not None:
+        text += f" --project {shlex.quote(project)}"
+    return text if len(text) <= _LONGEST_READING and text.isprintable() else None
+
+
+def summary(artifact_id: str, told: Description, max_chars: int, command: str = READING) -> str:
+    """Return the text in place of the output, at most `max_chars` (≥ 400) characters long.
+
+    Args:
+        artifact_id: the artifact's id.
+        told: its description.
+        max_chars: the length of the text, which a long command may exceed.
+        command: what `reading` returned.
+    """
     gone = ""
     if told.gone:
         gone = f"Too large: its middle is gone, {told.gone} of {told.size} bytes were not kept.\n"
     head = (
-        f"[output kept as artifact {artifact_id}: {told.kind}, {told.size} bytes, "
+        f"{BEGINNING}{artifact_id}: {told.kind}, {told.size} bytes, "
         f"{_many(told.lines, 'line')}]\n{gone}"
     )
-    tail = "Read it: trackrecord artifacts get ID --lines 1:100 (or --bytes 0:9999)"
+    # One line may be all of it: nobody is told to read that at once.
+    part = "--lines 1:100 (or --bytes 0:9999)" if told.lines > 1 else "--bytes 0:9999"
+    tail = f"Read it: {command} ID {part}"
     room = max_chars - len(head) - len(tail)
     lines = []
     for detail in told.details:

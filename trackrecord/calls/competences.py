@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
+from trackrecord.errors import InvalidRequest
 
+from .given import (
+    Moment,
+    choice_of,
+    decided_by,
+    limit_of,
+    moment_of,
+    optional_text_of,
+)
 from .here import store_here
 
 if TYPE_CHECKING:
@@ -15,6 +24,10 @@ if TYPE_CHECKING:
     from trackrecord.queries.recommend_competences import RecommendedProcedures
     from trackrecord.queries.select_competences import SelectionResult
 
+_WAYS = ("advice", "seed")
+_MOST_CANDIDATES = 1000
+_BY_HAND = "by hand"
+
 
 def select_competences(
     task: str | None = None,
@@ -23,7 +36,7 @@ def select_competences(
     by: Literal["advice", "seed"] = "advice",
     source: str | None = None,
     limit: int = 10,
-    at: float | None = None,
+    at: Moment | None = None,
     project: str | None = None,
 ) -> RecommendedProcedures | SelectionResult:
     """Return the procedures that fit a task, best first, and how sure the choice is.
@@ -40,12 +53,17 @@ def select_competences(
             records are ranked by the mean of applicability, success and recency.
         source: only the runs of this agent vote; by "advice" alone.
         limit: the maximum number of candidates to return.
-        at: a past moment to answer for, in seconds since the epoch.
+        at: a past moment to answer for.
         project: the project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    wanted, moment = optional_text_of("task", task), moment_of(at)
+    most, runs_of = limit_of(limit, most=_MOST_CANDIDATES), optional_text_of("source", source)
+    if choice_of("by", by, _WAYS) != "advice" and runs_of is not None:
+        message = "a source tells whose runs vote; by 'seed' records are ranked without votes"
+        raise InvalidRequest(message)
     with store_here(project) as here:
         from trackrecord.queries.select_procedures import select_procedures
 
@@ -53,12 +71,12 @@ def select_competences(
             here.engine,
             here.settings,
             here.project,
-            task=task,
+            task=wanted,
             conditions=conditions,
             by=by,
-            source=source,
-            limit=limit,
-            at=at,
+            source=runs_of,
+            limit=most,
+            at=moment,
         )
 
 
@@ -66,8 +84,8 @@ def add_competence(
     tools: Sequence[str | Mapping[str, object]],
     *,
     triggers: Sequence[str | Mapping[str, object]],
-    by: str,
-    reason: str = "by hand",
+    by: str | None = None,
+    reason: str | None = None,
     skill_name: str | None = None,
     failure_modes: Sequence[str] = (),
     tags: Sequence[str] = (),
@@ -84,8 +102,8 @@ def add_competence(
     Args:
         tools: the tools in order, each by its name or as `{"tool": …, "args_schema": {…}}`.
         triggers: the signals that it answers to, each a text or `{"signal": …, "conditions": …}`.
-        by: its author, for its history.
-        reason: why, for its history.
+        by: its author, for its history; this process's user when not given.
+        reason: why, for its history; "by hand" when not given.
         skill_name: its name; made of its tools when not given.
         failure_modes: how it is known to fail.
         tags: what it can be found by.
@@ -107,13 +125,14 @@ def add_competence(
         "half_life_days": half_life_days,
         "pinned": pinned,
     }
+    actor, why = decided_by(by, reason)
     with store_here(project) as here:
         from trackrecord.changes.competences import add_competences
         from trackrecord.learning.competences.new_record import read_new_competence
 
         new = read_new_competence(given, here.settings.competence)
         (record,) = add_competences(
-            here.engine, here.settings, here.project, [new], by=by, reason=reason
+            here.engine, here.settings, here.project, [new], by=actor, reason=why or _BY_HAND
         )
         return record
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
+from trackrecord.learning.text.language import Language, known_language
 
 from .given import (
     Moment,
@@ -32,17 +33,19 @@ def list_patterns(
     only_anti: bool = False,
     at: Moment | None = None,
     limit: int | None = None,
+    lang: Language = "en",
     project: str | None = None,
 ) -> list[Pattern]:
     """Return the patterns of a project, best first, anti-patterns last.
 
     Args:
         state: only patterns in this maturity state.
-        tag: only patterns with this tag.
+        tag: only patterns with this tag, or of this kind: "strategy" or "named".
         content: only patterns whose content contains this text.
         only_anti: only patterns that have become anti-patterns.
         at: a past moment to answer for.
         limit: the maximum number of patterns to return; all when not given.
+        lang: language of their contents, reasons and labels, "en" or "zh".
         project: the patterns' project; the settings' project when not given.
 
     Raises:
@@ -68,6 +71,7 @@ def list_patterns(
                 at=moment,
                 wanted=wanted,
                 estimates=estimates,
+                language=known_language(lang),
             )
     return found[:limit]
 

@@ -6,28 +6,30 @@ from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
 
+from .given import Moment, moment_of, optional_limit_of
 from .here import store_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.projects import Project
 
 
-def list_projects(*, at: float | None = None, limit: int | None = None) -> list[Project]:
+def list_projects(*, at: Moment | None = None, limit: int | None = None) -> list[Project]:
     """Return the projects on record by name, each with its counts.
 
     Args:
-        at: a past moment to answer for, in seconds since the epoch.
-        limit: the maximum number of projects to return; None for all.
+        at: a past moment to answer for; projects that nothing was on record of are left out.
+        limit: the maximum number of projects to return; all when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    moment, limit = moment_of(at), optional_limit_of(limit)
     with store_here(None) as here:
         from trackrecord.queries import projects
         from trackrecord.store.database.engine import reading
 
         with reading(here.engine) as connection:
-            return projects.list_projects(connection, at=at, limit=limit)[0]
+            return projects.list_projects(connection, at=moment, limit=limit)[0]
 
 
 alist_projects = awaited(list_projects)

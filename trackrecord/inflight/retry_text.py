@@ -16,7 +16,7 @@ from trackrecord.learning.text.language import Language
 from .errors import ErrorType, TaskError, TaskInFlight
 from .rules import ErrorRules
 
-_HEADINGS: Final[dict[Language, str]] = {
+HEADINGS: Final[dict[Language, str]] = {
     "en": "## Previous Errors\n\nThe following errors were encountered during execution:\n",
     "zh": "## 先前错误\n\n执行过程中遇到以下错误:\n",
 }
@@ -65,6 +65,13 @@ _REVIEW: Final[dict[Language, str]] = {
         "- 换一种设计会是什么样,有什么不利之处?"
     ),
 }
+_STRIKES: Final[dict[Language, str]] = {
+    "en": (
+        "- {} attempts at this task have failed in a row: review the design before you write "
+        "another patch"
+    ),
+    "zh": "- 此任务已连续失败{}次: 先重新审视设计,不要再打补丁",
+}
 # A message must not look as if it ended, and were resolved or counted.
 _FORGED_END = re.compile(
     r"\*\*(?=\s*[(（]\s*(?:resolved|已解决|\d+\s*(?:times|次)))", re.IGNORECASE
@@ -93,15 +100,9 @@ def retry_text(
 
 def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
     """Return the section on errors: headings count all, the newest are listed, equal ones once."""
-    alike: dict[TaskError, list[TaskError]] = {}
-    for error in errors:
-        what = _without_occasion(error)
-        # Taken out and put in again: they stand in the order in which they were met last.
-        group = alike.pop(what, [])
-        group.append(error)
-        alike[what] = group
+    alike = _alike(errors)
     newest = list(alike)[-rules.max_in_context :]
-    lines = [_HEADINGS[language]]
+    lines = [HEADINGS[language]]
     for kind, count in Counter(error.type for error in errors).items():
         lines += [_group_heading(kind, count, language), ""]
         listed = [what for what in newest if what.type == kind]
@@ -111,6 +112,56 @@ def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Langu
         for what in listed:
             lines += [*_error_lines(alike[what], rules, language), ""]
     return "\n".join([*lines, _ACTION[language]])
+
+
+def _alike(errors: Sequence[TaskError]) -> dict[TaskError, list[TaskError]]:
+    """Return equal errors together, in the order in which they were met last."""
+    alike: dict[TaskError, list[TaskError]] = {}
+    for error in errors:
+        what = _without_occasion(error)
+        # Taken out and put in again.
+        group = alike.pop(what, [])
+        group.append(error)
+        alike[what] = group
+    return alike
+
+
+def error_lines(
+    errors: Sequence[TaskError], rules: ErrorRules, language: Language
+) -> list[tuple[str, str]]:
+    """Return one line for each error with the id of its last occasion, the newest last.
+
+    Equal errors have one line, which says how often they were met.
+    """
+    return [
+        (group[-1].id, _error_line(group, rules, language)) for group in _alike(errors).values()
+    ]
+
+
+def strikes_line(strikes: int, language: Language) -> str:
+    """Return the line for a task at which this many attempts have failed in a row."""
+    return _STRIKES[language].format(strikes)
+
+
+def _error_line(alike: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
+    error = alike[-1]
+    message = one_line(error.message, rules.max_message_in_context) or _NO_MESSAGE[language]
+    details = [f"{label}: {text}" for label, text in _details(error, rules, language) if text]
+    if len(alike) > 1:
+        details.insert(0, _TIMES[language].format(len(alike)).strip(" ()"))
+    kind = _TYPES_ZH[error.type] if language == "zh" else error.type
+    return f"- {kind}: {message}" + (f" ({'; '.join(details)})" if details else "")
+
+
+def _details(
+    error: TaskError, rules: ErrorRules, language: Language
+) -> tuple[tuple[str, str], ...]:
+    context, tool, stack, _ = _LABELS[language]
+    return (
+        (context, one_line(error.context, rules.max_message_in_context)),
+        (tool, one_line(error.tool_name)),
+        (stack, one_line(error.stack_trace, rules.max_stack_in_context)),
+    )
 
 
 def _without_occasion(error: TaskError) -> TaskError:
@@ -133,17 +184,12 @@ def _left_out(count: int, language: Language) -> str:
 def _error_lines(alike: Sequence[TaskError], rules: ErrorRules, language: Language) -> list[str]:
     """Return the lines of equal errors: their text once, and the time of the last one."""
     error = alike[-1]
-    context, tool, stack, time = _LABELS[language]
     most = rules.max_message_in_context
     message = _FORGED_END.sub("*", one_line(error.message, most)) or _NO_MESSAGE[language]
     times = _TIMES[language].format(len(alike)) if len(alike) > 1 else ""
     lines = [f"- **{message}**{times}{_RESOLVED[language] if error.resolved else ''}"]
-    details = (
-        (context, one_line(error.context, most)),
-        (tool, one_line(error.tool_name)),
-        (stack, one_line(error.stack_trace, rules.max_stack_in_context)),
-        (time, _time(error.at, language)),
-    )
+    time = _LABELS[language][3]
+    details = (*_details(error, rules, language), (time, _time(error.at, language)))
     lines += (f"  - {label}: {text}" for label, text in details if text)
     return lines
 

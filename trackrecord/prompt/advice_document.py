@@ -11,6 +11,8 @@ import msgspec
 
 from trackrecord.learning.advice.task_index import TaskIndex
 
+from .labels import gist, label
+
 # What stands for "not among the procedures".
 NO_PROCEDURE: Final = 0xFFFFFFFF
 
@@ -66,6 +68,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
         tasks: the distinct tasks among them.
         last_seen: when it was last seen, seconds since the epoch.
         lines: its line of prompt text by language.
+        lang: the language of its label and its gist.
     """
 
     id: str
@@ -77,16 +80,17 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     tasks: int
     last_seen: float
     lines: dict[str, str]
+    lang: str = "en"
 
     @property
     def label(self) -> str:
         """What people are shown it as."""
-        return "lesson"
+        return label("lesson", self.lang)
 
     @property
     def gist(self) -> str:
         """What it says, in a table of all kinds."""
-        return self.lines["en"].removeprefix("- ")
+        return gist(self.lines, self.lang)
 
 
 class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

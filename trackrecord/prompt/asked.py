@@ -5,7 +5,7 @@ from math import inf
 from operator import index
 from typing import Any, Final, Literal
 
-from trackrecord.errors import InvalidConditions
+from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.rules import EXPLORE, Explore
 
 from .wanted import ALL, Wanted, wanted_of
@@ -128,7 +128,7 @@ def _conditions(value: object, problems: list[str]) -> Any:  # noqa: ANN401 - an
 
     try:
         return read_conditions(value)
-    except InvalidConditions as error:
+    except InvalidRequest as error:
         problems.append(f"{error}: they are ignored")
         return None
 

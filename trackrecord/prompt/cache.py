@@ -59,6 +59,11 @@ redis.call('HSET', KEYS[1], 'vectors', ARGV[1], 'vectors_stamp', ARGV[2], 'vecto
 return 1
 """
 
+_CONFIRM_VECTORS_IF_RANKED = """
+if redis.call('HEXISTS', KEYS[1], 'document') == 0 then return 0 end
+return redis.call('HSET', KEYS[1], 'vectors_for', ARGV[1])
+"""
+
 
 @dataclass(frozen=True)
 class CachedAdvice:
@@ -189,6 +194,20 @@ def write_vectors(
     stamp = blake2b(data, digest_size=8).hexdigest()
     key = settings.keys.rankings(project)
     return bool(client.eval(_WRITE_VECTORS_IF_RANKED, 1, key, data, stamp, of))
+
+
+def confirm_vectors(
+    client: redis.Redis, settings: AgentSettings, project: str, *, of: bytes
+) -> None:
+    """Note that the vectors of a project, as they are, are complete for its rankings.
+
+    Args:
+        client: a Redis client.
+        settings: where the cache is.
+        project: its name.
+        of: the stamp of the rankings.
+    """
+    client.eval(_CONFIRM_VECTORS_IF_RANKED, 1, settings.keys.rankings(project), of)
 
 
 def read_stamps(client: redis.Redis, settings: AgentSettings, project: str) -> Stamps:

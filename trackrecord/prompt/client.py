@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ class Cached:
         stamps: the stamps in the cache.
         vectors: the vectors of its competence records; None without an embedding endpoint.
         made: what was composed of these documents before.
+        is_redis_away: whether Redis did not answer.
     """
 
     document: RankingsDocument | None = None
@@ -57,6 +59,7 @@ class Cached:
     problem: str | None = None
     stamps: Stamps = field(default=Stamps())
     made: Compositions = field(default_factory=dict, compare=False, repr=False)
+    is_redis_away: bool = False
     vectors: PackedVectors | None = None
 
 
@@ -199,7 +202,7 @@ class RankingsReader:
         """Return the newest documents there are, and what kept us from fresh ones; never raises."""
         seen = self._last.get(project, Cached())
         if time.monotonic() < self._retry_at:
-            return replace(seen, problem="redis is unavailable")
+            return replace(seen, problem="redis is unavailable", is_redis_away=True)
         try:
             if self._client is None:
                 self._client = agent_client(self.settings)
@@ -209,7 +212,8 @@ class RankingsReader:
             return replace(seen, problem="the cache was written by another version")
         except (redis.RedisError, OSError, ValueError) as error:
             self._retry_at = time.monotonic() + self.settings.retry_after_s
-            return replace(seen, problem=f"redis is unavailable ({type(error).__name__})")
+            problem = f"redis is unavailable ({type(error).__name__})"
+            return replace(seen, problem=problem, is_redis_away=True)
         if found.document is None:
             return Cached(problem="nothing is learnt yet")
         self._last[project] = found
@@ -229,7 +233,9 @@ class RankingsReader:
             seen = replace(seen, advice=advice, stamps=stamps_now, made={})
         if stamps.vectors != seen.stamps.vectors:
             stamp, data = read_vectors(client, self.settings, project)
-            vectors = None if data is None else decode_vectors(data)
+            vectors = None
+            with suppress(msgspec.DecodeError):  # words do until the worker has made them anew
+                vectors = None if data is None else decode_vectors(data)
             seen = replace(seen, vectors=vectors, stamps=seen.stamps._replace(vectors=stamp))
         return seen
 
@@ -268,7 +274,8 @@ def rankings(
         budget: tokens that the prompt text may take; None for no limit, "default" for the
             settings' (`TRACKRECORD_CONTEXT__LEARNT_TOKENS`, 400).
         limit: how many entries of each section at most.
-        lang: language of the text, "en" or "zh".
+        lang: language of the text and of the entries' contents, reasons and labels, "en" or "zh";
+            what agents wrote stays as it is.
         include: the sections to answer from, for example `["lessons", "memories"]`; the settings'
             when not given. Sections are named as the fields of the answer.
         exclude: the sections to leave out; the settings' when not given.

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument
 from .candidates.candidate import LEARNT_KINDS, Candidate
-from .candidates.rank import Ranking, Scored, in_order, score_own
+from .candidates.rank import Ranking, Scored, in_order, score_all, score_own
 from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
@@ -21,8 +21,12 @@ from .hints import NO_HINTS, Hints
 from .known import Known
 from .learnt import LearntEntries, learnt_of
 from .sections import SECTIONS, Feed
-from .shares import Shared, by_shares, capped
+from .shares import HasShare, Shared, by_shares, capped
 from .wanted import ALL, Wanted
+
+if TYPE_CHECKING:
+    # Who asks for rankings alone does without.
+    from .own_task import OfTask
 
 _AS_THEY_ARE: Final = Handing()
 
@@ -94,6 +98,7 @@ def compose(
     wanted: Wanted = ALL,
     most_learnt: int | None = None,
     handing: Handing = _AS_THEY_ARE,
+    of_task: "Sequence[OfTask]" = (),
     hints: Hints = NO_HINTS,
 ) -> Composition:
     """Rank both together, and write what fits.
@@ -112,6 +117,7 @@ def compose(
         wanted: which sections of what is learnt compete.
         most_learnt: tokens that all that is learnt may take together; None for the whole budget.
         handing: what is tried on the task, and what is withdrawn.
+        of_task: what is on record of the task itself.
         hints: what is known of the task beside its text.
     """
     learnt = LearntEntries()
@@ -130,9 +136,10 @@ def compose(
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]
     competing, replaced = _apart(learnt.entries, ours)
-    entries = in_order([*score_own(ours, rules), *competing], rules)
+    tasks_own = score_all([each.candidate for each in of_task], rules)
+    entries = in_order([*score_own(ours, rules), *tasks_own, *competing], rules)
     ranking = Ranking(entries, tuple(own[most_own:]), rules)
-    shared = _shared(ranking, learnt, budget, most_learnt, language)
+    shared = _shared(ranking, learnt, of_task, budget, most_learnt, language)
     tried = replace(ranking, entries=shared.entries)
     selection = select(tried, budget, lang=language, tokenizer=tokenizer)
     return Composition(
@@ -154,6 +161,7 @@ def _drawn(handing: Handing, wanted: Wanted) -> dict[str, Any]:
 def _shared(
     ranking: Ranking,
     learnt: LearntEntries,
+    of_task: "Sequence[OfTask]",
     budget: int | None,
     most_learnt: int | None,
     language: Language,
@@ -165,7 +173,9 @@ def _shared(
     }
     ratio = ranking.rules.markdown_ratio
     room = budget if most_learnt is None else min(budget, most_learnt)
-    shared = by_shares(ranking.entries, feeds, room, language=language, ratio=ratio)
+    with_share: dict[int, HasShare] = {**feeds}
+    with_share |= {id(each.candidate): each.share.of(budget, room) for each in of_task}
+    shared = by_shares(ranking.entries, with_share, room, language=language, ratio=ratio)
     if room == budget:
         return shared
     return capped(shared, feeds, room, language=language, ratio=ratio)

@@ -1,25 +1,39 @@
 """The one call that a prompt needs: an agent's own candidates and what is learnt, in one text."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import replace
+from typing import Final
 
+from trackrecord.agent_settings import AgentSettings
+from trackrecord.artifacts.kept_outputs import KeptOutputs
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget, asked_for
+from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Asked, Budget, asked_for
 
 from .candidates import partial_rules
 from .candidates.partial_rules import DEFAULT_RULES, rules_from
 from .candidates.read import Given, read_candidates
 from .candidates.tokenizer import Tokenizer
-from .client import Cached, process_reader
+from .client import Cached, RankingsReader, process_reader
+from .given import GivenRankings
 from .handed import Handing
 from .hints import NO_HINTS
+from .own_task import MOST_OUTPUTS, UNKNOWN, OwnTask
 from .report import Context, context_from
+from .section_names import ERRORS, EVIDENCE
 from .wanted import usually_wanted
+
+# Reads a task in flight, by its project and id: only who records errors knows of those that are
+# still on their way.
+ReadsErrors = Callable[[str, str], OwnTask]
+reads_errors: Final[ContextVar[ReadsErrors | None]] = ContextVar(
+    "trackrecord_reads_errors", default=None
+)
 
 
 def context(
@@ -48,15 +62,19 @@ def context(
             it, and similar past tasks compete, too.
         candidates: the agent's own; objects, or mappings as JSON has them.
         budget: tokens that the text may take; None for no limit.
-        lang: language of the headings and of what is learnt, "en" or "zh".
+        lang: language of the headings, of what is learnt, and of the labels and reasons of
+            candidates, "en" or "zh".
         tokenizer: counts the tokens of a text, or gives them as a list; without one they are
             estimated by characters.
         config: rules that differ from those of the settings.
-        include: the sections of what is learnt that compete, see `rankings`.
-        exclude: the sections that do not.
-        task_id: the id that the task's outcome will have. With one, what the task is handed is
-            recorded, so that `trackrecord effect` can say whether it helps. For a task of the
-            holdout only the agent's own candidates compete, see `Context.arm`.
+        include: the sections that compete beside the agent's own candidates, see `rankings`; also
+            "errors" and "evidence".
+        exclude: the sections that do not: `exclude=["errors"]` where the caller writes
+            `error_context` into the same prompt.
+        task_id: the id that the task's outcome will have. With one, the task's unresolved errors
+            and its newest stored outputs compete, too, and what the task is handed is recorded, so
+            that `trackrecord effect` can say whether it helps. For a task of the holdout nothing
+            that is learnt competes, see `Context.arm`.
         explore: whether entries that are little known are tried: "off", "some" (on one task in
             five) or "full"; what the setting says when not given.
         conditions: the conditions under which the task appeared, as a trigger's, for example
@@ -100,6 +118,10 @@ def context(
         hints = reader.hints(
             found, name, task=asked.task, conditions=asked.conditions, wanted=asked.wanted
         )
+    own_task = OwnTask()
+    if reader is not None and asked.names_project and asked.task_id:
+        own_task = _own_task(reader, name, asked, is_redis_away=found.is_redis_away)
+        problem = "; ".join(filter(None, (problem, own_task.problem))) or None
     answer = context_from(
         found.document,
         own,
@@ -115,6 +137,32 @@ def context(
         advice=found.advice,
         wanted=asked.wanted,
         handing=handing,
+        own_task=own_task,
         hints=hints,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))
+
+
+def _own_task(
+    reader: RankingsReader, project: str, asked: Asked, *, is_redis_away: bool
+) -> OwnTask:
+    """Return what is on record of the task itself; never raises."""
+    task_id, read = asked.task_id or "", reads_errors.get()
+    task = UNKNOWN
+    # Redis that is away is not waited for a second time.
+    if read is not None and asked.wanted.has(ERRORS) and not is_redis_away:
+        task = read(project, task_id)
+    if asked.wanted.has(EVIDENCE) and not isinstance(reader, GivenRankings):
+        task = _with_outputs(task, reader.settings, project, task_id)
+    return task
+
+
+def _with_outputs(task: OwnTask, settings: AgentSettings, project: str, task_id: str) -> OwnTask:
+    try:
+        kept = KeptOutputs(settings.home, project, retention_s=settings.artifacts.retention_s)
+        outputs = kept.of_task(task_id, MOST_OUTPUTS)
+    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        problem = f"the task's stored outputs cannot be read ({reason})"
+        return replace(task, problem="; ".join(filter(None, (task.problem, problem))))
+    return replace(task, outputs=outputs)

@@ -4,12 +4,21 @@ The worker writes it after each batch, complete with each entry's line of prompt
 agent has nothing left to compute but what fits its budget.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from trackrecord.learning.competences.conditions import KnownTrigger
+from trackrecord.learning.memories.rules import MemoryType
+from trackrecord.learning.text.language import Language
+
+from .labels import gist, label
+
+if TYPE_CHECKING:
+    from trackrecord.learning.patterns.evidence import Evidence
 
 Lines = dict[str, str]
 
@@ -41,6 +50,9 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         tags: what it can be found by.
         lines: its line of prompt text by language.
         succeeded_count: outcomes whose task reached its goal, whatever they scored.
+        lang: the language of its texts.
+        translations: by language, those of its texts, by the names of fields, that do not follow
+            from the rest.
     """
 
     id: str
@@ -63,13 +75,38 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
     tags: tuple[str, ...]
     lines: Lines
     succeeded_count: int = 0
+    lang: str = "en"
+    translations: dict[str, dict[str, str]] = {}
+
+    def texts_in(self, language: Language) -> dict[str, str]:
+        """Return its content and its reason in a language, as far as they differ."""
+        # Imported only for another language than English: it takes an agent's memory.
+        from trackrecord.learning.patterns.reasons import counted_reason
+
+        reason = counted_reason(self.evidence, language, inverted=self.is_negative)
+        warning = {"content": gist(self.lines, language)} if self.is_negative and self.lines else {}
+        return {"reason": reason, **warning, **self.translations.get(language, {})}
+
+    @property
+    def evidence(self) -> Evidence:
+        """Its counts."""
+        from trackrecord.learning.patterns.evidence import Evidence
+
+        return Evidence(
+            self.helpful_count,
+            self.neutral_count,
+            self.harmful_count,
+            self.decayed_helpful,
+            self.decayed_harmful,
+            self.succeeded_count,
+        )
 
     @property
     def label(self) -> str:
         """What people are shown it as; what is recommended all the same is plainly a pattern."""
         if self.is_negative:
-            return "avoid"
-        return "pattern" if self.state == "deprecated" else self.state
+            return label("avoid", self.lang)
+        return label("pattern" if self.state == "deprecated" else self.state, self.lang)
 
     @property
     def gist(self) -> str:
@@ -98,6 +135,7 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
         lines: its line of prompt text by language.
         instructions: its recipe as a phrase; a task is compared with it and with the triggers.
         conditions: for each trigger, the conditions under which it was seen.
+        lang: the language of its label and its gist.
     """
 
     id: str
@@ -115,6 +153,7 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     instructions: str = ""
     expected_success: float = 0.5
     conditions: tuple[tuple[Any, ...], ...] = ()
+    lang: str = "en"
 
     @property
     def known_triggers(self) -> tuple[KnownTrigger, ...]:
@@ -129,12 +168,12 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     @property
     def label(self) -> str:
         """What people are shown it as."""
-        return "competence"
+        return label("competence", self.lang)
 
     @property
     def gist(self) -> str:
         """What it says, in a table of all kinds."""
-        return self.lines["en"].removeprefix("- ")
+        return gist(self.lines, self.lang)
 
 
 class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -145,22 +184,24 @@ class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         failure_count: tasks that used these tools and no others.
         score: what it is ranked by: the cautious failure rate, 0..1.
         lines: its line of prompt text by language.
+        lang: the language of its label and its gist.
     """
 
     id: str
     failure_count: int
     score: float
     lines: Lines
+    lang: str = "en"
 
     @property
     def label(self) -> str:
         """What people are shown it as."""
-        return "never succeeded"
+        return label("never succeeded", self.lang)
 
     @property
     def gist(self) -> str:
         """What it says, in a table of all kinds."""
-        return self.lines["en"].removeprefix("- ")
+        return gist(self.lines, self.lang)
 
 
 class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -175,6 +216,7 @@ class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True
         successes: all similar tasks that reached their goal.
         used_by_failures: similar tasks that used it and did not.
         failures: all similar tasks that did not.
+        lang: the language of its label and its gist.
     """
 
     id: str
@@ -185,16 +227,17 @@ class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True
     successes: int = 0
     used_by_failures: int = 0
     failures: int = 0
+    lang: str = "en"
 
     @property
     def label(self) -> str:
         """What people are shown it as."""
-        return "procedure"
+        return label("procedure", self.lang)
 
     @property
     def gist(self) -> str:
         """What it says, in a table of all kinds."""
-        return self.lines["en"].removeprefix("- ")
+        return gist(self.lines, self.lang)
 
 
 class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -209,6 +252,7 @@ class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
         effective_confidence: decayed to when the rankings were computed.
         score: the effective confidence, or what it is ranked by for the task that was asked for.
         lines: its line of prompt text by language.
+        lang: the language of its label and its gist.
     """
 
     id: str
@@ -219,11 +263,20 @@ class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
     effective_confidence: float
     score: float
     lines: Lines
+    lang: str = "en"
+
+    def texts_in(self, language: Language) -> dict[str, str]:
+        """Return its text in a language, as far as it is not an agent's."""
+        if self.type != MemoryType.ANTI_PATTERN:
+            return {}
+        from trackrecord.learning.memories.texts import pitfall_text
+
+        return {"text": pitfall_text(self.text, language)}
 
     @property
     def label(self) -> str:
         """What people are shown it as."""
-        return self.type
+        return label(self.type, self.lang)
 
     @property
     def gist(self) -> str:
@@ -243,6 +296,7 @@ class RankedTask(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=
         ended_at: when it ended, seconds since the epoch.
         score: how well it fits the task that was asked for; 0 when none was.
         lines: its line of prompt text by language.
+        lang: the language of its label and its gist.
     """
 
     id: str
@@ -253,16 +307,17 @@ class RankedTask(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=
     ended_at: float
     score: float
     lines: Lines
+    lang: str = "en"
 
     @property
     def label(self) -> str:
         """What people are shown it as."""
-        return "past task"
+        return label("past task", self.lang)
 
     @property
     def gist(self) -> str:
         """What it says, in a table of all kinds."""
-        return self.lines["en"].removeprefix("- ")
+        return gist(self.lines, self.lang)
 
 
 class RankedCriterion(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

@@ -1,10 +1,11 @@
 """Rankings that a test gives, in place of those that Redis holds."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import starmap
+from types import MappingProxyType
 
 from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.memories.texts import memory_line, past_task_line
@@ -17,6 +18,7 @@ from .document import (
     ANTI_PATTERN,
     Lines,
     RankedCompetence,
+    RankedCriterion,
     RankedMemory,
     RankedPattern,
     RankedTask,
@@ -54,9 +56,10 @@ def rankings_of(
     competences: Iterable[RankedCompetence | str] = (),
     memories: Iterable[RankedMemory | str] = (),
     past_tasks: Iterable[RankedTask | str] = (),
+    criteria: Mapping[str, float] = MappingProxyType({}),
     project: str | None = None,
 ) -> Iterator[None]:
-    """Let `trackrecord.rankings()` and `context()` answer from these entries in the block.
+    """Let `rankings()`, `context()` and `weigh()` answer from these entries in the block.
 
     Everything else is as it is with Redis: budgets, limits, languages, and how entries are fitted
     to a task. The settings are the defaults. Each entry is an object as `rankings()` returns it, or
@@ -68,6 +71,7 @@ def rankings_of(
         competences: competence records, best first.
         memories: memories, best first.
         past_tasks: tasks that succeeded, of which those similar to the task at hand are found.
+        criteria: the weight of each criterion, from 0 (deprecated) to 1.
         project: the project that they belong to, so that others have none; any when not given.
     """
     given = RankingsDocument(
@@ -79,6 +83,10 @@ def rankings_of(
         competences=tuple(_competence(entry) for entry in competences),
         memories=tuple(starmap(_memory, enumerate(memories, start=1))),
         past_tasks=tuple(starmap(_past_task, enumerate(past_tasks, start=1))),
+        criteria=tuple(
+            RankedCriterion(criterion=name, weight=weight, deprecated=not weight)
+            for name, weight in sorted(criteria.items())
+        ),
     )
     # Built without reading the environment: a test must not depend on it.
     reader = GivenRankings(Settings.model_construct(), given=given, only=project)

@@ -52,3 +52,7 @@ PROCEDURES_HEADING: Final[dict[Language, str]] = {
     "en": "## What Worked in Similar Tasks",
     "zh": "## 类似任务中有效的做法",
 }
+PREVIOUS_ERRORS_HEADING: Final[dict[Language, str]] = {
+    "en": "## Previous Errors of This Task",
+    "zh": "## 此任务先前的错误",
+}

@@ -19,6 +19,7 @@ from .candidates.text import write
 from .document import RankedPattern
 from .handed import Handing
 from .known import Known
+from .labels import in_language
 from .offered import Offer, Offered, best_first
 from .sections import FEEDS, SECTIONS, Feed, Section
 from .wanted import ALL, Wanted
@@ -72,8 +73,15 @@ class LearntEntries:
     def taken(self, candidates: Iterable[Candidate]) -> dict[str, tuple[Any, ...]]:
         """Return, by field, the entries whose candidates these are, best first."""
         wanted = {id(candidate) for candidate in candidates}
+        language = "en" if self.known is None else self.known.language
         return {
-            name: tuple([each.offer.entry for each in found if id(each.scored.candidate) in wanted])
+            name: tuple(
+                [
+                    in_language(each.offer.entry, language)
+                    for each in found
+                    if id(each.scored.candidate) in wanted
+                ]
+            )
             for name, found in self.by_field.items()
         }
 

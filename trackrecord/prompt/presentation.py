@@ -15,7 +15,11 @@ from trackrecord.learning.competences.selection import (
 )
 from trackrecord.learning.competences.texts import Counts, competence_line, failing_line
 from trackrecord.learning.criteria.weights import CriterionStanding
-from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
+from trackrecord.learning.memories.rules import (
+    MemoryRules,
+    MemoryState,
+    effective_confidence,
+)
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, base_score
@@ -58,9 +62,9 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         texts: how it is worded.
     """
     facts, evidence = standing.facts, standing.evidence
-    return RankedPattern(
+    shown = RankedPattern(
         id=standing.id,
-        content=_content(standing, name_of(facts.slug, facts.content, "en"), texts),
+        content=_content(standing, name_of, "en", texts),
         kind=ANTI_PATTERN if standing.is_inverted else facts.kind,
         is_negative=standing.is_inverted,
         state=standing.state.value,
@@ -80,6 +84,13 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         tags=facts.all_tags,
         lines=_lines(standing, name_of, texts),
     )
+    said = {
+        "content": _content(standing, name_of, "zh", texts),
+        "reason": reason_of(standing, "zh"),
+    }
+    following = {"content": shown.content, **shown.texts_in("zh")}
+    own = {name: text for name, text in said.items() if following[name] != text}
+    return msgspec.structs.replace(shown, translations={"zh": own}) if own else shown
 
 
 def present_other(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN) -> RankedPattern:
@@ -271,8 +282,11 @@ def is_held_back(standing: Standing) -> bool:
     return standing.decision is None and not is_recommended(standing)
 
 
-def _content(standing: Standing, name: str, texts: TextRules) -> str:
-    return warning(_inversion(standing, name), rules=texts) if standing.is_inverted else name
+def _content(standing: Standing, name_of: NameOf, language: Language, texts: TextRules) -> str:
+    name = name_of(standing.facts.slug, standing.facts.content, language)
+    if not standing.is_inverted:
+        return name
+    return warning(_inversion(standing, name), language, rules=texts)
 
 
 def _line(standing: Standing, name: str, language: Language, texts: TextRules) -> str:

@@ -21,7 +21,10 @@ from .compose import Composition, compose, names_of
 from .document import RankingsDocument
 from .handed import Handing, exposure_of
 from .hints import NO_HINTS, ComparedBy, Hints
+from .labels import label
+from .own_task import UNKNOWN, OwnTask, candidates_of
 from .wanted import Wanted, usually_wanted
+from .why_texts import LEFT_OUT
 
 _AS_THEY_ARE: Final = Handing()
 
@@ -35,13 +38,15 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
         id: its id.
         kind: its kind.
         rank: its place in the ranking, 1 for the best; None when it was not ranked.
-        is_learnt: whether it came from the rankings, and not from the agent.
+        is_learnt: whether it came from the rankings, and neither from the agent nor from what is
+            on record of its task, whose ids begin with "error:" and "artifact:".
         score: what it was ranked by; None when it was not ranked.
         tokens: what it counts for, its heading apart; None when it was not counted.
         reason: why it was left out, None when it was taken. `budget`: it did not fit. `share`: it
             did not fit into what learnt entries, or those of its section, may take of the budget.
             `max_candidates`: the agent handed in more than are ranked. `replaced`: the agent
             handed in one of the same kind and id.
+        lang: the language of `label` and `why`.
     """
 
     id: str
@@ -51,6 +56,17 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
     score: float | None = None
     tokens: int | None = None
     reason: Reason | None = None
+    lang: Language = "en"
+
+    @property
+    def label(self) -> str:
+        """What people are shown it as: its kind in words."""
+        return label(self.kind.replace("_", " "), self.lang)
+
+    @property
+    def why(self) -> str:
+        """Why it was left out, in words; "" when it was taken."""
+        return "" if self.reason is None else LEFT_OUT[self.lang][self.reason]
 
 
 @dataclass(frozen=True)
@@ -68,8 +84,8 @@ class Context:
         age_s: seconds since the rankings were computed, None when there are none.
         is_stale: whether these are the rankings that this process saw last, and not the newest.
         problem: why the rankings are missing or stale, None when all is well.
-        arm: "given", or "withheld" for a task of the holdout, for which only the agent's own
-            candidates compete; None without a task id.
+        arm: "given", or "withheld" for a task of the holdout, for which nothing that is learnt
+            competes; None without a task id.
         is_explored: whether the order of what is learnt is a draw, so that little known entries are
             tried.
         propensity: how probable it was that the task was assigned so.
@@ -121,6 +137,7 @@ def context_from(
     advice: AdviceDocument | None = None,
     wanted: Wanted | None = None,
     handing: Handing = _AS_THEY_ARE,
+    own_task: OwnTask = UNKNOWN,
     hints: Hints = NO_HINTS,
 ) -> Context:
     """Rank both together, and write what fits.
@@ -140,8 +157,11 @@ def context_from(
         advice: what is counted from the project's runs; None when nothing was counted yet.
         wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
+        own_task: what is on record of the task itself.
         hints: what is known of the task beside its text.
     """
+    asked_for = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
+    of_task = candidates_of(own_task, own, asked_for, language)
 
     def composed_of(offered: RankingsDocument | None) -> Composition:
         return compose(
@@ -155,19 +175,21 @@ def context_from(
             tokenizer=tokenizer,
             memory_rules=memory_rules,
             advice=advice,
-            wanted=usually_wanted(rules.include, rules.exclude) if wanted is None else wanted,
+            wanted=asked_for,
             most_learnt=rules.learnt_tokens,
             handing=handing,
+            of_task=of_task,
             hints=hints,
         )
 
     composed = composed_of(document)
+    not_learnt = (*own, *(each.candidate for each in of_task))
     exposure = None
     if document is not None:
-        exposure = exposure_of(handing, document, _learnt_names(composed, own))
+        exposure = exposure_of(handing, document, _learnt_names(composed, not_learnt))
     if handing.assignment.is_withheld:
         composed = composed_of(None)
-    selection, tell = composed.selection, _Teller(composed, own)
+    selection, tell = composed.selection, _Teller(composed, not_learnt, language)
     return Context(
         project=project,
         prompt=selection.text,
@@ -176,8 +198,8 @@ def context_from(
         taken=tuple(tell.of(each, None) for each in selection.taken),
         left_out=(
             *(tell.of(each, tell.reason(each)) for each in selection.left_out),
-            *(_unranked(each, "max_candidates") for each in composed.ranking.beyond),
-            *(_unranked(each.candidate, "replaced", is_learnt=True) for each in composed.replaced),
+            *(tell.unranked(each, "max_candidates") for each in composed.ranking.beyond),
+            *(tell.unranked(each.candidate, "replaced") for each in composed.replaced),
         ),
         not_competing=composed.learnt.left_out,
         age_s=None if document is None else max(0.0, now - document.computed_at),
@@ -196,23 +218,26 @@ def context_from(
     )
 
 
-def _learnt_names(composed: Composition, own: Iterable[Candidate]) -> tuple[str, ...]:
+def _learnt_names(composed: Composition, not_learnt: Iterable[Candidate]) -> tuple[str, ...]:
     """Return the ids of the learnt entries in the text, best first."""
-    handed_in = {id(each) for each in own}
+    others = {id(each) for each in not_learnt}
     return names_of(
-        entry for entry in composed.selection.taken if id(entry.candidate) not in handed_in
+        entry for entry in composed.selection.taken if id(entry.candidate) not in others
     )
 
 
 class _Teller:
     """Knows each candidate's place, and who brought it."""
 
-    def __init__(self, composed: Composition, own: Iterable[Candidate]) -> None:
+    def __init__(
+        self, composed: Composition, not_learnt: Iterable[Candidate], language: Language
+    ) -> None:
         # By identity: an agent's own candidate and a learnt one may have one id.
         ranked = enumerate(composed.ranking.entries, start=1)
         self._ranks = {id(each.candidate): place for place, each in ranked}
-        self._own = {id(each) for each in own}
+        self._not_learnt = {id(each) for each in not_learnt}
         self._over_share = composed.over_share
+        self._language = language
 
     def reason(self, entry: Scored) -> Reason:
         """Return why a candidate that was ranked did not fit."""
@@ -221,9 +246,12 @@ class _Teller:
     def of(self, entry: Scored, reason: Reason | None) -> Considered:
         """What became of a candidate that was ranked."""
         each = entry.candidate
-        rank, is_learnt = self._ranks[id(each)], id(each) not in self._own
-        return Considered(each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason)
+        rank, is_learnt = self._ranks[id(each)], id(each) not in self._not_learnt
+        return Considered(
+            each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason, self._language
+        )
 
-
-def _unranked(each: Candidate, reason: Reason, *, is_learnt: bool = False) -> Considered:
-    return Considered(each.id, each.kind, None, is_learnt, reason=reason)
+    def unranked(self, each: Candidate, reason: Reason) -> Considered:
+        """What became of a candidate that was not ranked."""
+        is_learnt = id(each) not in self._not_learnt
+        return Considered(each.id, each.kind, None, is_learnt, reason=reason, lang=self._language)

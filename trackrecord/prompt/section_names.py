@@ -3,9 +3,6 @@
 from collections.abc import Iterable
 from typing import Final
 
-# In front of a memory's id, among the ids of all that is handed out.
-MEMORY_PREFIX: Final = "memory:"
-
 # `sections` has a row for each of them.
 FIELDS: Final = (
     "lessons",
@@ -18,10 +15,15 @@ FIELDS: Final = (
     "past_tasks",
 )
 
+# What is on record of the task itself; `context()` alone knows its task.
+ERRORS: Final = "errors"
+EVIDENCE: Final = "evidence"
+NAMES: Final = (*FIELDS, ERRORS, EVIDENCE)
+
 
 def unknown_section(name: object) -> str:
     """Return one line that says that there is no such section, and which there are."""
-    return f"there is no section {str(name)[:80]!r}: the sections are {', '.join(FIELDS)}"
+    return f"there is no section {str(name)[:80]!r}: the sections are {', '.join(NAMES)}"
 
 
 def checked_sections(names: Iterable[object]) -> None:
@@ -31,5 +33,5 @@ def checked_sections(names: Iterable[object]) -> None:
         ValueError: there is no such section; the message names it and those that there are.
     """
     for name in names:
-        if name not in FIELDS:
+        if name not in NAMES:
             raise ValueError(unknown_section(name))

@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import MEMORY_PREFIX
 
 from .headings import (
     ANTI_PATTERNS_HEADING,
@@ -24,6 +25,7 @@ from .headings import (
     MEMORIES_HEADING,
     PAST_TASKS_HEADING,
     PATTERN_HEADINGS,
+    PREVIOUS_ERRORS_HEADING,
     PROCEDURES_HEADING,
 )
 from .known import Known
@@ -37,7 +39,6 @@ from .offers import (
     similar_tasks_for,
 )
 from .pattern_offers import patterns_for, warnings_for
-from .section_names import MEMORY_PREFIX
 
 Kind = Literal[
     "phase", "task", "decision", "evidence", "agent_context",
@@ -182,6 +183,8 @@ _ROWS: Final = (
     ),
     Section("phase", "phase", {"en": "## Phase", "zh": "## 阶段"}, _BLOCKS),
     Section("decision", "decision", {"en": "## Decisions", "zh": "## 决定"}, _BLOCKS),
+    # What went wrong in the task before: evidence of another kind.
+    Section("previous_error", "evidence", PREVIOUS_ERRORS_HEADING),
     Section("evidence", "evidence", {"en": "## Evidence", "zh": "## 证据"}, _BLOCKS),
     Section("agent_context", "agent_context", {"en": "## Context", "zh": "## 上下文"}, _BLOCKS),
     Section("task", "task", {"en": "## Tasks", "zh": "## 任务"}, _BLOCKS),

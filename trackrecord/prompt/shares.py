@@ -2,12 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from trackrecord.learning.text.language import Language
 
 from .candidates.rank import Scored
 from .candidates.text import characters_above, section_of
-from .sections import Feed, Section
+from .sections import Section
+
+
+class HasShare(Protocol):
+    """What has a share of the budget."""
+
+    @property
+    def field(self) -> str:
+        """Return whose share it is."""
+        ...
+
+    @property
+    def share(self) -> float:
+        """Return the share."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -60,7 +75,7 @@ class _Shares:
 
 def by_shares(
     entries: Sequence[Scored],
-    learnt: Mapping[int, Feed],
+    shared: Mapping[int, HasShare],
     budget: int | None,
     *,
     language: Language,
@@ -73,8 +88,8 @@ def by_shares(
 
     Args:
         entries: best first.
-        learnt: by the identity of the candidate, the feed of each learnt entry; others have no
-            share and stay where they are.
+        shared: by the identity of the candidate, the share of each entry that has one; others
+            stay where they are.
         budget: tokens that shares are taken of; None for no shares.
         language: of the headings.
         ratio: tokens per character of headings and separators.
@@ -87,7 +102,7 @@ def by_shares(
     history: list[Scored] = []
     over: list[Scored] = []
     for entry in entries:
-        feed = learnt.get(id(entry.candidate))
+        feed = shared.get(id(entry.candidate))
         section = section_of(entry)
         if feed is None:
             within.append(entry)
@@ -103,7 +118,7 @@ def by_shares(
 
 
 def capped(
-    shared: Shared, learnt: Mapping[int, Feed], most: int, *, language: Language, ratio: float
+    shared: Shared, learnt: Mapping[int, HasShare], most: int, *, language: Language, ratio: float
 ) -> Shared:
     """Leave out what all learnt entries together have no room for, whatever else there is.
 

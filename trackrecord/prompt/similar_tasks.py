@@ -31,8 +31,9 @@ _LANGUAGES: Final = ("en", "zh")
 _ID_BYTES: Final = 8
 # So many of the closest texts are told apart.
 _MOST_COMPARED: Final = 4
-# And so many past tasks are shown.
+# And so many past tasks are shown, out of so many texts that are masked, which takes time.
 _MOST_SHOWN: Final = 3
+_MOST_MASKED: Final = 4
 
 # The same past tasks are similar to one task after another.
 _masked_text = lru_cache(maxsize=2048)(masked)
@@ -74,13 +75,16 @@ def _found(known: Known, telling: Sequence[RankedTask]) -> list[RankedTask]:
         telling: those of the advice, best first: what would come after them is left out.
     """
     least = telling[_MOST_SHOWN - 1].score if len(telling) >= _MOST_SHOWN else 0.0
-    texts = {each.text for each in telling}
-    alike: dict[str, list[FoundTask]] = {}
+    equal: dict[str, list[FoundTask]] = {}
     for each in known.hints.past_tasks or ():
         if each.similarity > least:
-            text = _masked_text(each.record.text) if known.masks else each.record.text
-            if text not in texts:
-                alike.setdefault(text, []).append(each)
+            equal.setdefault(each.record.text, []).append(each)
+    texts = {each.text for each in telling}
+    alike: dict[str, list[FoundTask]] = {}
+    for text, same in islice(equal.items(), _MOST_MASKED):
+        told = _masked_text(text) if known.masks else text
+        if told not in texts:
+            alike.setdefault(told, []).extend(same)
     return [_told(text, same) for text, same in islice(alike.items(), _MOST_SHOWN)]
 
 

@@ -6,23 +6,27 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.text.language import Language
+
 from .candidates.candidate import Candidate
 from .compose import Composition
 from .known import Known
 from .learnt import MADE_FOR_TASKS, Competing, is_withdrawn, name_of, section_for
-from .offered import Basis, Offered
+from .offered import Offered
 from .sections import FEEDS, SECTIONS, Feed
+from .why_texts import (
+    BASES,
+    BEYOND_LIMIT,
+    EXCLUDED,
+    OVER_BUDGET,
+    OVER_SHARE,
+    REFUTED,
+    SECTION_USED,
+    UNRELATED,
+    WITHDRAWN,
+)
 
 _MOST_OTHERS: Final = 10
-# What their relevance follows from, in words.
-_BASES: Final[dict[Basis, str]] = {
-    "project": "holds for the project as a whole",
-    "tools": "such tasks use its tools with a probability of {:.0%}",
-    "kinds": "seen in tasks of this kind, relevance {:.0%}",
-    "text": "its text fits the task, similarity {:.0%}",
-    "meaning": "its meaning fits the task, similarity {:.0%}",
-    "votes": "{:.0%} of the votes of similar tasks that succeeded",
-}
 
 
 class Why(msgspec.Struct, frozen=True, gc=False):
@@ -68,18 +72,22 @@ def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
         for each in found
     }
     selection = composed.selection
+    language = "en" if composed.learnt.known is None else composed.learnt.known.language
     used: dict[str, int] = {}
     for taken in selection.taken:
         field = competing[id(taken.candidate)].feed.field
         used[field] = used.get(field, 0) + taken.tokens
     inside = [
-        _told(competing[id(each.candidate)], _why_in(competing[id(each.candidate)], used, budget))
+        _told(
+            competing[id(each.candidate)],
+            _why_in(competing[id(each.candidate)], used, budget, language),
+        )
         for each in selection.taken
     ]
     outside = [
         _told(
             competing[id(each.candidate)],
-            _why_not(competing[id(each.candidate)], composed, budget),
+            _why_not(competing[id(each.candidate)], composed, budget, language),
             is_in=False,
         )
         for each in islice(selection.left_out, _MOST_OTHERS)
@@ -110,19 +118,27 @@ def _told(competing: Competing, reason: str, *, is_in: bool = True) -> Why:
     )
 
 
-def _why_in(competing: Competing, used: dict[str, int], budget: int | None) -> str:
-    reason = _BASES[competing.offer.basis].format(competing.offer.relevance)
+def _why_in(
+    competing: Competing, used: dict[str, int], budget: int | None, language: Language
+) -> str:
+    reason = _basis(competing, language)
     if budget is None or budget <= 0:
         return reason
     feed = competing.feed
-    return f"{reason}; section {used[feed.field]} of {int(feed.share * budget)} tokens"
+    return reason + SECTION_USED[language].format(used[feed.field], int(feed.share * budget))
 
 
-def _why_not(competing: Competing, composed: Composition, budget: int | None) -> str:
-    reason = _BASES[competing.offer.basis].format(competing.offer.relevance)
+def _why_not(
+    competing: Competing, composed: Composition, budget: int | None, language: Language
+) -> str:
+    reason = _basis(competing, language)
     if id(competing.scored.candidate) in composed.over_share:
-        return f"{reason}; no room in its section's share of {competing.feed.share:.0%}"
-    return f"{reason}; no room in the budget of {budget} tokens"
+        return reason + OVER_SHARE[language].format(competing.feed.share)
+    return reason + OVER_BUDGET[language].format(budget)
+
+
+def _basis(competing: Competing, language: Language) -> str:
+    return BASES[language][competing.offer.basis].format(competing.offer.relevance)
 
 
 def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[Why]:
@@ -164,15 +180,15 @@ def _other(
     if known is None or section is None or not line:
         return None
     if offered is None:
-        reason = "excluded"
+        reason = EXCLUDED[known.language]
     elif is_withdrawn(known, section, entry.id):
-        reason = "withdrawn: tasks that it was handed to went worse"
+        reason = WITHDRAWN[known.language]
     elif entry.id in offered.refuted:
-        reason = "such tasks otherwise do as well or better, or it may be chance"
+        reason = REFUTED[known.language]
     elif known.task and not is_related:
-        reason = "not about this task"
+        reason = UNRELATED[known.language]
     else:
-        reason = "beyond the limit of its section"
+        reason = BEYOND_LIMIT[known.language]
     relevance = 0.0 if known.task else 1.0
     return Why(
         name_of(section, entry.id), feed.field, False, reason, relevance, entry.score, None,

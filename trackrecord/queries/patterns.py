@@ -4,7 +4,6 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-import msgspec
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
@@ -15,7 +14,9 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.tags import plain_tag
 from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.learning.text.language import Language
 from trackrecord.prompt.document import RankedPattern
+from trackrecord.prompt.labels import in_language, shown
 from trackrecord.prompt.presentation import present_pattern
 from trackrecord.store.patterns.read import (
     EVERY,
@@ -57,8 +58,7 @@ class Pattern:
 
     def to_document(self) -> dict[str, Any]:
         """Return the pattern as a JSON object."""
-        document = msgspec.structs.asdict(self.shown)
-        del document["lines"]
+        document = shown(self.shown)
         document["last_validated"] = iso(self.shown.last_validated)
         if self.estimate is not None:
             document["estimate"] = estimate_document(self.estimate)
@@ -122,6 +122,7 @@ def list_patterns(
     at: float | None = None,
     wanted: PatternFilter = EVERY,
     estimates: Estimates | None = None,
+    language: Language = "en",
 ) -> list[Pattern]:
     """Return the patterns of a project: best first, anti-patterns last.
 
@@ -132,6 +133,7 @@ def list_patterns(
         at: a past moment to answer for.
         wanted: which of them.
         estimates: where each pattern's estimate is found; without it, none is told.
+        language: of their contents and reasons.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -140,16 +142,21 @@ def list_patterns(
     standings = read_standings(
         connection, project_id, settings.rules, now=time.time(), at=at, wanted=wanted
     )
-    found = [_pattern(settings, standing, estimates) for standing in standings]
+    found = [_pattern(settings, standing, estimates, language) for standing in standings]
     found.sort(key=lambda each: (each.shown.is_negative, -each.shown.score, each.shown.id))
     return found
 
 
-def _pattern(settings: DaemonSettings, standing: Standing, estimates: Estimates | None) -> Pattern:
+def _pattern(
+    settings: DaemonSettings,
+    standing: Standing,
+    estimates: Estimates | None,
+    language: Language = "en",
+) -> Pattern:
     name_of = recogniser_of(settings.rules).name_of
     return Pattern(
         standing,
-        present_pattern(standing, name_of, settings.texts),
+        in_language(present_pattern(standing, name_of, settings.texts), language),
         None if estimates is None else estimates.pattern(standing.facts.slug),
     )
 

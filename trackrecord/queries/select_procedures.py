@@ -1,12 +1,11 @@
 """Which procedures fit a task: by the votes of similar tasks, or by the signals of records."""
 
 import time
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.errors import InvalidSelection
 from trackrecord.learning.competences.triggers import read_conditions
 from trackrecord.store.database.engine import reading
 
@@ -14,7 +13,6 @@ from .recommend_competences import RecommendedProcedures, recommend_competences
 from .select_competences import SelectionResult, Selector
 
 By = Literal["advice", "seed"]
-MOST_CANDIDATES: Final = 1000
 
 
 def select_procedures(
@@ -46,12 +44,10 @@ def select_procedures(
         with_fallbacks: whether to look for the candidates' fallbacks; by "seed" alone.
 
     Raises:
-        InvalidSelection: it cannot be selected so; the message says why.
-        InvalidConditions: the conditions are not JSON, or too long.
+        InvalidRequest: the conditions are not JSON, or too long.
         UnknownProject: nothing is on record for the project.
         WrongDimension: the embedding endpoint's vectors are not as long as they must be.
     """
-    _check(task, by, source, limit)
     wanted = None if conditions is None else read_conditions(conditions)
     if by == "advice":
         with reading(engine) as connection:
@@ -74,18 +70,3 @@ def select_procedures(
         with_fallbacks=with_fallbacks,
         conditions=wanted,
     )
-
-
-def _check(task: object, by: str, source: str | None, limit: object) -> None:
-    if task is not None and not isinstance(task, str):
-        message = "task must be a text or None"
-        raise InvalidSelection(message)
-    if by not in ("advice", "seed"):
-        message = f"by must be 'advice' or 'seed', not {by!r}"
-        raise InvalidSelection(message)
-    if source is not None and by != "advice":
-        message = "a source tells whose runs vote; by 'seed' records are ranked without votes"
-        raise InvalidSelection(message)
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit <= MOST_CANDIDATES:
-        message = f"limit must lie in 1..{MOST_CANDIDATES}"
-        raise InvalidSelection(message)

@@ -8,10 +8,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.section_names import MEMORY_PREFIX
 from trackrecord.store.database.engine import writing
 from trackrecord.store.memories.handed_out import HandedOut, note_handed_out
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.wire.exposure import MEMORY_PREFIX
 
 from .stream_entries import ArrivedExposure, ArrivedRecall
 
@@ -47,15 +47,15 @@ def recall_arrived(
 
 def _by_exposures(arrived: Sequence[ArrivedExposure]) -> Iterator[tuple[str, HandedOut]]:
     for each in arrived:
-        if each.exposure.withheld:  # the task was handed nothing
+        exposure = each.exposure
+        if exposure.withheld:  # the task was handed nothing
             continue
-        for entry in each.exposure.entries:
+        exposure_id = exposure.exposure_id or f"stream:{each.entry_id.decode()}"
+        moment = _moment(exposure.at, each.received_at)
+        for entry in exposure.entries:
             if entry.startswith(MEMORY_PREFIX):
                 name = entry.removeprefix(MEMORY_PREFIX)
-                yield (
-                    each.exposure.project,
-                    HandedOut(name, _moment(each.exposure.at, each.received_at), each.received_at),
-                )
+                yield exposure.project, HandedOut(name, moment, each.received_at, exposure_id)
 
 
 def _by_recalls(arrived: Sequence[ArrivedRecall]) -> Iterator[tuple[str, HandedOut]]:

@@ -6,8 +6,10 @@ fitted to a task by its meaning.
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
+import msgspec
 import redis
 import structlog
 
@@ -22,7 +24,13 @@ from trackrecord.embeddings.packed import (
 from trackrecord.embeddings.packed import pack as pack_vector
 from trackrecord.errors import EndpointAway
 from trackrecord.learning.competences.phrases import embedded_text
-from trackrecord.prompt.cache import complete_vectors, read_document, read_vectors, write_vectors
+from trackrecord.prompt.cache import (
+    complete_vectors,
+    confirm_vectors,
+    read_document,
+    read_vectors,
+    write_vectors,
+)
 from trackrecord.prompt.document import RankedCompetence, decode_document
 from trackrecord.store.competences.selection_index import digest_of_text
 
@@ -71,8 +79,12 @@ class RecordVectors:
         stamp, data = read_document(self._client, self._settings, project)
         if data is None or stamp is None:
             return 0
-        texts = {each.id: _text_of(each) for each in decode_document(data).competences}
-        known = self._known(project)
+        try:
+            texts = {each.id: _text_of(each) for each in decode_document(data).competences}
+        except (msgspec.DecodeError, KeyError):  # another version's rankings are computed anew
+            return 0
+        found = self._found(project)
+        known = dict(found.by_digest)
         missing = [text for text in dict.fromkeys(texts.values()) if _digest(text) not in known]
         embedded = 0
         while missing and not self._is_full(known) and time.monotonic() <= until:
@@ -89,14 +101,20 @@ class RecordVectors:
         is_complete = not missing or self._is_full(known)
         vectors = self._together(texts, known)
         of = stamp if is_complete else b""
-        write_vectors(self._client, self._settings, project, vectors, of=of)
+        if vectors == found:
+            confirm_vectors(self._client, self._settings, project, of=of)
+        else:
+            write_vectors(self._client, self._settings, project, vectors, of=of)
         return embedded
 
-    def _known(self, project: str) -> dict[bytes, bytes]:
-        """Return the vectors that there are already, by what stands for their texts."""
+    def _found(self, project: str) -> PackedVectors:
+        """Return the vectors that there are already; those of another model are none."""
         _, data = read_vectors(self._client, self._settings, project)
-        found = PackedVectors(model="") if data is None else decode_vectors(data)
-        return dict(found.by_digest) if found.model == self._endpoint.model else {}
+        with suppress(msgspec.DecodeError):  # another version's are made anew
+            found = PackedVectors(model="") if data is None else decode_vectors(data)
+            if found.model == self._endpoint.model:
+                return found
+        return PackedVectors(model="")
 
     def _together(self, texts: dict[str, str], known: dict[bytes, bytes]) -> PackedVectors:
         entries, size = [], 0

@@ -3,19 +3,32 @@
 import time
 from pathlib import Path
 
-from .installed import Installed, read_installed, write_installed
+import msgspec
+
+from .installed import Installed, read_installed, summarises_outputs, write_installed
 from .known import Agent
 from .plan import Plan, carry_out
 from .runtime import remove_runtime, write_runtime
 
 
-def plan_install(agent: Agent, home: Path, port: int | None) -> Plan:
+def plan_install(
+    agent: Agent, home: Path, port: int | None, *, summarises: bool | None = None
+) -> Plan:
     """Return what an installation would change.
+
+    Args:
+        agent: the agent.
+        home: trackrecord's home.
+        port: where the front door takes logs without a token; None if it does not.
+        summarises: whether oversized outputs are replaced; None for as it is by now.
 
     Raises:
         Refused: a file is left alone.
     """
-    return agent.install(home, read_installed(home).get(agent.name), port)
+    if summarises is None:
+        summarises = summarises_outputs(home, agent.name)
+    plan = agent.install(home, read_installed(home).get(agent.name), port, summarises=summarises)
+    return msgspec.structs.replace(plan, summarises=summarises)
 
 
 def plan_uninstall(agent: Agent, home: Path) -> Plan:
@@ -43,6 +56,7 @@ def install(agent: Agent, home: Path, plan: Plan) -> None:
         at=time.time() if known is None else known.at,
         folder=str(agent.folder()),
         files=tuple(files.values()),
+        summarises=plan.summarises,
     )
     write_installed(home, on_record)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from .draft import Draft, Refused, receipt_of
 from .hook_entries import Groups, add_entries, has_entries, opened, restore, settings_in
-from .installed import Installed, folders_of
+from .installed import Installed, folders_of, summarises_outputs
 from .on_path import is_on_path
 from .plan import Change, Plan, change_of
 from .runtime import hook_command, hook_prefix
@@ -25,6 +25,10 @@ _NOTING_S: Final = 5
 _ASKING: Final = ("SessionStart", "UserPromptSubmit")
 _NOTING: Final = ("Stop", "SubagentStop")
 _AT_THE_END: Final = "SessionEnd"
+_AFTER_TOOL: Final = "PostToolUse"
+# The tools of which it takes another output: it checks the form of its own ones, and a file that is
+# read is asked for word by word.
+_REPLACED: Final = "Bash|mcp__.*"
 
 
 class ClaudeCode:
@@ -46,7 +50,14 @@ class ClaudeCode:
         """Return whether it is on this machine."""
         return self.folder().is_dir() or is_on_path("claude")
 
-    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:  # noqa: ARG002 - as for every agent
+    def install(
+        self,
+        home: Path,
+        installed: Installed | None,
+        port: int | None,  # noqa: ARG002 - as for every agent
+        *,
+        summarises: bool = False,
+    ) -> Plan:
         """Plan the installation.
 
         Raises:
@@ -54,7 +65,7 @@ class ClaudeCode:
         """
         path = self.settings_path()
         draft = opened(path)
-        made = add_entries(draft, wanted(home), hook_prefix(home))
+        made = add_entries(draft, wanted(home, summarises=summarises), hook_prefix(home))
         earlier = None if installed is None else installed.receipt(path)
         receipt = receipt_of(draft, earlier, made)
         return Plan(
@@ -81,7 +92,8 @@ class ClaudeCode:
     def is_installed(self, home: Path) -> bool:
         """Return whether all hooks are in place."""
         try:
-            return has_entries(opened(self.settings_path()), wanted(home), hook_prefix(home))
+            groups = wanted(home, summarises=summarises_outputs(home, NAME))
+            return has_entries(opened(self.settings_path()), groups, hook_prefix(home))
         except Refused:
             return False
 
@@ -97,13 +109,21 @@ class ClaudeCode:
             return [str(error)]
 
 
-def wanted(home: Path) -> Groups:
-    """Return the hooks, by event."""
+def wanted(home: Path, *, summarises: bool = False) -> Groups:
+    """Return the hooks, by event.
+
+    Args:
+        home: trackrecord's home.
+        summarises: whether a hook has oversized outputs replaced.
+    """
     command = hook_command(home, NAME)
     asking = {event: _group(command, timeout=_ASKING_S) for event in _ASKING}
     noting = {event: _group(command, timeout=_NOTING_S, is_async=True) for event in _NOTING}
     # An asynchronous hook would be killed with the client.
-    return {**asking, **noting, _AT_THE_END: _group(command, timeout=_ASKING_S)}
+    groups = {**asking, **noting, _AT_THE_END: _group(command, timeout=_ASKING_S)}
+    if summarises:
+        groups[_AFTER_TOOL] = {"matcher": _REPLACED, **_group(command, timeout=_ASKING_S)}
+    return groups
 
 
 def _group(command: str, *, timeout: int, is_async: bool = False) -> dict[str, Any]:

@@ -52,7 +52,14 @@ class Codex:
         """Return whether it is on this machine."""
         return self.folder().is_dir() or is_on_path("codex")
 
-    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:
+    def install(
+        self,
+        home: Path,
+        installed: Installed | None,
+        port: int | None,
+        *,
+        summarises: bool = False,
+    ) -> Plan:
         """Plan the installation.
 
         Raises:
@@ -64,6 +71,8 @@ class Codex:
         made = add_entries(hooks, _wanted(home, config), hook_prefix(home))
         if not self._has_trust(config, home):
             notes.append(f"Codex skips new hooks until you trust them: {TRUST}")
+        if summarises:
+            notes.append("Codex lets no hook replace a tool's output: none is summarised")
         receipts = [
             receipt_of(draft, None if installed is None else installed.receipt(draft.path), names)
             for draft, names in ((config, []), (hooks, made))

@@ -24,15 +24,21 @@ class DoorAddress(msgspec.Struct, frozen=True):
     token: str = ""
 
 
-def write_door(home: Path, address: DoorAddress) -> None:
+def write_door(home: Path, address: DoorAddress, most_characters: int = 0) -> None:
     """Say where the front door is, to the owner of the home alone.
+
+    Args:
+        home: trackrecord's home.
+        address: where it is.
+        most_characters: hooks that may replace a tool's output hand it in if it has more characters
+            than this; 0 for never.
 
     Raises:
         OSError: it cannot be written.
     """
     make_private_folder(home)
     make_private_folder(runtime_folder(home))
-    text = f"{address.host}\n{address.port}\n{address.token}\n"
+    text = f"{address.host}\n{address.port}\n{address.token}\n{most_characters}\n"
     replace_file(runtime_folder(home) / _NAME, text.encode())
 
 

@@ -1,9 +1,11 @@
-"""What a coding agent's hook runs: note that something ended, or ask for what is known.
+"""What a coding agent's hook runs: a note of an end, or a question to the front door.
+
+Questions are what is known of the project, and whether an oversized output has a summary.
 
 Copied into trackrecord's home and started there as `python -I -S hook.py AGENT [JSON]`, so it may
 import the standard library alone, and little of that. Whatever goes wrong, the agent goes on as if
-trackrecord were not installed: nothing is printed but the context that an agent asked for, and the
-exit status is always 0.
+trackrecord were not installed: nothing is printed but the context that an agent asked for or the
+output in its new form, and the exit status is always 0.
 """
 
 import json
@@ -35,6 +37,8 @@ def main(arguments: list[str]) -> None:
         _touch(f"{agent}.{event}")
         if event in _ASKING:
             _ask(agent, event, given)
+        elif event == "PostToolUse":
+            _summarise(agent, given)
         else:
             _note(agent, event, given)
 
@@ -83,8 +87,7 @@ def _ask(agent: str, event: str, given: dict[str, object]) -> None:
     session = _word(given.get("session_id"))
     if not session or os.path.exists(f"{HOME}/agents/told/{agent}.{session}.{_ASKING[event]}"):
         return
-    with open(f"{HOME}/agents/door") as file:
-        host, port, token = (*file.read(512).split("\n"), "")[:3]
+    host, port, token, _ = _door()
     asked = {
         "hook_event_name": event,
         "session_id": session,
@@ -92,9 +95,54 @@ def _ask(agent: str, event: str, given: dict[str, object]) -> None:
         "prompt": str(given.get("prompt") or "")[:MOST_PROMPT],
         "prompt_id": given.get("prompt_id") or given.get("turn_id"),
     }
-    answer = _post(host, int(port), token, f"/hooks/{agent}", json.dumps(asked).encode())
+    answer = _post(host, port, token, f"/hooks/{agent}", json.dumps(asked).encode())
     if json.loads(answer).get("hookSpecificOutput"):
         os.write(1, answer + b"\n")
+
+
+def _summarise(agent: str, given: dict[str, object]) -> None:
+    """Print the output of a tool with a summary in place of its text, if that is too large."""
+    host, port, token, most = _door()
+    response, arguments = given.get("tool_response"), given.get("tool_input")
+    holder, name = _longest_text(response)
+    if not 0 < most < len(holder[name]):
+        return
+    said = {
+        "hook_event_name": "PostToolUse",
+        "session_id": given.get("session_id"),
+        "cwd": given.get("cwd"),
+        "prompt_id": given.get("prompt_id"),
+        "tool_name": given.get("tool_name"),
+        "command": arguments.get("command") if isinstance(arguments, dict) else None,
+        "output": holder[name],
+    }
+    answer = json.loads(_post(host, port, token, f"/hooks/{agent}", json.dumps(said).encode()))
+    summary = answer.get("hookSpecificOutput", {}).get("updatedToolOutput")
+    if isinstance(summary, str):
+        holder[name] = summary
+        output = {"hookEventName": "PostToolUse", "updatedToolOutput": response}
+        os.write(1, json.dumps({"hookSpecificOutput": output}).encode() + b"\n")
+
+
+def _longest_text(response: object) -> tuple[dict[str, str], str]:
+    """Return what holds the longest text of an output, and its name there."""
+    if isinstance(response, dict) and isinstance(response.get("stdout"), str):
+        # What the agent keeps in a file of its own is cut already.
+        return ({"": ""}, "") if response.get("persistedOutputPath") else (response, "stdout")
+    blocks = response.get("content") if isinstance(response, dict) else response
+    texts = [
+        each
+        for each in (blocks if isinstance(blocks, list) else ())
+        if isinstance(each, dict) and isinstance(each.get("text"), str)
+    ]
+    return max(texts, key=lambda each: len(each["text"]), default={"text": ""}), "text"
+
+
+def _door() -> tuple[str, int, str, int]:
+    """Return where the front door is, its token, and from which size on it takes outputs."""
+    with open(f"{HOME}/agents/door") as file:
+        host, port, token, most = (*file.read(512).split("\n"), "", "", "")[:4]
+    return host, int(port), token, int(most or 0)
 
 
 def _post(host: str, port: int, token: str, path: str, body: bytes) -> bytes:

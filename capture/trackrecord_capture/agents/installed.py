@@ -20,11 +20,13 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
         at: when it was installed, seconds since the epoch.
         folder: the agent's own folder, where its sessions are recorded.
         files: what was done to which file.
+        summarises: whether oversized outputs are replaced.
     """
 
     at: float
     folder: str
     files: tuple[Receipt, ...] = ()
+    summarises: bool = False
 
     def receipt(self, path: Path) -> Receipt | None:
         """Return what was done to a file; None if nothing was."""
@@ -38,6 +40,12 @@ def read_installed(home: Path) -> dict[str, Installed]:
         return msgspec.json.decode(data, type=dict[str, Installed])
     except (OSError, msgspec.DecodeError):
         return {}
+
+
+def summarises_outputs(home: Path, agent: str) -> bool:
+    """Return whether an agent is on record with a hook that has oversized outputs replaced."""
+    installed = read_installed(home).get(agent)
+    return installed is not None and installed.summarises
 
 
 def write_installed(home: Path, installed: Mapping[str, Installed]) -> None:

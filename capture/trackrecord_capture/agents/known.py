@@ -32,13 +32,21 @@ class Agent(Protocol):
         """Return whether it is on this machine."""
         ...
 
-    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:
+    def install(
+        self,
+        home: Path,
+        installed: Installed | None,
+        port: int | None,
+        *,
+        summarises: bool = False,
+    ) -> Plan:
         """Plan the installation; raise `Refused` for a file that is left alone.
 
         Args:
             home: trackrecord's home.
             installed: what is installed by now.
             port: where the front door takes logs without a token; None if it does not.
+            summarises: whether oversized outputs are replaced, where the agent lets a hook do that.
         """
         ...
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from .draft import Receipt, Refused, digest_of, missing_folders
 from .hook_entries import opened
-from .installed import Installed, folders_of
+from .installed import Installed, folders_of, summarises_outputs
 from .json_text import Edit
 from .on_path import is_on_path
 from .plan import Change, Plan, change_of
@@ -39,7 +39,14 @@ class Opencode:
         config = self.plugin_path().parent.parent
         return config.is_dir() or self.folder().is_dir() or is_on_path("opencode")
 
-    def install(self, home: Path, installed: Installed | None, port: int | None) -> Plan:  # noqa: ARG002 - as for every agent
+    def install(
+        self,
+        home: Path,
+        installed: Installed | None,
+        port: int | None,  # noqa: ARG002 - as for every agent
+        *,
+        summarises: bool = False,
+    ) -> Plan:
         """Plan the installation.
 
         Raises:
@@ -49,8 +56,9 @@ class Opencode:
         if draft.text is not None and not draft.text.startswith(_FIRST_WORDS):
             message = f"{draft.path} is not a file of trackrecord: left alone"
             raise Refused(message)
-        if draft.text != plugin(home):
-            draft.apply([Edit(0, len(draft.text or ""), plugin(home))])
+        text = plugin(home, summarises=summarises)
+        if draft.text != text:
+            draft.apply([Edit(0, len(draft.text or ""), text)])
         # The whole file is ours: there is nothing to lead back to.
         earlier = None if installed is None else installed.receipt(draft.path)
         receipt = Receipt(
@@ -73,9 +81,9 @@ class Opencode:
         for path in dict.fromkeys((*known, self.plugin_path())):
             draft = opened(path)
             receipt = None if installed is None else installed.receipt(path)
-            written = plugin(home) if receipt is None else None
+            written = () if receipt else (plugin(home), plugin(home, summarises=True))
             if draft.text is None or (
-                digest_of(draft.text) == receipt.digest if receipt else draft.text == written
+                digest_of(draft.text) == receipt.digest if receipt else draft.text in written
             ):
                 changes += change_of(draft, is_removed=draft.text is not None)
             elif draft.text.startswith(_FIRST_WORDS):
@@ -90,7 +98,8 @@ class Opencode:
     def is_installed(self, home: Path) -> bool:
         """Return whether the plugin is in place."""
         try:
-            return opened(self.plugin_path()).text == plugin(home)
+            text = plugin(home, summarises=summarises_outputs(home, NAME))
+            return opened(self.plugin_path()).text == text
         except Refused:
             return False
 
@@ -103,6 +112,12 @@ class Opencode:
         return []
 
 
-def plugin(home: Path) -> str:
-    """Return the plugin, with the folder that it writes to."""
-    return packaged("opencode_plugin.js").replace('"@HOME@"', json.dumps(str(home)))
+def plugin(home: Path, *, summarises: bool = False) -> str:
+    """Return the plugin, with the folder that it writes to.
+
+    Args:
+        home: trackrecord's home.
+        summarises: whether it has oversized outputs replaced.
+    """
+    text = packaged("opencode_plugin.js").replace('"@HOME@"', json.dumps(str(home)))
+    return text.replace("@SUMMARISES@", "yes" if summarises else "no")

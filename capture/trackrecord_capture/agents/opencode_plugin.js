@@ -5,8 +5,14 @@ import * as fs from "node:fs"
 
 const HOME = "@HOME@"
 const MOST_WAITING = 2000
+const SUMMARISES = "@SUMMARISES@" === "yes"
 const ASKING_MS = 500
 const MOST_SESSIONS = 200
+const MOST_OUTPUT = 10485760
+// What these tools say is asked for word by word, or is short.
+const LEFT_ALONE = new Set([
+  "read", "edit", "write", "multiedit", "patch", "apply_patch", "task", "todowrite", "todoread", "skill", "question",
+])
 
 let noted = 0
 
@@ -31,25 +37,54 @@ function note(event, session, folder) {
   } catch {}
 }
 
+// Posts an event to the front door, and returns what it answers; where it is, the caller says.
+async function post(door, said, signal) {
+  const [host, port, token] = door
+  const name = host.includes(":") ? `[${host}]` : host
+  const headers = { "Content-Type": "application/json" }
+  if (token) headers.Authorization = `Bearer ${token}`
+  const url = `http://${name}:${port}/hooks/opencode`
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(said), signal })
+  return answer.status === 200 ? (await answer.json())?.hookSpecificOutput : undefined
+}
+
+function door() {
+  return fs.readFileSync(`${HOME}/agents/door`, "utf8").split("\n")
+}
+
+// Has oversized texts of an output stored, and puts their summaries in their place.
+async function summarise(input, output, about) {
+  try {
+    if (!SUMMARISES || LEFT_ALONE.has(input?.tool)) return
+    const blocks = Array.isArray(output?.content) ? output.content : []
+    const texts = blocks.filter((block) => block?.type === "text").map((block) => [block, "text"])
+    const places = [[output, "output"], ...texts].filter(([holder, name]) => typeof holder?.[name] === "string")
+    const known = door()
+    const most = Number(known[3])
+    if (!(most > 0)) return
+    const signal = AbortSignal.timeout(ASKING_MS)
+    for (const [holder, name] of places) {
+      const text = holder[name]
+      if (text.length <= most || text.length > MOST_OUTPUT) continue
+      const said = { ...about, tool_name: input.tool, command: input.args?.command, output: text }
+      const summary = (await post(known, { hook_event_name: "PostToolUse", ...said }, signal))?.updatedToolOutput
+      if (typeof summary === "string" && summary.length < text.length) holder[name] = summary
+    }
+  } catch {}
+}
+
 // Asks for what is known of the project, then of the task, all within one deadline.
 async function ask(session, folder, prompt, promptId) {
   const told = []
   try {
-    const [host, port, token] = fs.readFileSync(`${HOME}/agents/door`, "utf8").split("\n")
-    const name = host.includes(":") ? `[${host}]` : host
-    const headers = { "Content-Type": "application/json" }
-    if (token) headers.Authorization = `Bearer ${token}`
+    const known = door()
     const signal = AbortSignal.timeout(ASKING_MS)
     const about = { session_id: session, cwd: folder }
     const task = { prompt: prompt.slice(0, 32768), prompt_id: promptId }
     for (const [event, more] of [["SessionStart", {}], ["UserPromptSubmit", task]]) {
       touch(event)
-      const body = JSON.stringify({ hook_event_name: event, ...about, ...more })
-      const url = `http://${name}:${port}/hooks/opencode`
-      const answer = await fetch(url, { method: "POST", headers, body, signal })
-      if (answer.status !== 200) continue
-      const said = await answer.json()
-      told.push(said?.hookSpecificOutput?.additionalContext ?? "")
+      const said = await post(known, { hook_event_name: event, ...about, ...more }, signal)
+      told.push(said?.additionalContext ?? "")
     }
   } catch {}
   return told.filter(Boolean).join("\n\n")
@@ -58,6 +93,7 @@ async function ask(session, folder, prompt, promptId) {
 export const Trackrecord = async ({ directory, worktree }) => {
   const folder = directory ?? worktree ?? ""
   const known = new Map() // what each session is told: the same text in each of its requests
+  const asked = new Map() // what the person asked for last in each session
   return {
     event: async ({ event }) => {
       try {
@@ -69,13 +105,21 @@ export const Trackrecord = async ({ directory, worktree }) => {
     "chat.message": async (input, output) => {
       try {
         const session = input?.sessionID ?? output?.message?.sessionID
-        if (!session || known.has(session)) return
-        if (known.size >= MOST_SESSIONS) known.delete(known.keys().next().value)
+        if (!session) return
         const parts = output?.parts ?? []
         const prompt = parts.filter((part) => part.type === "text" && !part.synthetic)
         const text = prompt.map((part) => part.text ?? "").join("\n")
-        known.set(session, ask(session, folder, text, output?.message?.id ?? input?.messageID ?? ""))
+        const id = output?.message?.id ?? input?.messageID ?? ""
+        if (asked.size >= MOST_SESSIONS) asked.delete(asked.keys().next().value)
+        asked.set(session, { prompt: text.slice(0, 32768), prompt_id: id })
+        if (known.has(session)) return
+        if (known.size >= MOST_SESSIONS) known.delete(known.keys().next().value)
+        known.set(session, ask(session, folder, text, id))
       } catch {}
+    },
+    "tool.execute.after": async (input, output) => {
+      const session = input?.sessionID ?? ""
+      await summarise(input, output, { session_id: session, cwd: folder, ...asked.get(session) })
     },
     "experimental.chat.system.transform": async (input, output) => {
       try {

@@ -41,6 +41,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         receipts: what stands on record about the files afterwards.
         folders: the folders to remove if they are empty, the innermost first.
         notes: what a person has to know or to do, and which files were left alone and why.
+        summarises: whether oversized outputs are replaced afterwards.
     """
 
     agent: str
@@ -48,6 +49,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     receipts: tuple[Receipt, ...] = ()
     folders: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    summarises: bool = False
 
 
 def change_of(draft: Draft, *, is_removed: bool = False) -> tuple[Change, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from getpass import getuser
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
+from trackrecord.calls.given import decided_by, optional_text_of
 from trackrecord.calls.here import store_here
-from trackrecord.errors import InvalidSubject
+from trackrecord.errors import InvalidRequest
 from trackrecord.wire.subject import MAX_NAME, Subject
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def forget(
     task: str | None = None,
     project: str | None = None,
     dry_run: bool = False,
+    by: str | None = None,
 ) -> Forgetting:
     """Erase a source, a task or a whole project everywhere; return how much there was.
 
@@ -37,15 +38,19 @@ def forget(
         project: the project of the source or the task, the settings' project when not given;
             without a source and a task: the project to forget.
         dry_run: count what would be erased, and change nothing.
+        by: who forgets it, for the record of the act; this process's user when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    source = optional_text_of("source", source, most=MAX_NAME)
+    task = optional_text_of("task", task, most=MAX_NAME)
+    actor, _ = decided_by(by, None)
     with store_here(project) as here:
         default = here.settings.project
         subject = subject_of(source=source, task=task, project=project, default=default)
         with opened(here.engine, here.settings, subject) as forgetter:
-            return forgetter.rehearse() if dry_run else forgetter.forget(actor=_user())
+            return forgetter.rehearse() if dry_run else forgetter.forget(actor=actor)
 
 
 def subject_of(
@@ -54,28 +59,18 @@ def subject_of(
     """Return what is meant.
 
     Raises:
-        InvalidSubject: nothing is named, or both a source and a task.
+        InvalidRequest: nothing is named, or both a source and a task.
     """
     if source is not None and task is not None:
         message = "name a source or a task, not both: forget them one after the other"
-        raise InvalidSubject(message)
+        raise InvalidRequest(message)
     named = source if source is not None else task
     if named is not None:
-        if not 1 <= len(named) <= MAX_NAME or "\0" in named:
-            message = f"the name of a source and the id of a task have 1 to {MAX_NAME} characters"
-            raise InvalidSubject(message)
         return Subject("task" if source is None else "source", project or default, named)
     if project is None:
         message = "name what to forget: a source, a task, or a project"
-        raise InvalidSubject(message)
+        raise InvalidRequest(message)
     return Subject("project", project, project)
-
-
-def _user() -> str:
-    try:
-        return getuser()
-    except (KeyError, OSError):
-        return "unknown"
 
 
 def _say_nothing(_: str) -> None:

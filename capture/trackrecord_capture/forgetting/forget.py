@@ -17,7 +17,13 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.queries.subjects import unknown_subject
 from trackrecord.store.database.engine import dialect_of
 from trackrecord.wire.subject import Subject
-from trackrecord_consolidation.forget import InStore, find_in_store, finish, forget_in_store
+from trackrecord_consolidation.forget import (
+    InStore,
+    check_turn,
+    find_in_store,
+    finish,
+    forget_in_store,
+)
 from trackrecord_producers.spool_forgetting import InSpool, find_in_spool, forget_in_spool
 
 from .captured import CapturedPlace
@@ -48,11 +54,6 @@ class Forgetting:
     counts: dict[str, int]
     held: int = 0
     was_begun: bool = False
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether there is nothing to forget."""
-        return not (any(self.counts.values()) or self.was_begun)
 
     def to_document(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -96,12 +97,19 @@ class Forgetter:
         self._traces = self._captured.traces()
         self._artifacts = self._disk.artifacts()
 
+    @property
+    def found_nothing(self) -> bool:
+        """Whether there is nothing of it anywhere, and no act about it that was interrupted."""
+        return not (any(self._counts().values()) or self._store.is_begun)
+
     def rehearse(self) -> Forgetting:
         """Return what would be forgotten; nothing is changed.
 
         Raises:
             UnknownId: there is nothing of it anywhere; the message names the nearest known one.
         """
+        if self.found_nothing:
+            raise unknown_subject(self._engine, self._subject)
         return self._told(self._counts(), dry_run=True)
 
     def _counts(self) -> dict[str, int]:
@@ -118,7 +126,7 @@ class Forgetter:
         return counts
 
     def _told(self, counts: dict[str, int], *, dry_run: bool) -> Forgetting:
-        told = Forgetting(
+        return Forgetting(
             self._subject.what,
             self._subject.project,
             self._subject.name,
@@ -127,9 +135,6 @@ class Forgetter:
             self._in_spool.held,
             self._store.is_begun,
         )
-        if told.is_nothing:
-            raise unknown_subject(self._engine, self._subject)
-        return told
 
     def forget(self, *, actor: str) -> Forgetting:
         """Forget it everywhere.
@@ -144,8 +149,8 @@ class Forgetter:
             OSError: a file cannot be written or deleted; the same again finishes.
         """
         now = time.time()
-        counts = self._counts()
-        self._told(counts, dry_run=False)
+        counts = self.rehearse().counts
+        check_turn(self._engine, self._subject.project)
         self._redis.forget_reports(self._in_redis)
         forget_in_spool(self._settings.spool_dir, self._goes.holds)
         self._disk.forget_artifacts()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
+from trackrecord.artifacts.kept_outputs import KeptOutputs
 from trackrecord.artifacts.store import FOLDER
 from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.daemon_settings import DaemonSettings
@@ -36,13 +37,27 @@ class DiskPlace:
         self._warn = warn
 
     def artifacts(self) -> int:
-        """Return how many artifacts there are; nothing is changed."""
+        """Return how many artifacts would be deleted; nothing is changed.
+
+        Of a source or a task, those that no other task stored, too.
+        """
         if self._goes.subject.what != "project":
-            return 0
+            return len(self._of_tasks_alone())
         folder = self._artifacts_folder()
         with suppress(FileNotFoundError, NotADirectoryError):
             return sum(not each.name.startswith(".") for each in os.scandir(folder))
         return 0
+
+    def _of_tasks_alone(self) -> set[str]:
+        if not self._goes.tasks:
+            return set()
+        outputs = self._outputs().all()
+        others = {each.id for each in outputs if each.task_id not in self._goes.tasks}
+        return {each.id for each in outputs} - others
+
+    def _outputs(self) -> KeptOutputs:
+        settings, project = self._settings, self._goes.subject.project
+        return KeptOutputs(settings.home, project, retention_s=settings.artifacts.retention_s)
 
     def _artifacts_folder(self) -> Path:
         return self._settings.home / FOLDER / folder_name(self._goes.subject.project)
@@ -56,6 +71,10 @@ class DiskPlace:
         if self._goes.subject.what == "project":
             with suppress(FileNotFoundError):
                 shutil.rmtree(self._artifacts_folder())
+            return
+        outputs = self._outputs()
+        for task_id in self._goes.tasks:
+            outputs.forget_task(task_id)
 
     def benchmark_runs(self) -> int:
         """Return how many runs of the benchmark are kept of the project."""

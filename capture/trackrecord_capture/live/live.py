@@ -19,6 +19,7 @@ from ..agents.runtime import write_runtime
 from ..sources.source import Source
 from .handing import KINDS, Asked, Handing, ProjectOf
 from .notes import Note, write_note
+from .outputs import Outputs, ToolOutput
 from .watching import Read, Watching
 
 _log = structlog.get_logger(__name__)
@@ -33,6 +34,9 @@ class _Posted(msgspec.Struct, frozen=True):
     prompt: str | None = None
     prompt_id: str | None = None
     turn_id: str | None = None
+    tool_name: str | None = None
+    output: str | None = None
+    command: str | None = None
 
 
 class Live:
@@ -53,6 +57,8 @@ class Live:
         project_of: ProjectOf,
     ) -> None:
         self._home = settings.home
+        self._most_characters = settings.artifacts.threshold_chars
+        self._outputs = Outputs(settings, project_of)
         self._handing = Handing(settings, settings.hooks, project_of, publish_exposure)
         self._watching = Watching(settings.home, settings.hooks, sources, reading)
         self._address: DoorAddress | None = None
@@ -67,7 +73,7 @@ class Live:
             # Of this version, and with this interpreter: the old one may be gone.
             write_runtime(self._home)
         if address is not None:
-            write_door(self._home, address)
+            write_door(self._home, address, self._most_characters)
             self._address = address
         self._handing.forget_old()
         self._watching.start()
@@ -89,6 +95,8 @@ class Live:
             posted = msgspec.json.decode(body, type=_Posted)
             if posted.hook_event_name in KINDS:
                 return self._answer(agent, posted)
+            if posted.output is not None:
+                return self._summarised(agent, posted, posted.output)
             if posted.session_id:
                 self._note(agent, posted)
         except msgspec.DecodeError:
@@ -101,6 +109,8 @@ class Live:
     def _answer(self, agent: str, posted: _Posted) -> bytes | None:
         if posted.hook_event_name == "SessionStart":
             self._watching.catch_up()
+        prompt_id = posted.prompt_id or posted.turn_id or ""
+        self._outputs.remember(agent, posted.session_id, prompt_id, posted.prompt or "")
         asked = Asked(
             hook_event_name=posted.hook_event_name,
             session_id=posted.session_id,
@@ -115,6 +125,24 @@ class Live:
             "hookEventName": posted.hook_event_name,
             "additionalContext": text,
         }
+        return msgspec.json.encode({"hookSpecificOutput": said})
+
+    def _summarised(self, agent: str, posted: _Posted, text: str) -> bytes | None:
+        """Store an output that is too large for a prompt; return what takes its place."""
+        output = ToolOutput(
+            agent=agent,
+            session=posted.session_id,
+            folder=posted.cwd or "",
+            tool=posted.tool_name or "",
+            text=text,
+            command=posted.command or "",
+            prompt=posted.prompt or "",
+            prompt_id=posted.prompt_id or posted.turn_id or "",
+        )
+        summary = self._outputs.summary_of(output)
+        if summary is None:
+            return None
+        said = {"hookEventName": posted.hook_event_name, "updatedToolOutput": summary}
         return msgspec.json.encode({"hookSpecificOutput": said})
 
     def _note(self, agent: str, posted: _Posted) -> None:

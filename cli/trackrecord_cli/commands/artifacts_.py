@@ -9,10 +9,11 @@ import click
 
 from ..access import check_project, settings_for
 from ..group import Group
-from ..options import Read, at_option, json_option, limit_option, project_option
+from ..options import Read, at_option, json_option, limit_option, name_of, project_option
 from ..screen import print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
+    from trackrecord.artifacts.kept_outputs import KeptOutput
     from trackrecord.artifacts.pages import Page, Range, Unit
     from trackrecord.artifacts.store import ArtifactStore
     from trackrecord.daemon_settings import DaemonSettings
@@ -38,9 +39,29 @@ def _parsed(unit: Unit, text: str) -> Range:
 
 @command.command("put")
 @click.argument("source", metavar="[FILE|-]", type=click.File("rb"), default="-")
+@click.option(
+    "--task",
+    "task_id",
+    type=Read("id", name_of("task_id", 256)),
+    metavar="TASK_ID",
+    help="Note the task that the output came up in.",
+)
+@click.option(
+    "--tool",
+    type=Read("name", name_of("tool", 128)),
+    metavar="NAME",
+    help="Note the tool whose output it is.",
+)
 @project_option
 @json_option
-def put_artifact(source: BinaryIO, project: str | None, *, as_json: bool) -> None:
+def put_artifact(
+    source: BinaryIO,
+    task_id: str | None,
+    tool: str | None,
+    project: str | None,
+    *,
+    as_json: bool,
+) -> None:
     """Store a file, or standard input, of any size, and print its id.
 
     With --json the summary that would take its place is printed, too.
@@ -48,7 +69,7 @@ def put_artifact(source: BinaryIO, project: str | None, *, as_json: bool) -> Non
     from trackrecord.artifacts.client import store_output
 
     settings, project = settings_for(project)
-    stored = store_output(settings, project, source.read())
+    stored = store_output(settings, project, source.read(), task_id=task_id, tool=tool)
     if not as_json:
         click.echo(stored.id)
         if stored.told.gone:
@@ -63,6 +84,8 @@ def put_artifact(source: BinaryIO, project: str | None, *, as_json: bool) -> Non
             "size": stored.told.size,
             "lines": stored.told.lines,
             "gone": stored.told.gone,
+            "task_id": task_id,
+            "tool": tool,
             "summary": stored.summary,
         }
     )
@@ -162,44 +185,78 @@ def _as_document(page: Page, data: bytes) -> dict[str, Any]:
 
 
 @command.command("list")
+@click.option(
+    "--task",
+    "task_id",
+    type=Read("id", name_of("task_id", 256)),
+    metavar="TASK_ID",
+    help="Show only what was stored for this task.",
+)
 @project_option
 @at_option
 @limit_option("artifacts")
 @json_option
 def list_artifacts(
-    project: str | None, at: float | None, limit: int | None, *, as_json: bool
+    task_id: str | None,
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    *,
+    as_json: bool,
 ) -> None:
-    """List what is stored for a project, newest first.
+    """List what is stored for a project, newest first, with its task and tool.
 
-    With --at the list holds the artifacts still there that had been stored last by then: what was
+    Equal outputs are stored once; each task and tool that stored one has a row of its own. With
+    --at the list holds the artifacts still there that had been stored last by then: what was
     pruned since is gone.
     """
-    from trackrecord.artifacts.client import open_artifacts
-    from trackrecord.times import iso
+    from trackrecord.artifacts.client import open_outputs
 
     settings, project = settings_for(project)
-    entries = open_artifacts(settings, project).entries()
-    if not entries:
+    outputs = open_outputs(settings, project).all()
+    if not outputs:
         check_project(settings, project)
-    found = [entry for entry in entries if at is None or entry.stored_at <= at]
-    retention_s = settings.artifacts.retention_s
-    rows = [
-        {
-            "id": entry.id,
-            "size": entry.size,
-            "stored_at": iso(entry.stored_at),
-            "kept_until": iso(entry.stored_at + retention_s),
-        }
-        for entry in found[:limit]
+    found = [
+        output
+        for output in outputs
+        if (at is None or output.stored_at <= at) and task_id in (None, output.task_id)
     ]
+    if task_id is not None and not found:
+        _say_unknown_task(task_id, project, outputs)
     if as_json:
-        print_json(rows)
-    elif not rows:
+        print_json([_row(output) for output in found[:limit]])
+    elif not found:
         click.echo(f"no artifacts of project {project!r}")
     else:
-        ids = shown_ids([entry.id for entry in found[:limit]], [entry.id for entry in entries])
+        ids = shown_ids([each.id for each in found[:limit]], [each.id for each in outputs])
         print_table(
-            ("id", "size", "stored at", "kept until"),
-            (list((row | {"id": ids[str(row["id"])]}).values()) for row in rows),
+            ("id", "task", "tool", "kind", "size", "stored at", "kept until"),
+            (list((_row(each) | {"id": ids[each.id]}).values())[:-1] for each in found[:limit]),
         )
-        say_more(len(found) - len(rows), "artifacts")
+        say_more(len(found) - len(found[:limit]), "artifacts")
+
+
+def _row(output: KeptOutput) -> dict[str, Any]:
+    from trackrecord.times import iso
+
+    return {
+        "id": output.id,
+        "task_id": output.task_id or None,
+        "tool": output.tool or None,
+        "kind": output.kind or None,
+        "size": output.size,
+        "stored_at": iso(output.stored_at),
+        "kept_until": iso(output.kept_until),
+        "summary": output.summary or None,
+    }
+
+
+def _say_unknown_task(task_id: str, project: str, outputs: list[KeptOutput]) -> None:
+    """Say that nothing is stored for a task, which is normal, and which one may be meant."""
+    from trackrecord.learning.text.spelling import closest
+
+    nearest = closest(task_id, {output.task_id for output in outputs} - {""})
+    meant = "" if nearest is None else f"; did you mean {nearest!r}?"
+    click.echo(
+        f"trackrecord: project {project!r} has no artifact of task {task_id!r}{meant}", err=True
+    )

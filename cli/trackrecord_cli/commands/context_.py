@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from ..access import check_project, open_redis, read_store, settings_for
 from ..group import Group
 from ..options import (
+    Read,
     asked_conditions_option,
     at_option,
     format_option,
     json_option,
     lang_option,
+    name_of,
     project_option,
     sections_options,
 )
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.client import Cached
     from trackrecord.prompt.hints import Hints
+    from trackrecord.prompt.own_task import OwnTask
     from trackrecord.prompt.report import Considered, Context
     from trackrecord.prompt.wanted import Wanted
 
@@ -49,6 +52,11 @@ def command() -> None:
 @project_option
 @at_option
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
+@click.option(
+    "--task-id",
+    type=Read("id", name_of("task_id", 256)),
+    help="Let the unresolved errors and the stored outputs of this task compete, too.",
+)
 @asked_conditions_option
 @sections_options
 @lang_option
@@ -60,6 +68,7 @@ def rank(
     project: str | None,
     at: float | None,
     task: str | None,
+    task_id: str | None,
     conditions: dict[str, str] | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -83,10 +92,12 @@ def rank(
     from ..candidate_input import read_question
 
     settings, project = settings_for(project)
-    if not learnt and (at is not None or task is not None or conditions or include or exclude):
+    if not learnt and (
+        at is not None or task is not None or task_id or conditions or include or exclude
+    ):
         message = (
-            "--at, --task, --condition, --include and --exclude are about what is learnt; "
-            "add --learnt"
+            "--at, --task, --task-id, --condition, --include and --exclude are about what is "
+            "learnt; add --learnt"
         )
         raise click.UsageError(message)
     question = read_question(source.read())
@@ -111,13 +122,21 @@ def rank(
         advice=None if found is None else found.advice,
         wanted=wanted,
         hints=hints,
+        own_task=_own_task(settings, project, task_id, at),
     )
     if as_json:
-        print_json(vars(answer))
+        print_json(_document(answer))
     elif form == "prompt":
         click.echo(answer.prompt)
     else:
         _print(answer)
+
+
+def _document(answer: Context) -> dict[str, Any]:
+    from trackrecord.prompt.labels import shown
+
+    document = dict(vars(answer))
+    return document | {name: [*map(shown, document[name])] for name in ("taken", "left_out")}
 
 
 def _learnt(
@@ -146,6 +165,24 @@ def _learnt(
     if found.document is None:
         check_project(settings, project)
     return found, hints
+
+
+def _own_task(
+    settings: DaemonSettings, project: str, task_id: str | None, at: float | None
+) -> OwnTask:
+    from trackrecord.artifacts.client import open_outputs
+    from trackrecord.inflight.store import InFlightStore
+    from trackrecord.prompt.own_task import OwnTask
+
+    if task_id is None:
+        return OwnTask()
+    with open_redis(settings) as client:
+        store = InFlightStore(client, settings.keys, project, settings.errors)
+        errors = store.read(task_id, at=at)
+    outputs = open_outputs(settings, project).of_task(task_id)
+    return OwnTask(
+        errors, settings.errors, [each for each in outputs if at is None or each.stored_at <= at]
+    )
 
 
 def _print(answer: Context) -> None:

@@ -21,8 +21,8 @@ _TASK = Read("id", name_of("task's id", _MAX_NAME))
 
 
 @click.command("forget")
-@click.option("--source", type=_SOURCE, help="Forget this source in the project.")
-@click.option("--task", type=_TASK, help="Forget this task in the project.")
+@click.option("--source", type=_SOURCE, help="Erase this source in the project.")
+@click.option("--task", type=_TASK, help="Erase this task in the project.")
 @click.option(
     "--project",
     type=PROJECT_NAME,

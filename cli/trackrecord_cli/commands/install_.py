@@ -12,8 +12,15 @@ _NO = 1
 
 @click.command("install")
 @agent_argument
+@click.option(
+    "--summarise/--no-summarise",
+    "summarises",
+    default=None,
+    help="Replace oversized tool outputs by summaries, where the agent allows it.  "
+    "[default: as it is installed, at first not]",
+)
 @click.option("--dry-run", is_flag=True, help="Show the files and lines and change nothing.")
-def command(name: str | None, *, dry_run: bool) -> int:
+def command(name: str | None, *, summarises: bool | None, dry_run: bool) -> int:
     """Make coding agents report their runs by themselves.
 
     NAME is claude-code, codex, opencode or all. Without it, this lists what would change for each
@@ -31,7 +38,7 @@ def command(name: str | None, *, dry_run: bool) -> int:
     is_refused = False
     for agent in agents:
         try:
-            plan = plan_install(agent, settings.home, port)
+            plan = plan_install(agent, settings.home, port, summarises=summarises)
             is_done = bool(name) and not dry_run
             show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=dry_run)
             if is_done:

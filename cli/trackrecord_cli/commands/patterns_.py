@@ -78,7 +78,13 @@ def list_patterns(
         is_prompt = form == "prompt" and not as_json
         estimates = None if is_prompt else read_estimates(connection, settings, name, at=at)
         found = patterns.list_patterns(
-            connection, settings, name, at=at, wanted=wanted, estimates=estimates
+            connection,
+            settings,
+            name,
+            at=at,
+            wanted=wanted,
+            estimates=estimates,
+            language=lang,
         )
     shown = found[:limit]
     if as_json:

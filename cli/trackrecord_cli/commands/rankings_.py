@@ -20,8 +20,6 @@ from ..options import (
 from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
-    import msgspec
-
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answer import Rankings
@@ -117,20 +115,15 @@ def _cached(
 
 def _document(answer: Rankings, at: float | None) -> dict[str, Any]:
     """Return the answer as a JSON object; the lines stand in the prompt already."""
+    from trackrecord.prompt.labels import shown
     from trackrecord.prompt.sections import FEEDS
     from trackrecord.times import iso
 
     document = {name: value for name, value in vars(answer).items() if name[0] != "_"}
     document |= {"why": answer.why, "as_of": iso(at)}
     for name in (*(feed.field for feed in FEEDS), "criteria"):
-        document[name] = [_without_lines(entry) for entry in document[name]]
+        document[name] = [shown(entry) for entry in document[name]]
     return document
-
-
-def _without_lines(entry: msgspec.Struct) -> dict[str, Any]:
-    import msgspec
-
-    return {name: value for name, value in msgspec.structs.asdict(entry).items() if name != "lines"}
 
 
 def _print_why(answer: Rankings) -> None:

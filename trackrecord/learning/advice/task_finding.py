@@ -23,8 +23,10 @@ MOST_ASKED: Final = 64
 MOST_HOLDERS: Final = 1024
 # Less similar tasks have little to do with each other.
 LEAST_SIMILAR: Final = 0.3
-# Terms are looked up from the rarest on, until so many tasks were seen.
-_MOST_SEEN: Final = 2048
+# Terms are looked up from the rarest on, until so many tasks were seen; of the next terms, until so
+# many were, it only counts which of these tasks have them, too.
+_MOST_SEEN: Final = 512
+_MOST_COUNTED: Final = 4096
 # So many candidates are compared by all their terms.
 _MOST_COMPARED: Final = 32
 
@@ -104,7 +106,8 @@ class Question:
             holders: the past tasks that have its terms; at least one.
             size: how many past tasks there are.
         """
-        return cls({term: idf(held.total, size) ** 2 for term, held in holders.items()})
+        # In a fixed order: sums do not depend on where the terms came from.
+        return cls({term: idf(holders[term].total, size) ** 2 for term in sorted(holders)})
 
     def candidates(self, holders: Mapping[int, Holders]) -> list[int]:
         """Return the numbers of the past tasks that share most, by the rarest terms alone."""
@@ -112,14 +115,18 @@ class Question:
         seen = 0
         for term in sorted(holders, key=lambda term: (holders[term].total, term)):
             numbers, square = holders[term].newest, self.squares[term]
+            seen += len(numbers)
             if not dots:
                 dots = dict.fromkeys(numbers, square)
-            elif seen + len(numbers) > _MOST_SEEN:
-                break
-            else:
+            elif seen <= _MOST_SEEN:
                 for number in numbers:
                     dots[number] = dots.get(number, 0.0) + square
-            seen += len(numbers)
+            elif seen <= _MOST_COUNTED:
+                # What has no rarer term is not looked at any more.
+                for number in dots.keys() & numbers:
+                    dots[number] += square
+            else:
+                break
         least = min(nlargest(_MOST_COMPARED, dots.values()), default=0.0)
         best = sorted([(-dot, -number) for number, dot in dots.items() if dot >= least])
         return [-number for _, number in best[:_MOST_COMPARED]]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from trackrecord.errors import InvalidConditions, InvalidRevision
+from trackrecord.errors import InvalidRequest, InvalidRevision
 
 from .recipe import Step, recipe_of
 from .record import Authored, Competence, Performance, TriggerCounts, competence_id, skill_name
@@ -190,7 +190,7 @@ def _trigger(given: NewTrigger | str) -> TriggerCounts:
         return TriggerCounts(given.signal)
     try:
         return TriggerCounts(given.signal, read_conditions(given.conditions))
-    except InvalidConditions as error:
+    except InvalidRequest as error:
         message = f"the competence record cannot be stored: {error}"
         raise InvalidRevision(message) from None
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from trackrecord.errors import InvalidConditions
+from trackrecord.errors import InvalidRequest
 
 # Real conditions are far shorter; a longer text would be kept once per record.
 MAX_CONDITIONS_BYTES = 2048
@@ -32,7 +32,7 @@ def read_conditions(given: Any) -> Any:  # noqa: ANN401 - whatever JSON the call
     """Return a caller's conditions as JSON has them.
 
     Raises:
-        InvalidConditions: they are not JSON, or have more than 2048 bytes.
+        InvalidRequest: they are not JSON, or have more than 2048 bytes.
     """
     try:
         encoded = msgspec.json.encode(given)
@@ -41,4 +41,4 @@ def read_conditions(given: Any) -> Any:  # noqa: ANN401 - whatever JSON the call
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         pass
     message = f"conditions must be JSON of at most {MAX_CONDITIONS_BYTES} bytes"
-    raise InvalidConditions(message) from None
+    raise InvalidRequest(message) from None

@@ -31,6 +31,11 @@ def memory_line(
     return f"- {said} [{label} {confidence:g}]"
 
 
+def pitfall_text(text: str, language: Language = "en") -> str:
+    """Return a known pitfall's text with the words that say so in a language."""
+    return _PITFALL[language] + without_prefix(text)
+
+
 def past_task_line(instruction: str, *, success: bool, language: Language = "en") -> str:
     """Return the line of one past task: its instruction, and how it ended."""
     said = unlabelled(one_line(instruction, _TASK_LIMIT))

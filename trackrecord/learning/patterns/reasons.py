@@ -1,12 +1,20 @@
 """Why a pattern stands where it stands, in one line of English or Chinese; `explain` says more."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..numbers.percent import percent
 from ..text.inert import one_line
 from ..text.language import Language
-from .decisions import Decision
-from .maturity import Maturity
-from .standing import Standing
 from .texts import STATES_ZH, slow_successes
+
+if TYPE_CHECKING:
+    # Agents that ask for Chinese do without.
+    from .decisions import Decision
+    from .evidence import Evidence
+    from .maturity import Maturity
+    from .standing import Standing
 
 
 def reason_of(standing: Standing, language: Language = "en") -> str:
@@ -16,29 +24,45 @@ def reason_of(standing: Standing, language: Language = "en") -> str:
         standing: where the pattern stands.
         language: of the line; what a person gave as the reason stays as it was written.
     """
-    parts = [_of_inversion(standing, language)] if standing.is_inverted else []
-    if standing.decision is not None:
-        parts.append(_of_decision(standing.decision, standing.state, language))
-    return (";" if language == "zh" else "; ").join(parts) or _of_evidence(standing, language)
+    evidence, decision = standing.evidence, standing.decision
+    if decision is None:
+        return counted_reason(
+            evidence, language, inverted=standing.is_inverted, failing=standing.is_failing
+        )
+    decided = _of_decision(decision, standing.state, language)
+    if not standing.is_inverted:
+        return decided
+    share = counted_reason(evidence, language, inverted=True, failing=standing.is_failing)
+    return f"{share};{decided}" if language == "zh" else f"{share}; {decided}"
 
 
-def _of_inversion(standing: Standing, language: Language) -> str:
-    evidence = standing.evidence
+def counted_reason(
+    evidence: Evidence, language: Language, *, inverted: bool, failing: bool = True
+) -> str:
+    """Return the reason that follows from the counts alone.
+
+    Args:
+        evidence: the counts.
+        language: of the line.
+        inverted: whether the pattern is turned into a warning.
+        failing: whether its tasks fail; otherwise they succeed slowly or with errors.
+    """
+    return (
+        _of_inversion(evidence, language, failing=failing)
+        if inverted
+        else _of_state(evidence, language)
+    )
+
+
+def _of_inversion(evidence: Evidence, language: Language, *, failing: bool) -> str:
     failed, total = evidence.failed, evidence.observations
-    share = f"({percent(failed, total)}%)"
-    said = (
-        f"{total}个中{failed}个失败{share}"
-        if language == "zh"
-        else (f"{failed} of {total} failed {share}")
-    )
-    if standing.is_failing:
-        return said
-    slowly = slow_successes(evidence)
-    return said + (
-        f",{slowly}个成功但缓慢或有错误"
-        if language == "zh"
-        else f", {slowly} succeeded only slowly, with errors or with retries"
-    )
+    share, slowly = percent(failed, total), slow_successes(evidence)
+    if language == "zh":
+        said = f"{total}个中{failed}个失败({share}%)"
+        return said if failing else f"{said},{slowly}个成功但缓慢或有错误"
+    said = f"{failed} of {total} failed ({share}%)"
+    how = "succeeded only slowly, with errors or with retries"
+    return said if failing else f"{said}, {slowly} {how}"
 
 
 def _of_decision(decision: Decision, state: Maturity, language: Language) -> str:
@@ -48,8 +72,8 @@ def _of_decision(decision: Decision, state: Maturity, language: Language) -> str
     return f"{state} by hand, by {actor}" + (f": {why}" if why else "")
 
 
-def _of_evidence(standing: Standing, language: Language) -> str:
-    helpful, harmful = standing.evidence.decayed_helpful, standing.evidence.decayed_harmful
+def _of_state(evidence: Evidence, language: Language) -> str:
+    helpful, harmful = evidence.decayed_helpful, evidence.decayed_harmful
     if language == "zh":
         return f"衰减后{helpful:.2f}个有益,{harmful:.2f}个有害"
     return f"{helpful:.2f} helpful, {harmful:.2f} harmful after decay"

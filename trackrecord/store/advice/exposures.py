@@ -1,18 +1,21 @@
 """The exposures of a project: what was handed to which task, or withheld from it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 from sqlalchemy import Connection, select
 
 from trackrecord.learning.advice.effect.exposures import Exposure
-from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.exposure import MEMORY_PREFIX, ExposureBody
 
 from ..database.bulk_insert import insert_rows
+from ..memories.handed_out import HandedOut
 from .tables import exposures
 
 _COLUMNS = tuple(column for column in exposures.c if column.name != "id")
+_READ_AT_ONCE: Final = 2000
 _entries = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -97,3 +100,22 @@ def read_exposures(
     ]
     found.reverse()
     return found
+
+
+def handed_to_tasks(
+    connection: Connection, project_id: int, memory_ids: Collection[str]
+) -> list[HandedOut]:
+    """Return when tasks were handed memories, by all exposures on record that withheld nothing."""
+    made = exposures.c
+    query = select(made.exposure_id, made.at, made.received_at, made.entries).where(
+        made.project_id == project_id, ~made.is_withheld
+    )
+    names = {MEMORY_PREFIX + name: name for name in memory_ids}
+    if not names:
+        return []
+    return [
+        HandedOut(names[entry], row.at, row.received_at, row.exposure_id)
+        for row in connection.execute(query.execution_options(yield_per=_READ_AT_ONCE))
+        for entry in _entries.decode(row.entries)
+        if entry in names
+    ]

@@ -14,12 +14,20 @@ from trackrecord.rules import Rules
 from trackrecord.wire.subject import Subject
 
 from ..advice.effect_decisions import MEASURED
+from ..advice.exposures import handed_to_tasks
 from ..advice.tables import effect_decisions, exposures
 from ..competences.tables import episodes
 from ..database.full_text import TASK_WORDS
 from ..database.row_locks import for_update
 from ..memories.feedback import cause_of
-from ..memories.history import drop_source, forget_memories, judged_by, write_history
+from ..memories.handed_out import note_handed_out
+from ..memories.history import (
+    drop_source,
+    forget_memories,
+    handed_out_by,
+    judged_by,
+    write_history,
+)
 from ..memories.similar import lock_memories, mark_new
 from ..memories.tables import past_tasks
 from ..outcomes.decay_basis import read_bases
@@ -79,7 +87,13 @@ def forget_outcomes(
     before = pattern_history.observed(connection, project_id)
     signatures = tuple(_signatures(connection, project_id, found.rows))
     causes = found.outcomes | {cause_of(each) for each in found.feedback}
-    judged = judged_by(connection, project_id, causes)
+    changed = {
+        row.id: row
+        for row in (
+            *judged_by(connection, project_id, causes),
+            *handed_out_by(connection, project_id, found.exposures),
+        )
+    }
     _erase_rows(connection, project_id, found)
     _mark(connection, subject, found, now)
     if found.rows or found.feedback:
@@ -95,9 +109,14 @@ def forget_outcomes(
     drop_source(connection, found.seconded, subject.name)
     forget_memories(connection, project_id, found.memories, rules.memories)
     gone = frozenset(found.memories)
-    for row in judged:
-        if row.memory_id not in gone:
-            write_history(connection, row, causes | gone, rules.memories)
+    left = [row for _, row in sorted(changed.items()) if row.memory_id not in gone]
+    for row in left:
+        without = frozenset({*causes, *found.exposures, *gone})
+        write_history(connection, row, without, rules.memories)
+    # Another task may have been handed them on the same day: until now that had changed nothing.
+    names = frozenset(row.memory_id for row in left)
+    handed = handed_to_tasks(connection, project_id, names) if found.exposures else []
+    note_handed_out(connection, project_id, handed, rules=rules.memories)
     return Forgotten(signatures)
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from sqlalchemy import Connection, func, select
 
@@ -11,6 +12,9 @@ from trackrecord.learning.memories.rules import MemoryRules, handed_out_clock
 from ..database.row_locks import for_update
 from .read import CHUNK, StateChange, memory_state, record_changes
 from .tables import memories
+
+# What a change says that this brought about.
+HANDED_OUT: Final = "handed out"
 
 
 @dataclass(frozen=True)
@@ -21,11 +25,13 @@ class HandedOut:
         memory_id: its id.
         at: when, seconds since the epoch.
         received_at: when that was received: before, no answer about the past knows it.
+        exposure_id: the exposure that says so; None where no task was handed it.
     """
 
     memory_id: str
     at: float
     received_at: float
+    exposure_id: str | None = None
 
     @property
     def clock(self) -> float:
@@ -90,5 +96,7 @@ def _recall(
         before, handed = memory_state(row), due[row.memory_id]
         if handed.clock > before.clock:
             after = replace(before, clock=handed.clock)
-            change = StateChange(row, "handed out", after, recalled_at=handed.clock)
+            change = StateChange(
+                row, HANDED_OUT, after, because_of=handed.exposure_id, recalled_at=handed.clock
+            )
             record_changes(connection, rules, [change], now=handed.received_at)

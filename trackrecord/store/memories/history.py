@@ -21,6 +21,7 @@ from trackrecord.learning.memories.rules import (
 )
 
 from .amended_credit import JUDGES
+from .handed_out import HANDED_OUT
 from .read import CHUNK
 from .similar import similar_memories
 from .tables import memories, memory_changes, memory_sources
@@ -85,7 +86,20 @@ def judged_by(
     connection: Connection, project_id: int, outcome_ids: Collection[str]
 ) -> list[Row[Any]]:
     """Return the memories that outcomes have judged."""
-    wanted = sorted(outcome_ids)
+    return _changed_by(connection, project_id, JUDGES, outcome_ids)
+
+
+def handed_out_by(
+    connection: Connection, project_id: int, exposure_ids: Collection[str]
+) -> list[Row[Any]]:
+    """Return the memories that have stayed fresh because of exposures."""
+    return _changed_by(connection, project_id, (HANDED_OUT,), exposure_ids)
+
+
+def _changed_by(
+    connection: Connection, project_id: int, actions: Collection[str], names: Collection[str]
+) -> list[Row[Any]]:
+    wanted = sorted(names)
     found: set[int] = set()
     for start in range(0, len(wanted), CHUNK):
         query = (
@@ -93,7 +107,7 @@ def judged_by(
             .join(memories, memories.c.id == memory_changes.c.memory)
             .where(
                 memories.c.project_id == project_id,
-                memory_changes.c.action.in_(JUDGES),
+                memory_changes.c.action.in_(actions),
                 memory_changes.c.because_of.in_(wanted[start : start + CHUNK]),
             )
         )
@@ -114,7 +128,7 @@ def write_history(
     Args:
         connection: within a writing transaction that holds the project's memories.
         row: the memory as it is on record.
-        without: the outcomes and memories that brought nothing about.
+        without: the outcomes, exposures and memories that brought nothing about.
         rules: how far each change reaches.
     """
     table = memory_changes.c
@@ -191,7 +205,7 @@ def _written(
             superseder = change.because_of
             state = superseded(rules, state)
             told.append(change)
-        elif action == _RECALLED:
+        elif action in (_RECALLED, HANDED_OUT):
             recalled = change.last_recalled_at
         elif action in JUDGES:
             told.append(change)

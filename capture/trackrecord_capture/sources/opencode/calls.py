@@ -3,6 +3,8 @@
 import re
 from typing import Any, Final
 
+from trackrecord.artifacts.summaries import BEGINNING
+
 from ...agent_run import Call
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
 from ..moments import seconds_of_millis
@@ -33,7 +35,7 @@ def call_of(part: Part) -> Call:
     status, error = state.get("status"), _text(state.get("error"))
     code = metadata.get("exit") if tool == _SHELL else None
     exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
-    output = _text(state.get("output")) or _text(metadata.get("output"))
+    output = _output(state, metadata)
     is_stopped = tool == _SHELL and exit_code is None and _STOPPED.search(output) is not None
     ok = None if is_stopped else _ok(status, exit_code, error)
     result = excerpt(output)
@@ -54,6 +56,12 @@ def call_of(part: Part) -> Call:
         duration_ms=(ended - started) * 1000 if is_timed else None,  # type: ignore[operator] # both
         sub_agent=sub_agent_of(tool, arguments),
     )
+
+
+def _output(state: dict[str, Any], metadata: dict[str, Any]) -> str:
+    """Return what a call printed: where the model was given a summary of it, what it stands for."""
+    given, printed = _text(state.get("output")), _text(metadata.get("output"))
+    return printed if printed and (not given or given.startswith(BEGINNING)) else given
 
 
 def _ok(status: object, exit_code: int | None, error: str) -> bool | None:

@@ -1,0 +1,82 @@
+"""Real agents get a summary in place of an oversized output, and read the whole back."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from model_stub import playing
+from real_agents import AGENTS, PATIENCE_S, missing, variables_of, work
+from steps import Run, Say
+
+if missing():
+    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
+
+pytestmark = pytest.mark.timeout(600)
+PROMPT = "Look into the log of the shop that was written last night"
+# More than 10,000 characters, and less than what the agents cut themselves.
+FLOOD = "for n in $(seq 300); do echo 12:00:$n INFO step $n of the shop is done; done; echo NO-END"
+READ_BACK = "artifacts get --project {} "
+
+
+@pytest.fixture
+def summarised(live):
+    """Oversized outputs are replaced, and are not any more at the end."""
+    live("install", "all", "--summarise")
+    yield live
+    live("install", "all", "--no-summarise")
+
+
+def played(agent, place, *more):
+    """Have an agent flood its prompt; return what it printed, and each request as one text."""
+    with playing({PROMPT: (Run(FLOOD), *more, Say("I have seen it."))}) as model:
+        printed = work(
+            agent, place._replace(model=model.url), PROMPT, again=False, interrupt_at=None
+        )
+    asked = [json.dumps(each["body"]) for each in model.asked]
+    return printed, [each for each in asked if "seq 300" in each]
+
+
+@pytest.mark.parametrize("agent_name", ["claude-code", "opencode"])
+def test_an_oversized_output_is_replaced_by_its_summary(agent_name, summarised, workplace):
+    """The model reads the summary and the command; the command gives the whole."""
+    project = f"{agent_name}-flooded"
+    printed, requests = played(AGENTS[agent_name], workplace(project))
+    assert requests, printed
+    assert not any("step 17 of the shop" in request for request in requests), printed
+    assert any(READ_BACK.format(project) in request for request in requests), printed
+    (kept,) = json.loads(summarised("artifacts", "list", "--project", project, "--json"))
+    assert kept["id"] in requests[-1]
+    assert kept["tool"].startswith("shell:")
+    assert kept["task_id"].startswith("task:")
+    command = re.search("Read it: (.*) --lines 1:100 ", kept["summary"])[1]
+    whole = subprocess.run(
+        ["/bin/sh", "-c", command.replace(" ID", f" {kept['id']}")],
+        env=variables_of(summarised.person),
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=PATIENCE_S,
+    ).stdout
+    assert "step 17 of the shop" in whole
+    assert whole.rstrip().endswith("NO-END")
+
+
+@pytest.mark.parametrize("agent_name", ["claude-code", "opencode"])
+def test_what_is_read_back_is_not_replaced_again(agent_name, summarised, workplace):
+    """Although it is as large as it was."""
+    project = f"{agent_name}-reading"
+    asking = f"TRACKRECORD_HOME={summarised.home} trackrecord artifacts"
+    found = f"$({asking} list --project {project} --json | grep -o '[0-9a-f]\\{{64\\}}' | head -1)"
+    reading = Run(f"{asking} get --project {project} {found}")
+    printed, requests = played(AGENTS[agent_name], workplace(project), reading)
+    assert "step 17 of the shop" in requests[-1], printed
+    assert len(json.loads(summarised("artifacts", "list", "--project", project, "--json"))) == 1
+
+
+@pytest.mark.parametrize("agent_name", ["claude-code", "opencode"])
+def test_it_is_not_replaced_where_nobody_asked_for_it(agent_name, live, workplace):
+    """As `trackrecord install` leaves it."""
+    project = f"{agent_name}-plain"
+    printed, requests = played(AGENTS[agent_name], workplace(project))
+    assert any("step 17 of the shop" in request for request in requests), printed

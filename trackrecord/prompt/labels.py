@@ -1,0 +1,57 @@
+"""What people are shown entries as, in English and in Chinese."""
+
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from trackrecord.learning.text.language import Language
+
+_Entry = TypeVar("_Entry", bound=msgspec.Struct)
+
+_ZH: Final = {
+    "avoid": "避免",
+    "pattern": "模式",
+    "proven": "已验证",
+    "established": "已确立",
+    "candidate": "候选",
+    "competence": "工具流程",
+    "never succeeded": "从未成功",
+    "procedure": "有效流程",
+    "memory": "记忆",
+    "anti-pattern": "已知陷阱",
+    "past task": "过往任务",
+    "lesson": "经验",
+    # The kinds of candidates.
+    "phase": "阶段",
+    "task": "任务",
+    "decision": "决定",
+    "evidence": "证据",
+    "agent context": "上下文",
+    "anti pattern": "反模式",
+}
+# How an entry is cached, and no part of what is shown of it.
+_HOW_IT_IS_CACHED: Final = ("lines", "translations", "lang")
+
+
+def label(name: str, language: str) -> str:
+    """Return an entry's label in a language; the English one where there is no other."""
+    return _ZH.get(name, name) if language == "zh" else name
+
+
+def gist(lines: dict[str, str], language: str) -> str:
+    """Return what a line of prompt text says, in the language or else in English."""
+    return (lines.get(language) or lines.get("en", "")).removeprefix("- ")
+
+
+def in_language(entry: _Entry, language: Language) -> _Entry:
+    """Return an entry whose texts and label are in a language; what agents wrote stays as it is."""
+    if language == "en":
+        return entry
+    texts: dict[str, Any] = entry.texts_in(language) if hasattr(entry, "texts_in") else {}
+    return msgspec.structs.replace(entry, lang=language, **texts)
+
+
+def shown(entry: msgspec.Struct) -> dict[str, Any]:
+    """Return an entry as a JSON object, without its lines: they stand in the prompt already."""
+    fields = msgspec.structs.asdict(entry)
+    return {name: value for name, value in fields.items() if name not in _HOW_IT_IS_CACHED}
