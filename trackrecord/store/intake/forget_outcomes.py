@@ -200,7 +200,7 @@ def _write_pattern_history(
     touched = [row for row, count in before.items() if after.get(row) != count]
     dropped = pattern_history.drop_unobserved(connection, touched)
     # What is said of them waits until an outcome names them again.
-    wait_for(connection, project_id, dropped)
+    wait_for(connection, project_id, "pattern", dropped)
     bases = read_bases(connection, project_id)
     assert bases is not None  # noqa: S101 - the rebuild has just made it
     on_record = pattern_history.observed(connection, project_id)

@@ -250,6 +250,7 @@ def forget(connection: Connection, project_id: int, memory_id: str, *, now: floa
         connection.execute(
             update(memories).where(memories.c.id == number).values(superseded_by=None)
         )
+    forget_feedback(connection, project_id, "memory", memory_id)
     erase(connection, row)
     _note_change(connection, project_id, now)
 
@@ -257,7 +258,6 @@ def forget(connection: Connection, project_id: int, memory_id: str, *, now: floa
 def erase(connection: Connection, row: Row[Any]) -> None:
     """Erase a memory whose row is held, with its history and what it is found by."""
     unmark(connection, row)
-    forget_feedback(connection, row.project_id, "memory", row.memory_id)
     connection.execute(delete(memories).where(memories.c.id == row.id))
 
 

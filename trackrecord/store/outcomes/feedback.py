@@ -235,15 +235,17 @@ def last_given(
     return query.scalar_subquery()
 
 
-def wait_for(connection: Connection, project_id: int, slugs: Collection[str]) -> None:
-    """Let feedback wait for patterns that are not on record any more."""
-    wanted = sorted(slugs)
+def wait_for(
+    connection: Connection, project_id: int, subject: Subject, names: Collection[str]
+) -> None:
+    """Let feedback wait for what is not on record any more."""
+    wanted = sorted(names)
     for start in range(0, len(wanted), _AT_ONCE):
         connection.execute(
             update(feedback)
             .where(
                 feedback.c.project_id == project_id,
-                feedback.c.subject == "pattern",
+                feedback.c.subject == subject,
                 feedback.c.name.in_(wanted[start : start + _AT_ONCE]),
             )
             .values(is_waiting=True)
