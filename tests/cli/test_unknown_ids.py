@@ -25,6 +25,7 @@ TABLE = [
     ("criterion", "explain", "MISTYPED"),
     ("task", "criteria", "feedback", "MISTYPED"),
     ("task", "runs", "list", "--task", "MISTYPED"),
+    ("task", "forget", "--task", "MISTYPED", "--dry-run"),
     ("record", "competences", "show", "MISTYPED"),
     ("record", "competences", "history", "MISTYPED"),
     ("record", "competences", "reinforce", "MISTYPED"),
@@ -54,6 +55,7 @@ TABLE = [
 ]
 # What takes a name that may be new, or an answer for every one of them.
 ANY_NAME = {
+    ("artifacts", "list"), ("artifacts", "put"), ("context", "rank"),
     ("errors", "record"), ("errors", "context"), ("errors", "stats"), ("errors", "list"),
 }  # fmt: skip
 

@@ -38,9 +38,14 @@ from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_competence
 from trackrecord.prompt.wanted import Wanted
 from trackrecord.settings import load_settings
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord_cli.main import run
+from trackrecord_worker import jobs
+from trackrecord_worker.app import create_app
 from trackrecord_worker.record_vectors import RecordVectors
 from trackrecord_worker.schedule import beat_schedule
+from trackrecord_worker.services import Services
 
 # Shares no word with any record.
 TASK = "why is everything broken"
@@ -324,6 +329,24 @@ def test_beat_embeds_where_there_is_an_endpoint(home, endpoint):
     """Elsewhere nothing wakes up for it."""
     assert "embed" not in beat_schedule(load_settings(home=home))
     assert beat_schedule(settings_of(home, endpoint))["embed"]["task"] == "trackrecord.embed"
+
+
+def test_the_task_of_the_worker_embeds_each_project(client, home, endpoint):
+    """Under the name that beat sends, for what the store knows."""
+    settings = settings_of(home, endpoint)
+    app = create_app(settings)
+    app.loader.import_default_modules()
+    assert "trackrecord.embed" in app.tasks
+    services = Services(settings, app)
+    try:
+        with writing(services.engine) as connection:
+            ensure_projects(connection, ["default"])
+        put(client, settings, *RECORDS)
+        jobs.embed_records(services)
+        assert RankingsReader(settings).read(task=TASK).compared_by == "embeddings"
+    finally:
+        services.engine.dispose()
+        services.redis.close()
 
 
 VECTORS = st.lists(st.floats(-1.0, 1.0), min_size=8, max_size=8)

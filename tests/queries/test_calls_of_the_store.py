@@ -196,6 +196,10 @@ def test_what_is_on_record_is_listed(taught) -> None:
         (lambda: trackrecord.promote_pattern("x", by=""), "by must be a text of 1 to 128"),
         (lambda: trackrecord.deprecate_pattern("x", reason=None), "reason must be a text"),
         (lambda: trackrecord.strategies(None), "text must be a text"),
+        (lambda: trackrecord.select_competences(limit=0), "limit must be a whole number"),
+        (lambda: trackrecord.select_competences(by="advise"), "did you mean 'advice'?"),
+        (lambda: trackrecord.list_projects(at=object()), "at must be a moment or None"),
+        (lambda: trackrecord.tag_pattern(5, add=["x"]), "pattern_id must be a text"),
     ],
 )
 def test_a_wrong_argument_is_one_line_that_names_it(call, said) -> None:

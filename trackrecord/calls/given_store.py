@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from trackrecord.project_names import DEFAULT_PROJECT
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from trackrecord.daemon_settings import DaemonSettings
+
+
+# A busy machine must not look like a store that is locked.
+_PATIENCE_S: Final = 30.0
 
 
 @contextmanager
@@ -43,20 +47,27 @@ def store_of(
         InvalidOutcome: one of the outcomes is not one.
         InvalidMemory: one of the texts cannot be a memory.
     """
-    with imported(), TemporaryDirectory(prefix="trackrecord-test-") as folder:
-        from trackrecord.daemon_settings import DaemonSettings
-        from trackrecord.store.database.engine import connect_store
-        from trackrecord.store.database.migrate import migrate
-
-        # Built without reading the environment: a test must not depend on it.
-        settings = DaemonSettings(home=Path(folder), project=project)
-        url = settings.effective_database_url
-        engine = connect_store(url, timeout_s=30.0, keeps_connections=False)
-        migrate(engine)
-        _learn(engine, settings, outcomes)
-        _remember(engine, settings, memories)
-        with given_stores.within(StoreHere(engine, settings, project)):
+    with TemporaryDirectory(prefix="trackrecord-test-") as folder:
+        with imported():
+            store = _new_store(Path(folder), project)
+        _learn(store.engine, store.settings, outcomes)
+        _remember(store.engine, store.settings, memories)
+        with given_stores.within(store):
             yield
+
+
+def _new_store(folder: Path, project: str) -> StoreHere:
+    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.store.database.engine import connect_store
+    from trackrecord.store.database.migrate import migrate
+
+    # Built without reading the environment: a test must not depend on it.
+    settings = DaemonSettings(home=folder, project=project)
+    engine = connect_store(
+        settings.effective_database_url, timeout_s=_PATIENCE_S, keeps_connections=False
+    )
+    migrate(engine)
+    return StoreHere(engine, settings, project)
 
 
 def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[str, Any]]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
 
+from .given import text_of
 from .here import store_here
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def tag_pattern(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    pattern_id = text_of("pattern_id", pattern_id)
     with store_here(project) as here:
         from trackrecord.changes import pattern_tags
 

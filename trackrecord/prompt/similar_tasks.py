@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.learning.advice.lessons.wording import error_text
-from trackrecord.learning.advice.past_tasks import LONGEST_TOLD
+from trackrecord.learning.advice.task_finding import LONGEST_TOLD
 from trackrecord.learning.advice.texts import (
     Difference,
     Went,

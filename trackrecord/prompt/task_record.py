@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from trackrecord.learning.advice.past_tasks import LONGEST_TOLD
-from trackrecord.learning.advice.task_finding import MOST_TERMS, Question, terms_of
+from trackrecord.learning.advice.task_finding import LONGEST_TOLD, MOST_TERMS, Question, terms_of
 
 from .document import RankedTask
 

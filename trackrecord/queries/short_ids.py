@@ -144,8 +144,8 @@ def ids_near(
     """Return the ids that a mistyped one may have been meant to be: a bounded number of any table.
 
     A slip of the finger leaves the beginning or the end as it was. The ids that sort next to the
-    text share its beginning, as far as any do; others share its end. A small table is returned
-    whole.
+    text share its beginning, as far as any do; others share its end. A table of up to 500 ids is
+    returned whole.
     """
     if "\0" in given:
         return []

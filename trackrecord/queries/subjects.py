@@ -1,7 +1,5 @@
 """Sources and tasks: which ones are on record, so that a misspelt one is told from a known one."""
 
-from collections.abc import Iterator
-
 from sqlalchemy import Connection, Engine, select
 
 from trackrecord.errors import UnknownId, UnknownProject
@@ -12,13 +10,9 @@ from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.subject import Subject, told_by
 
+from .tasks import nearest_task
+
 _CHUNK = 2000
-
-
-def known_tasks(connection: Connection, project_id: int) -> Iterator[str]:
-    """Yield the tasks of a project, each once."""
-    query = select(outcomes.c.task_id).where(outcomes.c.project_id == project_id).distinct()
-    yield from connection.execute(query).scalars()
 
 
 def known_sources(connection: Connection, project_id: int) -> set[str]:
@@ -45,13 +39,14 @@ def unknown_subject(engine: Engine, subject: Subject) -> UnknownId:
             names = project_names(connection)
             nearest = closest(subject.project, names)
             return UnknownProject(subject.project, nearest=nearest, count=len(names))
-        known = (
-            known_tasks(connection, project_id)
+        nearest = (
+            nearest_task(connection, project_id, subject.name)
             if subject.what == "task"
-            else known_sources(connection, project_id)
+            else closest(subject.name, known_sources(connection, project_id))
         )
         return UnknownId(
             f"nothing is on record of {subject.what} {subject.name!r} "
             f"in project {subject.project!r}",
-            nearest=closest(subject.name, known),
+            nearest=nearest,
+            hint=f"`trackrecord runs list --json` names the {subject.what} of each run",
         )

@@ -40,9 +40,14 @@ def unknown_task(connection: Connection, project: str, task_id: str) -> UnknownI
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    where = outcomes.c.project_id == project_row(connection, project)
     return UnknownId(
         f"project {project!r} has no outcome of a task {task_id!r} on record",
-        nearest=nearest_id(task_id, ids_near(connection, outcomes.c.task_id, where, task_id)),
-        hint="`trackrecord runs list` shows the tasks of its runs",
+        nearest=nearest_task(connection, project_row(connection, project), task_id),
+        hint="`trackrecord runs list --json` names the task of each run",
     )
+
+
+def nearest_task(connection: Connection, project_id: int, task_id: str) -> str | None:
+    """Return the task with an outcome on record that was probably meant; None if none is close."""
+    where = outcomes.c.project_id == project_id
+    return nearest_id(task_id, ids_near(connection, outcomes.c.task_id, where, task_id))

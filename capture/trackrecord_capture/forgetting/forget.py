@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreUnavailable
 from trackrecord.queries.subjects import unknown_subject
-from trackrecord.store.database.engine import dialect_of
+from trackrecord.store.database.engine import dialect_of, explained
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import (
     InStore,
@@ -173,7 +173,8 @@ class Forgetter:
 
     def _erase_remains(self) -> None:
         try:
-            dialect_of(self._engine).erase_remains(self._engine)
+            with explained():
+                dialect_of(self._engine).erase_remains(self._engine)
         except StoreUnavailable as error:
             message = (
                 f"everything is forgotten, but deleted text may linger in the database's files: "

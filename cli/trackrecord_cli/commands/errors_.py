@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.errors import UnknownId, UnknownProject
+from trackrecord.errors import UnknownProject
 
 from ..access import check_project, open_redis, settings_for
 from ..group import Group
@@ -51,8 +51,10 @@ def _read(
     """
     with _open(project) as (client, store, settings, name):
         task = store.read(task_id, at=at)
-        unknown = None if task.is_known else _name_unknown(client, store, settings, name, task_id)
-    return task, settings, {} if unknown is None else {"nearest": unknown.nearest}
+        if task.is_known:
+            return task, settings, {}
+        nearest = _name_unknown(client, store, settings, name, task_id)
+    return task, settings, {"nearest": nearest}
 
 
 def _name_unknown(
@@ -61,21 +63,21 @@ def _name_unknown(
     settings: DaemonSettings,
     project: str,
     task_id: str | None = None,
-) -> UnknownId | None:
-    """Say on standard error that a project is unknown, or else a task; return what was said."""
+) -> str | None:
+    """Say on standard error that a project is unknown, or else a task; return the nearest task."""
     from trackrecord.queries.in_flight import has_tasks_in_flight, unknown_task_in_flight
 
-    said: UnknownId | None = None
     if not has_tasks_in_flight(client, settings.keys, project):
         try:
             check_project(settings, project)
         except UnknownProject as error:
-            said = error
-    if said is None and task_id is not None:
-        said = unknown_task_in_flight(store, project, task_id)
-    if said is not None:
-        click.echo(f"trackrecord: {said}", err=True)
-    return said
+            click.echo(f"trackrecord: {error}", err=True)
+            return None
+    if task_id is None:
+        return None
+    unknown = unknown_task_in_flight(store, project, task_id)
+    click.echo(f"trackrecord: {unknown}", err=True)
+    return unknown.nearest
 
 
 @command.command("record")

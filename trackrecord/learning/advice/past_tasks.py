@@ -8,11 +8,10 @@ from typing import Final
 
 from ..text.masking import masked
 from .runs import Run
+from .task_finding import LONGEST_TOLD
 
 # Only this much of an instruction tells one text from another.
 LONGEST_TEXT: Final = 300
-# And only this much of it is told.
-LONGEST_TOLD: Final = 160
 MOST_TEXTS: Final = 10_000
 
 

@@ -16,6 +16,8 @@ from zlib import crc32
 from ..text.search_words import asked_words
 from .task_index import idf
 
+# Only this much of an instruction is told.
+LONGEST_TOLD: Final = 160
 # So many words of a past task, and of a question, count: the longest ones, which tend to be rare.
 MOST_TERMS: Final = 48
 MOST_ASKED: Final = 64

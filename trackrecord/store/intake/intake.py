@@ -65,7 +65,7 @@ def learn(
     unique: dict[tuple[str, str], ScoredOutcome] = {}
     for outcome in batch:
         unique.setdefault((outcome.project, outcome.outcome_id), outcome)
-    project_ids = ensure_projects(connection, {project for project, _ in unique})
+    project_ids = _rows_of(connection, {project for project, _ in unique})
     bases = bases_for_writing(connection, project_ids.values(), rules.half_lives, now)
     recorded = record(connection, project_ids, unique.values())
     taking_in = TakingIn(connection, project_ids, bases, rules, now)
@@ -101,8 +101,13 @@ def ensure_projects(connection: Connection, names: Iterable[str]) -> dict[str, i
 
     None of them is forgotten until the transaction ends.
     """
-    wanted = sorted(set(names))
+    wanted = set(names)
     share_projects(connection, wanted)
+    return _rows_of(connection, wanted)
+
+
+def _rows_of(connection: Connection, names: Iterable[str]) -> dict[str, int]:
+    wanted = sorted(names)
     query = select(projects.c.name, projects.c.id).where(projects.c.name.in_(wanted))
     known = {row.name: row.id for row in connection.execute(query)}
     missing = [name for name in wanted if name not in known]
