@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         record_error,
         resolve_error,
     )
+    from trackrecord_producers.giving_feedback import feedback
     from trackrecord_producers.handing_out import rankings
     from trackrecord_producers.outcome_fields import (
         AttemptFields,
@@ -181,6 +182,7 @@ __all__ = [
     "error_context",
     "error_stats",
     "explain",
+    "feedback",
     "flush",
     "forget",
     "forget_memory",
@@ -274,6 +276,7 @@ _HOMES = {
     "error_context": "trackrecord_producers.errors_in_flight",
     "error_stats": "trackrecord_producers.errors_in_flight",
     "explain": "trackrecord.calls.lists",
+    "feedback": "trackrecord_producers.giving_feedback",
     "flush": "trackrecord_producers.publish",
     "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.calls.memories",

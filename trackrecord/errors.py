@@ -91,6 +91,10 @@ class UnknownProject(UnknownId):
         super().__init__(f"project {project!r} does not exist", nearest=nearest, hint=hint)
 
 
+class InvalidCursor(TrackrecordError):
+    """Raised when a page of a list is asked for by a text that no page was answered with."""
+
+
 class AmbiguousId(TrackrecordError):
     """Raised when several ids begin with the text that was given as one."""
 

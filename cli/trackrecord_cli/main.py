@@ -46,6 +46,7 @@ COMMANDS = {
     "amend": "Say how a run really went, when that is known later.",
     "lessons": "Show what tool calls teach, and dismiss what does not help.",
     "memories": "Store, recall and judge short facts that agents share.",
+    "feedback": "Judge single patterns, criteria and memories, and list the verdicts.",
     "errors": "Record and show the errors of tasks in flight.",
     "effect": "Show whether advice helps: tasks with it beside tasks without.",
     "context": "Rank candidates for a prompt under a token budget.",

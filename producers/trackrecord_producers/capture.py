@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
+from trackrecord.wire.feedback import FeedbackBody, decode_feedback
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import Outcome, decode_outcome
 from trackrecord.wire.recall import RecallBody, decode_recall
@@ -33,6 +34,7 @@ class Captured:
         memories: the memories stored with `remember()`.
         exposures: what tasks were handed by `rankings(task_id=…)` and `context(task_id=…)`.
         recalls: the memories that `rankings()` and `context()` handed out without a task id.
+        feedback: the verdicts on single things given with `feedback()`.
         errors: the errors of tasks in flight, from attempts and from `record_error()`.
         dropped: one line for each report that would have been lost, with the reason.
         remarks: what the log would have said of fields that are not quite right: misspelt ones, and
@@ -44,6 +46,7 @@ class Captured:
         self.bodies: list[dict[str, Any]] = []
         self.memories: list[MemoryBody] = []
         self.exposures: list[ExposureBody] = []
+        self.feedback: list[FeedbackBody] = []
         self.recalls: list[RecallBody] = []
         self.errors: list[ErrorReport] = []
         self.dropped: list[str] = []
@@ -77,6 +80,8 @@ class Captured:
                 self.exposures.append(decode_exposure(item.body))
             case "recall":
                 self.recalls.append(decode_recall(item.body))
+            case "feedback":
+                self.feedback.append(decode_feedback(item.body))
             case _:
                 self.memories.append(decode_memory(item.body))
         return True
@@ -138,7 +143,14 @@ class Captured:
 
     def stats(self) -> Stats:
         """Return the counts of publishing: all accepted items count as sent."""
-        accepted = len(self.outcomes) + len(self.memories) + len(self.exposures) + len(self.recalls)
+        kept: tuple[Sized, ...] = (
+            self.outcomes,
+            self.memories,
+            self.exposures,
+            self.recalls,
+            self.feedback,
+        )
+        accepted = sum(map(len, kept))
         return Stats(
             published=accepted, waiting=0, sent=accepted, spooled=0, forwarded=0,
             dropped=dict(self._dropped_outcomes),

@@ -6,7 +6,7 @@ import msgspec
 
 from trackrecord.wire.outcome import WIRE_VERSION
 
-Kind = Literal["outcome", "memory", "exposure", "recall", "error", "report"]
+Kind = Literal["outcome", "memory", "exposure", "recall", "error", "feedback", "report"]
 Entry = dict[str, bytes | str]
 
 # In which field of a stream entry, and of a line of the spool, the body of each kind travels.
@@ -16,6 +16,7 @@ _FIELDS: dict[Kind, str] = {
     "exposure": "exposure",
     "recall": "recall",
     "error": "error",
+    "feedback": "feedback",
 }
 _BEGINNINGS: dict[Kind, bytes] = {
     kind: f'{{"v":{WIRE_VERSION},"{field}":'.encode() for kind, field in _FIELDS.items()

@@ -111,6 +111,10 @@ _DECODERS: Final[dict[Kind, Callable[..., object]]] = {
 
 
 def _decoder_of(kind: Kind) -> Callable[..., object]:
+    if kind == "feedback":
+        with not_while_forking():
+            from trackrecord.wire.feedback import decode_feedback
+        return decode_feedback
     if kind == "error":
         # Imports what classifies errors: only a spool that holds one pays for it.
         with not_while_forking():

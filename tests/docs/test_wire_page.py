@@ -18,6 +18,7 @@ from trackrecord.redis_keys import Keys
 from trackrecord.settings import Settings
 from trackrecord.wire.error import ErrorBody, decode_error
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody, decode_exposure
+from trackrecord.wire.feedback import FeedbackBody, decode_feedback
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import (
     MAX_BODY_BYTES,
@@ -35,7 +36,7 @@ from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, decode_recall
 # In the order of their tables on the page.
 KINDS = [
     Outcome, Trigger, ToolCall, Process, Cost, Ground, MemoryBody, ExposureBody, RecallBody,
-    ErrorBody,
+    FeedbackBody, ErrorBody,
 ]  # fmt: skip
 PAGE = "docs/wire.md"
 
@@ -190,6 +191,18 @@ def test_example_recalls_are_recalls():
     for recall in found:
         decode_recall(recall.encode())
     assert text_of(PAGE).count(f"At most {MAX_MEMORIES}") == 2
+
+
+def test_example_feedback_is_feedback():
+    """Each piece of feedback in an example is valid."""
+    found = [
+        given
+        for block in blocks("sh")
+        for given in re.findall(r"  feedback '(\{.*?\})'", block.text, re.DOTALL)
+    ]
+    assert len(found) == 2
+    for given in found:
+        decode_feedback(given.encode())
 
 
 def test_example_errors_are_errors():

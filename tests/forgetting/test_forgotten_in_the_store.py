@@ -13,8 +13,10 @@ from sqlalchemy import Engine
 from told_store import HOUR, NOW, RULES, Told
 from whole_store import whole
 
+from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
+from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import find_in_store
 
@@ -66,6 +68,25 @@ steps = st.one_of(
     st.tuples(st.just("index"), st.none()),
     st.tuples(st.just("remember"), st.tuples(st.integers(0, 3), st.sampled_from(SOURCES))),
     st.tuples(st.just("expose"), st.tuples(st.integers(0, 99), st.integers(0, 5))),
+    st.tuples(
+        st.just("judge"),
+        st.tuples(
+            st.integers(0, 9),
+            st.sampled_from(
+                [
+                    ("pattern", "small-steps"),
+                    ("pattern", "file-based"),
+                    ("pattern", "never-named"),
+                    ("criterion", "fast"),
+                    ("memory", "m0"),
+                    ("memory", "m1"),
+                ]
+            ),
+            st.sampled_from(list(Verdict)),
+            st.sampled_from(SOURCES),
+            st.integers(0, 5),
+        ),
+    ),
     st.tuples(
         st.just("decide"),
         st.tuples(
@@ -136,6 +157,7 @@ class Both:
     remains: Rest
     in_batches: bool
     stored: set[int] = field(default_factory=set)
+    judged: set[int] = field(default_factory=set)
 
     def tell(self, history: list[Any]) -> float:
         """Tell both of them a history; return the time afterwards."""
@@ -167,6 +189,16 @@ class Both:
         self.store.expose(f"e{number}-{task}", f"t{task}", now)
         if f"t{task}" not in self.remains.tasks:
             self.rest.expose(f"e{number}-{task}", f"t{task}", now)
+
+    def judge(self, given_: tuple[int, tuple[Any, str], Verdict, str, int], now: float) -> None:
+        number, (subject, name), verdict, source, task = given_
+        if number in self.judged:
+            return
+        self.judged.add(number)
+        given = GivenFeedback(f"f{number}", subject, name, verdict, now, now, f"t{task}", source)
+        self.store.judge(given)
+        if self.remains.name not in (source, f"t{task}"):
+            self.rest.judge(given)
 
     def decide(self, given_: tuple[str, str], now: float) -> None:
         # What could not be decided upon without what is forgotten is not decided upon here.

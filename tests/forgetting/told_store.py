@@ -15,10 +15,12 @@ from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.rules import Rules
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
 from trackrecord.store.memories.recall import recall
 from trackrecord.store.memories.write import remember
+from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
 from trackrecord.wire.exposure import ExposureBody
@@ -75,6 +77,12 @@ class Told:
                 now=now,
                 source=source,
             )
+
+    def judge(self, given: GivenFeedback) -> None:
+        """Judge one pattern, criterion or memory."""
+        with writing(self.engine) as connection:
+            project_id = ensure_projects(connection, [self.project])[self.project]
+            take_in_feedback(connection, project_id, [given], self.rules, now=given.received_at)
 
     def expose(self, exposure_id: str, task: str, now: float) -> None:
         """Record that a task was handed something."""

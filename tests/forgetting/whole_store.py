@@ -35,6 +35,7 @@ from trackrecord.store.memories.tables import (
 from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import (
+    feedback,
     outcome_commits,
     outcome_entries,
     outcomes,
@@ -83,6 +84,7 @@ class _Whole:
             "outcomes": self._rows(outcomes, {"id": {}} | own),
             "outcome_entries": self._rows(outcome_entries, own),
             "outcome_commits": self._rows(outcome_commits, own),
+            "feedback": self._rows(feedback, {"id": {}} | own),
             "waiting_episodes": self._rows(waiting_episodes, of_outcome),
             "waiting_retractions": self._rows(waiting_retractions, of_outcome),
             "runs": self._rows(runs, of_outcome),

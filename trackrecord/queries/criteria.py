@@ -1,14 +1,16 @@
 """Criteria as a reader is shown them: their weights, and the feedback behind these."""
 
+import base64
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.errors import UnknownId
+from trackrecord.errors import InvalidCursor, UnknownId
 from trackrecord.learning.criteria.evaluation import (
     NO_FEEDBACK,
     Weight,
@@ -17,7 +19,12 @@ from trackrecord.learning.criteria.evaluation import (
     weighted_evaluation,
 )
 from trackrecord.learning.criteria.weights import CriterionStanding
-from trackrecord.store.criteria.feedback import Feedback, feedback_of_criterion, feedback_of_task
+from trackrecord.store.criteria.feedback import (
+    Feedback,
+    Place,
+    feedback_of_criterion,
+    feedback_of_task,
+)
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.times import iso
@@ -75,15 +82,18 @@ class CriterionDetails:
     Attributes:
         criterion: where it stands.
         feedback: newest first.
+        cursor: what `after` takes for the feedback that follows; None if there is no more.
     """
 
     criterion: Criterion
     feedback: tuple[Feedback, ...]
+    cursor: str | None = None
 
     def to_document(self) -> dict[str, Any]:
         """Return the criterion with its feedback as a JSON object."""
         return self.criterion.to_document() | {
-            "feedback": [feedback_document(each) for each in self.feedback]
+            "feedback": [feedback_document(each) for each in self.feedback],
+            "cursor": self.cursor,
         }
 
 
@@ -150,24 +160,58 @@ def show_criterion(
     name: str,
     *,
     at: float | None = None,
+    limit: int | None = None,
+    after: str | None = None,
 ) -> CriterionDetails:
-    """Return one criterion with its newest feedback.
+    """Return one criterion with its feedback, newest first, a page at a time.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose criterion.
+        name: its name.
+        at: a past moment to answer for.
+        limit: the maximum number of pieces of feedback; the setting `criteria.feedback_shown` when
+            not given.
+        after: the cursor of the page before; from the newest one on when not given.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         UnknownId: the project has no feedback to such a criterion.
+        InvalidCursor: `after` is not the cursor of a page.
     """
+    place = None if after is None else _place(after)
     criterion = find_criterion(connection, settings, project, name, at=at)
     rules = settings.criteria
-    newest = feedback_of_criterion(
+    shown = rules.feedback_shown if limit is None else limit
+    found = feedback_of_criterion(
         connection,
         project_row(connection, project),
         name,
         rules.defaults,
         at=at,
-        limit=rules.feedback_shown,
+        limit=shown + 1,
+        after=place,
     )
-    return CriterionDetails(criterion, tuple(newest))
+    page = found[:shown]
+    cursor = _cursor(page[-1].place) if len(found) > shown else None
+    return CriterionDetails(criterion, tuple(page), cursor)
+
+
+def _cursor(place: Place) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")
+
+
+def _place(cursor: str) -> Place:
+    try:
+        padded = cursor.encode() + b"=" * (-len(cursor) % 4)
+        place = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=Place)
+    except (ValueError, msgspec.MsgspecError):
+        place = None
+    if place is None or "\0" in place.id:
+        message = "the cursor is not that of a page; take it from the answer before, unchanged"
+        raise InvalidCursor(message)
+    return place
 
 
 def weigh_scores(

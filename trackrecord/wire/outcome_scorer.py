@@ -170,6 +170,10 @@ class OutcomeScorer:
             commits=outcome.commits or (),
         )
 
+    def slug_of(self, name: str) -> str | None:
+        """Return the identity of a pattern's name; None if it holds neither letter nor digit."""
+        return self._recogniser.slug_of(name)
+
     def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
         defaults = self._criteria.defaults
         if not outcome.criteria:  # most outcomes by far: they share one tuple

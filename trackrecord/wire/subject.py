@@ -66,6 +66,7 @@ class _Fields(msgspec.Struct):
     outcome_id: Any = None
     memory_id: Any = None
     exposure_id: Any = None
+    feedback_id: Any = None
     id: Any = None
 
 
@@ -79,7 +80,9 @@ def told_by(body: bytes) -> Told | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     project = DEFAULT_PROJECT if fields.project is None else fields.project
-    ids = (fields.outcome_id, fields.memory_id, fields.exposure_id, fields.id)
+    ids = (
+        fields.outcome_id, fields.memory_id, fields.exposure_id, fields.feedback_id, fields.id,
+    )  # fmt: skip
     return Told(
         project if isinstance(project, str) else None,
         tuple(_texts(fields.source)),

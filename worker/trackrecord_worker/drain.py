@@ -5,7 +5,7 @@ recognised by their outcome_id, and the others were never acknowledged.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 import structlog
@@ -17,12 +17,14 @@ from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import Learnt, learn
+from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome_scorer import OutcomeScorer
 
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize
 from .error_entries import ErrorRecorder
 from .exposure_entries import record_arrived
+from .feedback_entries import count_arrived
 from .memory_entries import remember_arrived
 from .outage import DatabaseOutage
 from .recall_entries import recall_arrived
@@ -52,6 +54,7 @@ class Drained:
         memories: memories that were stored now or before.
         exposures: exposures that were recorded now or before.
         recalls: entries that say which memories were handed out.
+        feedback: feedback that was counted now or before.
         errors: reports on tasks in flight that were recorded now or before.
         forgotten: entries about outcomes that a person has forgotten.
         refused: entries that became dead letters.
@@ -64,6 +67,7 @@ class Drained:
     memories: int = 0
     exposures: int = 0
     recalls: int = 0
+    feedback: int = 0
     errors: int = 0
     forgotten: int = 0
     refused: int = 0
@@ -209,6 +213,12 @@ class Drain:
             )
             if arrivals.arrived:
                 self._learn(arrivals.arrived, learnt, refused_by_store)
+            # Last: an outcome of the same batch may be the first to name the pattern.
+            told, changes = count_arrived(
+                self._engine, arrivals.feedback, self._rules, now=time.time()
+            )
+            remembered |= told
+            _log_changes(changes)
         except StoreUnavailable as error:
             # The learnt part is committed and will be recognised; all of it stays pending.
             self._outage.begin(str(error))
@@ -225,6 +235,7 @@ class Drain:
         done.memories += memories
         done.exposures += len(arrivals.exposures)
         done.recalls += len(arrivals.recalls)
+        done.feedback += len(arrivals.feedback)
         done.errors += len(arrivals.errors) - len(without_room)
         self._account(learnt, refused, done)
         _log.debug(
@@ -273,15 +284,19 @@ class Drain:
         done.batches += 1
         changed = frozenset[str]().union(*(each.projects for each in learnt))
         for each in learnt:
-            for change in each.transitions:
-                _log.info(
-                    "pattern_changed",
-                    pattern=change.slug,
-                    aspect=change.aspect,
-                    before=change.before,
-                    after=change.after,
-                )
+            _log_changes(each.transitions)
         self._refresher.note_changes(changed)
+
+
+def _log_changes(changes: Iterable[Transition]) -> None:
+    for change in changes:
+        _log.info(
+            "pattern_changed",
+            pattern=change.slug,
+            aspect=change.aspect,
+            before=change.before,
+            after=change.after,
+        )
 
 
 def _without_room(arrived: Sequence[Arrived], learnt: Learnt) -> list[Refused]:

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import structlog
 
 from trackrecord.errors import InvalidEntry, InvalidOutcome
 from trackrecord.inflight.store import Report
+from trackrecord.store.outcomes.feedback import GivenFeedback, given_feedback
 from trackrecord.wire.error import decode_error
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
+from trackrecord.wire.feedback import decode_feedback
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
@@ -22,6 +24,7 @@ _MEMORY = b"memory"
 _EXPOSURE = b"exposure"
 _RECALL = b"recall"
 _ERROR = b"error"
+_FEEDBACK = b"feedback"
 
 _log = structlog.get_logger(__name__)
 
@@ -88,6 +91,13 @@ class ArrivedError(msgspec.Struct, frozen=True, gc=False):
     report: Report
 
 
+class ArrivedFeedback(msgspec.Struct, frozen=True, gc=False):
+    """Feedback on one thing, and its project."""
+
+    project: str
+    given: GivenFeedback
+
+
 @dataclass(frozen=True)
 class Arrivals:
     """The entries of one read, sorted.
@@ -99,6 +109,7 @@ class Arrivals:
         exposures: the exposures to record.
         recalls: the recalls of memories.
         errors: the reports on tasks in flight to record.
+        feedback: the feedback to count.
         refused: the entries for the dead letters.
     """
 
@@ -108,6 +119,7 @@ class Arrivals:
     exposures: list[ArrivedExposure]
     recalls: list[ArrivedRecall]
     errors: list[ArrivedError]
+    feedback: list[ArrivedFeedback]
     refused: list[Refused]
 
 
@@ -115,7 +127,7 @@ def sort_arrivals(
     entries: Iterable[Entry], scorer: OutcomeScorer, *, max_body_bytes: int, now: float
 ) -> Arrivals:
     """Decode and score entries; refuse those that cannot be learnt, each with a reason."""
-    found = Arrivals([], [], [], [], [], [], [])
+    found = Arrivals([], [], [], [], [], [], [], [])
     for entry_id, fields in entries:
         found.entry_ids.append(entry_id)
         if fields is None:
@@ -127,7 +139,7 @@ def sort_arrivals(
                 found.arrived.append(Arrived(entry_id, fields, outcome))
             else:
                 _check_alone(fields)
-                _SMALL[kind](found, entry_id, fields, max_body_bytes, now)
+                _SMALL[kind](_Reading(found, scorer, max_body_bytes, now), entry_id, fields)
         except InvalidEntry as error:
             found.refused.append(Refused(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
@@ -154,56 +166,72 @@ def _score(
         outcome,
         body,
         received_at=received_at(entry_id, now),
-        # The same whenever the entry is delivered again.
-        outcome_id=outcome.outcome_id or f"stream:{entry_id.decode()}",
+        outcome_id=outcome.outcome_id or _named_by(entry_id),
     )
 
 
-def _memory(
-    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
-) -> None:
-    memory = decode_memory(fields[_MEMORY], max_bytes=max_bytes)
-    found.memories.append(ArrivedMemory(entry_id, fields, memory, received_at(entry_id, now)))
+class _Reading(NamedTuple):
+    """What the entries of one read are taken in with."""
+
+    found: Arrivals
+    scorer: OutcomeScorer
+    max_bytes: int
+    now: float
 
 
-def _exposure(
-    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
-) -> None:
-    exposure = decode_exposure(fields[_EXPOSURE], max_bytes=max_bytes)
-    received = received_at(entry_id, now)
-    found.exposures.append(ArrivedExposure(entry_id, fields, exposure, received))
+def _memory(reading: _Reading, entry_id: bytes, fields: Mapping[bytes, bytes]) -> None:
+    memory = decode_memory(fields[_MEMORY], max_bytes=reading.max_bytes)
+    received = received_at(entry_id, reading.now)
+    reading.found.memories.append(ArrivedMemory(entry_id, fields, memory, received))
 
 
-def _recall(
-    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
-) -> None:
-    recall = decode_recall(fields[_RECALL], max_bytes=max_bytes)
-    found.recalls.append(ArrivedRecall(entry_id, fields, recall, received_at(entry_id, now)))
+def _exposure(reading: _Reading, entry_id: bytes, fields: Mapping[bytes, bytes]) -> None:
+    exposure = decode_exposure(fields[_EXPOSURE], max_bytes=reading.max_bytes)
+    received = received_at(entry_id, reading.now)
+    reading.found.exposures.append(ArrivedExposure(entry_id, fields, exposure, received))
 
 
-def _error(
-    found: Arrivals, entry_id: bytes, fields: Mapping[bytes, bytes], max_bytes: int, now: float
-) -> None:
-    error = decode_error(fields[_ERROR], max_bytes=max_bytes)
-    # The same whenever the entry is delivered again.
-    report = error.to_report(f"stream:{entry_id.decode()}", received_at(entry_id, now))
-    found.errors.append(ArrivedError(entry_id, fields, error.project, report))
+def _recall(reading: _Reading, entry_id: bytes, fields: Mapping[bytes, bytes]) -> None:
+    recall = decode_recall(fields[_RECALL], max_bytes=reading.max_bytes)
+    received = received_at(entry_id, reading.now)
+    reading.found.recalls.append(ArrivedRecall(entry_id, fields, recall, received))
 
 
-_Read = Callable[[Arrivals, bytes, Mapping[bytes, bytes], int, float], None]
+def _error(reading: _Reading, entry_id: bytes, fields: Mapping[bytes, bytes]) -> None:
+    error = decode_error(fields[_ERROR], max_bytes=reading.max_bytes)
+    report = error.to_report(_named_by(entry_id), received_at(entry_id, reading.now))
+    reading.found.errors.append(ArrivedError(entry_id, fields, error.project, report))
+
+
+def _feedback(reading: _Reading, entry_id: bytes, fields: Mapping[bytes, bytes]) -> None:
+    body = decode_feedback(fields[_FEEDBACK], max_bytes=reading.max_bytes)
+    received = received_at(entry_id, reading.now)
+    given = given_feedback(
+        body, reading.scorer.slug_of, feedback_id=_named_by(entry_id), received_at=received
+    )
+    reading.found.feedback.append(ArrivedFeedback(body.project, given))
+
+
+def _named_by(entry_id: bytes) -> str:
+    """Return the id of what has none: the same whenever the entry is delivered again."""
+    return f"stream:{entry_id.decode()}"
+
+
+_Read = Callable[[_Reading, bytes, Mapping[bytes, bytes]], None]
 # What travels beside outcomes: the field of its body, and what takes it in.
 _SMALL: Final[dict[bytes, _Read]] = {
     _MEMORY: _memory,
     _EXPOSURE: _exposure,
     _RECALL: _recall,
     _ERROR: _error,
+    _FEEDBACK: _feedback,
 }
 
 
 def _check_alone(fields: Mapping[bytes, bytes]) -> None:
     _check_version(fields)
     if sum(kind in fields for kind in (_BODY, *_SMALL)) > 1:
-        message = "an entry holds one body, memory, exposure, recall or error, not both or several"
+        message = "an entry holds a body, a memory or another one of its kind, not both or several"
         raise InvalidEntry(message)
 
 

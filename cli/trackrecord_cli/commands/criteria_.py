@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 
 
+_MOST = 10_000
+
+
 @click.group("criteria", cls=Group)
 def command() -> None:
     """Show how far single criteria can be relied on."""
@@ -60,13 +63,34 @@ def list_criteria(
 @click.argument("criterion", metavar="NAME")
 @project_option
 @at_option
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1, max=_MOST),
+    help="Show at most this many pieces of feedback.  [default: the setting "
+    "criteria.feedback_shown, 10]",
+)
+@click.option(
+    "--after",
+    metavar="CURSOR",
+    help="Show the feedback that follows a page: give the cursor that it ended with.",
+)
 @json_option
-def show_criterion(criterion: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """Show one criterion: its numbers, and its newest feedback."""
+def show_criterion(
+    criterion: str,
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    after: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Show one criterion: its numbers, and its feedback, newest first."""
     from trackrecord.queries import criteria
 
     with read_store(project) as (connection, settings, name):
-        details = criteria.show_criterion(connection, settings, name, criterion, at=at)
+        details = criteria.show_criterion(
+            connection, settings, name, criterion, at=at, limit=limit, after=after
+        )
     (print_json if as_json else print_details)(details.to_document())
 
 

@@ -11,19 +11,33 @@ from ..numbers.verdict_counts import VerdictCounts
 
 @dataclass(frozen=True)
 class Evidence(VerdictCounts):
-    """The recorded verdicts on one pattern, as of one moment: one from each outcome.
+    """The recorded verdicts on one pattern, as of one moment: one from each outcome, and feedback.
 
     Attributes:
         succeeded: outcomes whose task reached its goal, a raw count. A verdict is another matter: a
             success that was slow or had errors can score neutral.
+        feedback: verdicts that were given as feedback on the pattern alone, of no outcome.
+        helpful_feedback: those of them that are helpful.
     """
 
     succeeded: int = 0
+    feedback: int = 0
+    helpful_feedback: int = 0
+
+    @property
+    def reports(self) -> int:
+        """All verdicts on the pattern, a raw count."""
+        return self.helpful + self.neutral + self.harmful
 
     @property
     def observations(self) -> int:
         """All outcomes that touched the pattern, a raw count."""
-        return self.helpful + self.neutral + self.harmful
+        return self.reports - self.feedback
+
+    @property
+    def scored_helpful(self) -> int:
+        """Outcomes that scored helpful, a raw count."""
+        return self.helpful - self.helpful_feedback
 
     @property
     def failed(self) -> int:

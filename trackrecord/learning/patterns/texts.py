@@ -125,7 +125,7 @@ def _costly(content: str, evidence: Evidence, language: Language) -> str:
 
 def slow_successes(evidence: Evidence) -> int:
     """Return the tasks that succeeded and had time, errors or retries against them."""
-    return max(0, evidence.succeeded - evidence.helpful)
+    return max(0, evidence.succeeded - evidence.scored_helpful)
 
 
 @lru_cache(maxsize=8)
@@ -180,19 +180,26 @@ def counted_line(
 
 
 def _succeeded_en(evidence: Evidence) -> str:
-    total = evidence.observations
-    return f"{evidence.succeeded} of {total} {'task' if total == 1 else 'tasks'} succeeded"
+    total, told = evidence.observations, evidence.feedback
+    tasks = f"{evidence.succeeded} of {total} {'task' if total == 1 else 'tasks'} succeeded"
+    if not told:
+        return tasks
+    verdicts = "verdict" if told == 1 else "verdicts"
+    return f"{tasks}, {evidence.helpful_feedback} of {told} {verdicts} by feedback helpful"
 
 
 def _succeeded_zh(evidence: Evidence) -> str:
-    return f"{evidence.observations}个任务中{evidence.succeeded}个成功"
+    tasks = f"{evidence.observations}个任务中{evidence.succeeded}个成功"
+    if not evidence.feedback:
+        return tasks
+    return f"{tasks},{evidence.feedback}条反馈中{evidence.helpful_feedback}条有帮助"
 
 
 def _suffix_en(wording: PatternWording, limited_below: int) -> str:
     evidence = wording.evidence
     total = evidence.observations
     succeeded = _succeeded_en(evidence)
-    if total < limited_below:
+    if evidence.reports < limited_below:
         return f"LIMITED DATA - {succeeded}"
     match wording.state:
         case Maturity.PROVEN:
@@ -205,14 +212,15 @@ def _suffix_en(wording: PatternWording, limited_below: int) -> str:
             tasks = "task" if total == 1 else "tasks"
             failed = f"{evidence.failed} of {total} {tasks} failed" if evidence.failed else ""
             slow = "succeeds only slowly, with errors or with retries"
-            return f"DEPRECATED - {failed or slow}, avoid using"
+            otherwise = succeeded if evidence.feedback else slow
+            return f"DEPRECATED - {failed or otherwise}, avoid using"
 
 
 def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
     evidence = wording.evidence
     total = evidence.observations
     succeeded = _succeeded_zh(evidence)
-    if total < limited_below:
+    if evidence.reports < limited_below:
         return f"数据有限 - {succeeded}"
     match wording.state:
         case Maturity.PROVEN:
@@ -223,4 +231,5 @@ def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
             return f"候选 - {succeeded},需要更多数据"
         case Maturity.DEPRECATED:
             failed = f"{total}个任务中{evidence.failed}个失败" if evidence.failed else ""
-            return f"已弃用 - {failed or '成功但缓慢或有错误'},避免使用"
+            otherwise = succeeded if evidence.feedback else "成功但缓慢或有错误"
+            return f"已弃用 - {failed or otherwise},避免使用"

@@ -2,15 +2,26 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    collate,
+    literal,
+    or_,
+    select,
+)
 
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import Verdict
 
+from ..database.engine import dialect_of
 from ..outcomes.standing import outcome_stood
-from ..outcomes.tables import outcomes
+from ..outcomes.tables import feedback, outcomes
 from .tables import criteria, criterion_feedback
 
 FEEDBACK_SHOWN = CriteriaRules().feedback_shown
@@ -18,25 +29,48 @@ FEEDBACK_SHOWN = CriteriaRules().feedback_shown
 
 @dataclass(frozen=True)
 class Feedback:
-    """What one outcome said about one criterion.
+    """What one outcome, or feedback on it alone, said about one criterion.
 
     Attributes:
         criterion: its name.
-        outcome_id: whose feedback it is.
-        task_id: which task that outcome is of.
+        outcome_id: the outcome that says so; None where it is feedback on the criterion alone.
+        task_id: the task, if known.
         received_at: seconds since the epoch.
-        ended_at: when the task ended.
+        ended_at: when the task ended, or when the feedback was given.
         verdict: helpful, neutral or harmful.
         value: the raw value; that of neutral feedback is 0.
+        feedback_id: the id of feedback on the criterion alone; None where an outcome says so.
     """
 
     criterion: str
-    outcome_id: str
-    task_id: str
+    outcome_id: str | None
+    task_id: str | None
     received_at: float
     ended_at: float
     verdict: str
     value: float
+    feedback_id: str | None = None
+
+    @property
+    def place(self) -> "Place":
+        """Where it stands in the order of feedback to its criterion."""
+        if self.outcome_id is not None:
+            return Place(self.received_at, is_alone=False, id=self.outcome_id)
+        return Place(self.received_at, is_alone=True, id=self.feedback_id or "")
+
+
+class Place(NamedTuple):
+    """A place in the order of feedback to a criterion: newest first, outcomes first of equal ones.
+
+    Attributes:
+        received_at: seconds since the epoch.
+        is_alone: whether it is feedback on the criterion alone.
+        id: of the outcome, or of the feedback; compared by code point.
+    """
+
+    received_at: float
+    is_alone: bool
+    id: str
 
 
 def feedback_of_criterion(
@@ -47,8 +81,9 @@ def feedback_of_criterion(
     *,
     at: float | None = None,
     limit: int = FEEDBACK_SHOWN,
+    after: Place | None = None,
 ) -> list[Feedback]:
-    """The newest feedback to a criterion, newest first.
+    """The feedback to a criterion, newest first.
 
     Args:
         connection: a reading transaction.
@@ -57,11 +92,53 @@ def feedback_of_criterion(
         defaults: the default criteria.
         at: a past moment to answer for.
         limit: how many.
+        after: only what comes after this place.
     """
-    found = _listed(connection, project_id, criterion, at, limit)
+    page = _Page(dialect_of(connection).code_points, at, limit, after)
+    found = _listed(connection, project_id, criterion, page)
+    found += _alone(connection, project_id, criterion, page)
     if criterion in defaults:
-        found += _unlisted(connection, project_id, [criterion], None, at, limit)
+        found += _unlisted(connection, project_id, [criterion], None, page)
     return sorted(found, key=_newest_first)[:limit]
+
+
+@dataclass(frozen=True)
+class _Page:
+    """Which part of a list is asked for.
+
+    Attributes:
+        code_points: the collation that compares by code point.
+        at: a past moment to answer for; None for now.
+        limit: how many at most.
+        after: only what comes after this place.
+    """
+
+    code_points: str
+    at: float | None
+    limit: int
+    after: Place | None = None
+
+    def of(
+        self,
+        query: Select[Any],
+        received_at: ColumnElement[Any],
+        own_id: ColumnElement[Any],
+        *,
+        is_alone: bool = False,
+    ) -> Select[Any]:
+        """Return the query for its rows of this part, in their order."""
+        ordered = collate(own_id, self.code_points)
+        if self.at is not None:
+            query = query.where(received_at <= self.at)
+        if self.after is not None:
+            moment, was_alone, last = self.after
+            beyond = received_at < moment
+            if is_alone and not was_alone:
+                beyond = received_at <= moment
+            elif is_alone == was_alone:
+                beyond = or_(beyond, and_(received_at == moment, ordered > last))
+            query = query.where(beyond)
+        return query.order_by(received_at.desc(), ordered).limit(self.limit)
 
 
 def feedback_of_task(
@@ -78,13 +155,15 @@ def feedback_of_task(
     The arguments are those of `feedback_of_criterion`.
     """
     of_task = outcomes.c.task_id == task_id
-    found = _listed_of_task(connection, project_id, task_id, at, limit)
-    found += _unlisted(connection, project_id, list(defaults), of_task, at, limit)
+    page = _Page(dialect_of(connection).code_points, at, limit)
+    found = _listed_of_task(connection, project_id, task_id, page)
+    found += _unlisted(connection, project_id, list(defaults), of_task, page)
     return sorted(found, key=_newest_first)[:limit]
 
 
-def _newest_first(each: Feedback) -> tuple[float, str, str]:
-    return (-each.received_at, each.outcome_id, each.criterion)
+def _newest_first(each: Feedback) -> tuple[float, bool, str, str]:
+    place = each.place
+    return (-place.received_at, place.is_alone, place.id, each.criterion)
 
 
 _OUTCOME = (
@@ -99,9 +178,7 @@ _SEEN = criterion_feedback.c
 _LISTED = select(criteria.c.name, *_OUTCOME, _SEEN.verdict, _SEEN.value)
 
 
-def _listed(
-    connection: Connection, project_id: int, criterion: str, at: float | None, limit: int
-) -> list[Feedback]:
+def _listed(connection: Connection, project_id: int, criterion: str, page: _Page) -> list[Feedback]:
     query = (
         _LISTED.select_from(criterion_feedback)
         .join(criteria, criteria.c.id == _SEEN.criterion_id)
@@ -109,14 +186,25 @@ def _listed(
         .where(
             criteria.c.project_id == project_id,
             criteria.c.name == criterion,
-            outcome_stood(at),
+            outcome_stood(page.at),
         )
     )
-    return _read(connection, _newest(query, _SEEN.received_at, at, limit))
+    return _read(connection, page.of(query, _SEEN.received_at, outcomes.c.outcome_id))
+
+
+def _alone(connection: Connection, project_id: int, criterion: str, page: _Page) -> list[Feedback]:
+    given = feedback.c
+    query: Select[Any] = select(
+        given.name, literal(None), given.task_id, given.received_at, given.given_at, given.verdict,
+        given.value, given.feedback_id,
+    ).where(
+        given.project_id == project_id, given.subject == "criterion", given.name == criterion
+    )  # fmt: skip
+    return _read(connection, page.of(query, given.received_at, given.feedback_id, is_alone=True))
 
 
 def _listed_of_task(
-    connection: Connection, project_id: int, task_id: str, at: float | None, limit: int
+    connection: Connection, project_id: int, task_id: str, page: _Page
 ) -> list[Feedback]:
     """By the key of the feedback: each criterion of the project for each outcome of the task."""
     of_key = and_(
@@ -132,10 +220,10 @@ def _listed_of_task(
             outcomes.c.project_id == project_id,
             outcomes.c.task_id == task_id,
             outcomes.c.names_criteria,
-            outcome_stood(at),
+            outcome_stood(page.at),
         )
     )
-    return _read(connection, _newest(query, outcomes.c.received_at, at, limit))
+    return _read(connection, page.of(query, outcomes.c.received_at, outcomes.c.outcome_id))
 
 
 def _read(connection: Connection, query: Select[Any]) -> list[Feedback]:
@@ -147,8 +235,7 @@ def _unlisted(
     project_id: int,
     names: list[str],
     where: ColumnElement[bool] | None,
-    at: float | None,
-    limit: int,
+    page: _Page,
 ) -> list[Feedback]:
     """The own verdicts of outcomes that name no criterion, as feedback to each of these."""
     verdict = outcomes.c.verdict
@@ -161,17 +248,10 @@ def _unlisted(
         outcomes.c.project_id == project_id,
         ~outcomes.c.names_criteria,
         outcomes.c.success.is_not(None),
-        outcome_stood(at),
+        outcome_stood(page.at),
     )
     if where is not None:
         query = query.where(where)
-    rows = connection.execute(_newest(query, outcomes.c.received_at, at, limit)).all()
+    query = page.of(query, outcomes.c.received_at, outcomes.c.outcome_id)
+    rows = connection.execute(query).all()
     return [Feedback(name, *row) for row in rows for name in names]
-
-
-def _newest(
-    query: Select[Any], received_at: ColumnElement[Any], at: float | None, limit: int
-) -> Select[Any]:
-    if at is not None:
-        query = query.where(received_at <= at)
-    return query.order_by(received_at.desc()).limit(limit)

@@ -16,6 +16,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_bases
+from ..outcomes.feedback import FeedbackSums, feedback_by_then
 from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes
 from .tables import criteria, criterion_feedback
@@ -85,6 +86,11 @@ def _past(
 ) -> dict[str, CriterionEvidence]:
     """What was received by then: listed feedback, and the own verdicts of all other outcomes."""
     found = _listed(connection, project_id, basis, at, name)
+    told = feedback_by_then(
+        connection, project_id, "criterion", basis.half_life_days, at=at, name=name
+    )
+    for each, sums in told.items():
+        found[each] = _sum(_of_feedback(sums), found.get(each))
     wanted = [each for each in defaults if name in (None, each)]
     if not wanted:
         return found
@@ -159,6 +165,17 @@ def _evidence(row: Row[Any]) -> CriterionEvidence:
         decayed_helpful=float(row.decayed_helpful or 0.0),
         decayed_harmful=float(row.decayed_harmful or 0.0),
         last_validated=row.last,
+    )
+
+
+def _of_feedback(told: FeedbackSums) -> CriterionEvidence:
+    return CriterionEvidence(
+        helpful=told.helpful,
+        neutral=told.neutral,
+        harmful=told.harmful,
+        decayed_helpful=told.decayed_helpful,
+        decayed_harmful=told.decayed_harmful,
+        last_validated=told.last,
     )
 
 

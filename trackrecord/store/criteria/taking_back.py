@@ -9,6 +9,7 @@ from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
+from ..outcomes.feedback import last_given
 from ..outcomes.replaced import Replaced
 from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes
@@ -110,18 +111,19 @@ def settle_criteria(
             .returning(criteria.c.id, criteria.c.last_validated)
         ).one()
         if row.last_validated is not None and row.last_validated <= ended_at:
-            last = _last_told(connection, project_id, row.id, is_default=name in defaults)
+            last = _last_told(connection, project_id, row.id, name, is_default=name in defaults)
             connection.execute(update(criteria).where(*own).values(last_validated=last))
 
 
 def _last_told(
-    connection: Connection, project_id: int, criterion_id: int, *, is_default: bool
+    connection: Connection, project_id: int, criterion_id: int, name: str, *, is_default: bool
 ) -> float | None:
     seen = criterion_feedback.c
     queries: list[Any] = [
         select(func.max(seen.ended_at)).where(
             seen.criterion_id == criterion_id, seen.replaced_at.is_(None)
-        )
+        ),
+        select(last_given("criterion", project_id, name, neutral_counts=True)),
     ]
     if is_default:
         queries.append(

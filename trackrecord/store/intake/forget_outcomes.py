@@ -19,6 +19,7 @@ from ..advice.tables import effect_decisions, exposures
 from ..competences.tables import episodes
 from ..database.full_text import TASK_WORDS
 from ..database.row_locks import for_update
+from ..memories.feedback import cause_of
 from ..memories.handed_out import note_handed_out
 from ..memories.history import (
     drop_source,
@@ -30,8 +31,10 @@ from ..memories.history import (
 from ..memories.similar import lock_memories, mark_new
 from ..memories.tables import past_tasks
 from ..outcomes.decay_basis import read_bases
+from ..outcomes.feedback import wait_for
 from ..outcomes.forgotten import digest_of_id, mark_forgotten
 from ..outcomes.tables import (
+    feedback,
     outcome_commits,
     outcome_entries,
     outcomes,
@@ -83,16 +86,17 @@ def forget_outcomes(
     mark_new(connection, project_id, rules.memories)
     before = pattern_history.observed(connection, project_id)
     signatures = tuple(_signatures(connection, project_id, found.rows))
+    causes = found.outcomes | {cause_of(each) for each in found.feedback}
     changed = {
         row.id: row
         for row in (
-            *judged_by(connection, project_id, found.outcomes),
+            *judged_by(connection, project_id, causes),
             *handed_out_by(connection, project_id, found.exposures),
         )
     }
     _erase_rows(connection, project_id, found)
     _mark(connection, subject, found, now)
-    if found.rows:
+    if found.rows or found.feedback:
         rebuild_patterns(connection, project_id, rules, now=now, is_history=False)
         _write_pattern_history(connection, project_id, before, rules)
         # The effect is measured again from what remains.
@@ -107,7 +111,7 @@ def forget_outcomes(
     gone = frozenset(found.memories)
     left = [row for _, row in sorted(changed.items()) if row.memory_id not in gone]
     for row in left:
-        without = frozenset({*found.outcomes, *found.exposures, *gone})
+        without = frozenset({*causes, *found.exposures, *gone})
         write_history(connection, row, without, rules.memories)
     # Another task may have been handed them on the same day: until now that had changed nothing.
     names = frozenset(row.memory_id for row in left)
@@ -143,6 +147,7 @@ def _erase_rows(connection: Connection, project_id: int, found: OnRecord) -> Non
     for table in (outcome_entries, outcome_commits):
         _erase_named(connection, table, "outcome_id", project_id, sorted(found.outcomes))
     _erase_named(connection, exposures, "exposure_id", project_id, sorted(found.exposures))
+    _erase_named(connection, feedback, "feedback_id", project_id, found.feedback)
 
 
 def _erase_past_tasks(connection: Connection, project_id: int, rows: Sequence[int]) -> None:
@@ -181,6 +186,7 @@ def _mark(connection: Connection, subject: Subject, found: OnRecord, now: float)
             *(digest_of_id("outcome", project, each) for each in found.outcomes),
             *(digest_of_id("exposure", project, each) for each in found.exposures),
             *(digest_of_id("memory", project, each) for each in found.memories),
+            *(digest_of_id("feedback", project, each) for each in found.feedback),
         ],
         now,
     )
@@ -192,10 +198,13 @@ def _write_pattern_history(
     """Write the history of the patterns that lost observations anew, and drop the empty ones."""
     after = pattern_history.observed(connection, project_id)
     touched = [row for row, count in before.items() if after.get(row) != count]
-    pattern_history.drop_unobserved(connection, touched)
+    dropped = pattern_history.drop_unobserved(connection, touched)
+    # What is said of them waits until an outcome names them again.
+    wait_for(connection, project_id, "pattern", dropped)
     bases = read_bases(connection, project_id)
     assert bases is not None  # noqa: S101 - the rebuild has just made it
-    remaining = [row for row in touched if row in after]
+    on_record = pattern_history.observed(connection, project_id)
+    remaining = [row for row in touched if row in on_record]
     pattern_history.write_history(connection, remaining, rules, bases.patterns)
 
 

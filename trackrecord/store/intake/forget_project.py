@@ -33,6 +33,7 @@ from ..memories.tables import (
 from ..outcomes.forgotten import Kind, digest_of_id, mark_forgotten
 from ..outcomes.tables import (
     decay_bases,
+    feedback,
     outcome_commits,
     outcome_entries,
     outcomes,
@@ -55,7 +56,7 @@ OWN: Final[tuple[Table, ...]] = (
     runs, exposures, lesson_decisions, effect_decisions, competence_credits, competence_words,
     competence_numbers, competence_history, consolidation_runs, competences, episodes,
     signatures, waiting_episodes, waiting_retractions, criteria, patterns, memory_blocks, memories,
-    past_tasks, outcome_commits, outcome_entries, outcomes, recorded_rules, decay_bases,
+    past_tasks, feedback, outcome_commits, outcome_entries, outcomes, recorded_rules, decay_bases,
     project_imports,
 )  # fmt: skip
 # Tables whose rows name a row of another one: which, and by which column.
@@ -73,6 +74,7 @@ _IDS: Final[Mapping[Kind, tuple[Table, str]]] = {
     "outcome": (outcomes, "outcome_id"),
     "exposure": (exposures, "exposure_id"),
     "memory": (memories, "memory_id"),
+    "feedback": (feedback, "feedback_id"),
 }
 _CHUNK: Final = 2000
 

@@ -32,6 +32,7 @@ from ..patterns.tables import (
     patterns,
 )
 from ..patterns.transitions import record_transitions
+from .feedback import count_again
 
 _CHUNK = 2000
 # What is on record passed the limit of its day.
@@ -102,6 +103,7 @@ def rebuild_patterns(
     _replace_again(connection, project_id)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)
+    count_again(connection, project_id, bases, rules)
     replace_rules(connection, project_id, rules.recorded)
     rows = connection.execute(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
@@ -150,6 +152,8 @@ def _clear(connection: Connection, project_id: int) -> None:
             neutral=0,
             harmful=0,
             succeeded=0,
+            feedback=0,
+            helpful_feedback=0,
             helpful_sum=0.0,
             harmful_sum=0.0,
             last_validated=None,

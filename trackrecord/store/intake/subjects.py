@@ -13,7 +13,7 @@ from trackrecord.wire.subject import Subject, told_by
 
 from ..advice.tables import exposures
 from ..memories.tables import memories, memory_sources
-from ..outcomes.tables import outcome_entries, outcomes
+from ..outcomes.tables import feedback, outcome_entries, outcomes
 
 _CHUNK = 2000
 
@@ -29,6 +29,7 @@ class OnRecord:
         exposures: the ids of what these tasks were handed.
         memories: the ids of the memories that are the source's, in order.
         seconded: the rows of memories that others said first, and the source said again.
+        feedback: the ids of the feedback that it gave, in order.
     """
 
     outcomes: frozenset[str] = frozenset()
@@ -37,11 +38,14 @@ class OnRecord:
     exposures: tuple[str, ...] = ()
     memories: tuple[str, ...] = ()
     seconded: tuple[int, ...] = field(default=())
+    feedback: tuple[str, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
         """Whether nothing is on record of it."""
-        return not (self.outcomes or self.exposures or self.memories or self.seconded)
+        return not (
+            self.outcomes or self.exposures or self.memories or self.seconded or self.feedback
+        )
 
 
 def find_on_record(connection: Connection, project_id: int, subject: Subject) -> OnRecord:
@@ -73,6 +77,7 @@ def find_on_record(connection: Connection, project_id: int, subject: Subject) ->
         exposures=tuple(_exposures(connection, project_id, alone)),
         memories=said,
         seconded=seconded,
+        feedback=tuple(_feedback(connection, project_id, subject)),
     )
 
 
@@ -113,6 +118,13 @@ def _exposures(connection: Connection, project_id: int, tasks: frozenset[str]) -
             exposures.c.task_id.in_(wanted[start : start + 500]),
         )
         yield from connection.execute(query).scalars()
+
+
+def _feedback(connection: Connection, project_id: int, subject: Subject) -> Iterator[str]:
+    given = feedback.c
+    column = given.task_id if subject.what == "task" else given.source
+    query = select(given.feedback_id).where(given.project_id == project_id, column == subject.name)
+    yield from connection.execute(query.order_by(given.feedback_id)).scalars()
 
 
 def _memories(

@@ -20,11 +20,13 @@ from ..memories.amended_credit import amend_credit
 from ..memories.credit import credit_memories
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.commits import note_commits
+from ..outcomes.feedback import is_any_waiting
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.replaced import Replaced
 from ..outcomes.tables import projects, waiting_episodes
-from ..patterns.sums import Deltas, write_deltas
+from ..patterns.feedback import count_feedback
+from ..patterns.sums import Deltas, PatternKey, PatternRow, write_deltas
 from ..patterns.taking_back import settle_patterns, take_back_touches
 from ..patterns.transitions import Transition, record_transitions
 
@@ -55,7 +57,7 @@ class TakingIn:
         if not recorded:
             return ()
         deltas, feedback = self._deltas(recorded)
-        changed = write_deltas(self.connection, deltas)
+        changed = self._with_feedback(write_deltas(self.connection, deltas))
         self._note(recorded)
         transitions = record_transitions(
             self.connection, changed.values(), self.rules, bases=self._of_patterns, now=self.now
@@ -90,7 +92,7 @@ class TakingIn:
             bases = self.bases[project_id]
             touched |= take_back_touches(self.connection, some, deltas, bases.patterns)
             told |= take_back_feedback(self.connection, some, feedback, bases.criteria, defaults)
-        changed = write_deltas(self.connection, deltas)
+        changed = self._with_feedback(write_deltas(self.connection, deltas))
         settled = settle_patterns(self.connection, touched, changed.values())
         retract_episodes(self.connection, replaced)
         replace_runs(self.connection, replaced)
@@ -125,6 +127,21 @@ class TakingIn:
     @property
     def _of_patterns(self) -> dict[int, DecayBasis]:
         return {project_id: bases.patterns for project_id, bases in self.bases.items()}
+
+    def _with_feedback(
+        self, changed: Mapping[PatternKey, PatternRow]
+    ) -> Mapping[PatternKey, PatternRow]:
+        """Count the feedback that came before the outcomes which name a pattern."""
+        if not is_any_waiting(self.connection, self.project_ids.values()):
+            return changed
+        slugs = defaultdict[int, list[str]](list)
+        for project_id, slug in changed:
+            slugs[project_id].append(slug)
+        after = dict(changed)
+        for project_id, own in sorted(slugs.items()):
+            basis = self.bases[project_id].patterns
+            after |= count_feedback(self.connection, project_id, own, basis)
+        return after
 
     def _deltas(self, recorded: Sequence[Recorded]) -> tuple[Deltas, CriterionDeltas]:
         deltas, feedback = Deltas(), CriterionDeltas()

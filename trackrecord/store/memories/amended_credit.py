@@ -20,9 +20,9 @@ from trackrecord.learning.memories.rules import (
 )
 from trackrecord.learning.outcomes.scoring import Verdict
 
+from .judging import Judge
 from .read import StateChange, held_row, memory_state, record_changes
 from .tables import memories, memory_changes
-from .write import Judge
 
 # What a change says that puts one judgement in the place of another.
 NOW_CONFIRMED: Final = "now confirmed"

@@ -16,9 +16,9 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.row_locks import for_update
+from .judging import record_judgement
 from .read import CHUNK
 from .tables import memories
-from .write import record_judgement
 
 _JUDGES = {Verdict.HELPFUL: confirmed, Verdict.HARMFUL: rejected}
 

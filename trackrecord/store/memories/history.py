@@ -20,6 +20,7 @@ from trackrecord.learning.memories.rules import (
     without_prefix,
 )
 
+from ..outcomes.feedback import wait_for
 from .amended_credit import JUDGES
 from .handed_out import HANDED_OUT
 from .read import CHUNK
@@ -65,6 +66,7 @@ def forget_memories(
             select(memories).where(own, memories.c.memory_id.in_(some)).order_by(memories.c.id)
         ).all():
             erase(connection, row)
+    wait_for(connection, project_id, "memory", gone)
     for row in sorted(freed, key=lambda each: each.id):
         if row.memory_id not in memory_ids:
             write_history(connection, row, frozenset(gone), rules)

@@ -1,6 +1,6 @@
 """Storing memories, and changing one by hand: each is one transaction, with nothing half done."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,11 @@ from trackrecord.learning.memories.rules import (
 from trackrecord.wire.memory import checked_text
 
 from ..database.bulk_insert import insert_rows
+from ..outcomes.feedback import forget_feedback
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
+from .feedback import judge_by_feedback
+from .judging import Judge, record_judgement
 from .read import (
     Memory,
     StateChange,
@@ -97,6 +100,7 @@ def remember(
         found = find_memory(connection, project_id, best.row.memory_id)
         return Remembered(found, is_new=False, similarity=best.similarity)
     _store(connection, project_id, memory_id, text, rules, source=source, now=now)
+    judge_by_feedback(connection, project_id, [memory_id], rules, now=now)
     for each in sorted(alike[Likeness.CONTRADICTS], key=lambda each: each.row.id):
         _supersede(connection, project_id, each.row.memory_id, memory_id, rules, now=now)
     _note_change(connection, project_id, now)
@@ -211,9 +215,6 @@ def reject(
     return _judge(connection, project_id, memory_id, rejected, rules, now)
 
 
-Judge = Callable[[MemoryRules, MemoryState], MemoryState]
-
-
 def _judge(
     connection: Connection,
     project_id: int,
@@ -226,24 +227,6 @@ def _judge(
     record_judgement(connection, row, judge, rules, now=now)
     _note_change(connection, project_id, now)
     return find_memory(connection, project_id, memory_id)
-
-
-def record_judgement(
-    connection: Connection,
-    row: Row[Any],
-    judge: Judge,
-    rules: MemoryRules,
-    *,
-    now: float,
-    because_of: str | None = None,
-) -> None:
-    """Confirm or reject a memory whose row is held."""
-    before = memory_state(row)
-    after = judge(rules, before)
-    action = "confirmed" if judge is confirmed else "rejected"
-    if after.type is not before.type:
-        action = "inverted"
-    record_changes(connection, rules, [StateChange(row, action, after, because_of)], now=now)
 
 
 def forget(connection: Connection, project_id: int, memory_id: str, *, now: float) -> None:
@@ -267,6 +250,7 @@ def forget(connection: Connection, project_id: int, memory_id: str, *, now: floa
         connection.execute(
             update(memories).where(memories.c.id == number).values(superseded_by=None)
         )
+    forget_feedback(connection, project_id, "memory", memory_id)
     erase(connection, row)
     _note_change(connection, project_id, now)
 

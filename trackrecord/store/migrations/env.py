@@ -7,6 +7,7 @@ from trackrecord.store.competences import partial_indexes as _of_competences  # 
 from trackrecord.store.database.engine import dialect_of
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - as said above
+from trackrecord.store.outcomes import partial_indexes as _of_outcomes  # noqa: F401 - as said above
 
 connection = context.config.attributes["connection"]
 context.configure(

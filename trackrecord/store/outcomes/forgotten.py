@@ -32,7 +32,7 @@ from ..database.row_locks import advisory_lock, shared_lock
 _DIGEST_BYTES: Final = 16
 _AT_ONCE: Final = 500
 
-Kind = Literal["outcome", "memory", "exposure"]
+Kind = Literal["outcome", "memory", "exposure", "feedback"]
 # A project and an id in it.
 Name = tuple[str, str]
 

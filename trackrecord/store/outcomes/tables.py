@@ -85,6 +85,29 @@ outcome_commits = Table(
     sqlite_with_rowid=False,
 )
 
+# Feedback on one pattern, criterion or memory alone.
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    Column("feedback_id", String(128), nullable=False),
+    Column("received_at", Double, nullable=False),
+    Column("given_at", Double, nullable=False),
+    # "pattern", "criterion" or "memory"
+    Column("subject", String(16), nullable=False),
+    # The slug of a pattern, the name of a criterion, the id of a memory.
+    Column("name", String(160), nullable=False),
+    Column("verdict", String(8), nullable=False),
+    Column("value", Double, nullable=False),
+    # Whether the project does not know the pattern or the memory yet: it counts when it does.
+    Column("is_waiting", Boolean, nullable=False),
+    Column("task_id", String(256)),
+    Column("source", String(256)),
+    UniqueConstraint("project_id", "feedback_id"),
+    Index("ix_feedback_name", "project_id", "subject", "name", "received_at"),
+)
+
 # What the sums of a project are relative to.
 decay_bases = Table(
     "decay_bases",

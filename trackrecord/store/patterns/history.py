@@ -1,12 +1,13 @@
-"""Writing the history of patterns anew, from the observations and decisions that are on record."""
+"""Writing the history of patterns anew: from the observations, feedback and decisions on record."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from math import inf
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select, update
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
@@ -16,6 +17,7 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, maturity_of
 from trackrecord.rules import Rules
 
+from ..outcomes.tables import feedback
 from ..outcomes.verdict_sums import VerdictSums
 from .tables import (
     observations,
@@ -26,24 +28,42 @@ from .tables import (
 )
 from .transitions import INVERSION, INVERTED, LIFTED, MATURITY
 
-_COUNT, _UNCOUNT, _DECIDE = range(3)
+_COUNT, _UNCOUNT, _TELL, _DECIDE = range(4)
 _AT_ONCE: Final = 500
 
 
 def observed(connection: Connection, project_id: int) -> dict[int, int]:
-    """Return how many observations each pattern of a project has, replaced ones too."""
+    """Return how many observations, replaced ones too, and verdicts by feedback a pattern has."""
     query = (
         select(observations.c.pattern_id, func.count())
         .join(patterns, patterns.c.id == observations.c.pattern_id)
         .where(patterns.c.project_id == project_id)
         .group_by(observations.c.pattern_id)
     )
-    return {row[0]: row[1] for row in connection.execute(query)}
+    counts = {row[0]: row[1] for row in connection.execute(query)}
+    told = (
+        select(patterns.c.id, func.count())
+        .join(feedback, _is_on_pattern())
+        .where(patterns.c.project_id == project_id)
+        .group_by(patterns.c.id)
+    )
+    for row in connection.execute(told):
+        counts[row[0]] = counts.get(row[0], 0) + row[1]
+    return counts
 
 
-def drop_unobserved(connection: Connection, pattern_ids: Collection[int]) -> None:
-    """Delete patterns that nothing was observed of, with their history and decisions."""
+def _is_on_pattern() -> ColumnElement[bool]:
+    return and_(
+        feedback.c.project_id == patterns.c.project_id,
+        feedback.c.subject == "pattern",
+        feedback.c.name == patterns.c.slug,
+    )
+
+
+def drop_unobserved(connection: Connection, pattern_ids: Collection[int]) -> list[str]:
+    """Delete patterns that no outcome names, with their history; return their slugs."""
     ids = sorted(pattern_ids)
+    dropped: list[str] = []
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]
         held = set(
@@ -54,9 +74,12 @@ def drop_unobserved(connection: Connection, pattern_ids: Collection[int]) -> Non
             ).scalars()
         )
         gone = [each for each in some if each not in held]
+        slugs = select(patterns.c.slug).where(patterns.c.id.in_(gone))
+        dropped += connection.execute(slugs).scalars()
         for table in (pattern_transitions, pattern_decisions, pattern_tags):
             connection.execute(delete(table).where(table.c.pattern_id.in_(gone)))
         connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
+    return dropped
 
 
 def write_history(
@@ -99,6 +122,11 @@ def _events(connection: Connection, pattern_id: int) -> Iterator[tuple[float, in
     seen = connection.execute(
         select(observations).where(observations.c.pattern_id == pattern_id)
     ).all()
+    told = connection.execute(
+        select(feedback)
+        .join(patterns, _is_on_pattern())
+        .where(patterns.c.id == pattern_id, ~feedback.c.is_waiting)
+    ).all()
     made = connection.execute(
         select(pattern_decisions).where(pattern_decisions.c.pattern_id == pattern_id)
     ).all()
@@ -107,6 +135,9 @@ def _events(connection: Connection, pattern_id: int) -> Iterator[tuple[float, in
         events.append((row.received_at, _COUNT, row.outcome, row))
         if row.replaced_at is not None:
             events.append((row.replaced_at, _UNCOUNT, row.outcome, row))
+    # Feedback on a pattern counts from when an outcome names it.
+    first = min((row.received_at for row in seen), default=inf)
+    events += [(max(row.received_at, first), _TELL, row.id, row) for row in told]
     events += [(row.at, _DECIDE, row.id, row) for row in made]
     events.sort(key=itemgetter(0, 1, 2))
     return ((at, what, row) for at, what, _, row in events)
@@ -120,6 +151,8 @@ class _History:
     basis: DecayBasis
     sums: VerdictSums = field(default_factory=VerdictSums)
     succeeded: int = 0
+    told: int = 0
+    told_helpful: int = 0
     maturity: str | None = None
     is_inverted: bool = False
     decided: Maturity | None = None
@@ -128,7 +161,9 @@ class _History:
     def go_on(self, at: float, events: list[tuple[int, Any]]) -> None:
         """Let everything of one moment happen."""
         for what, row in events:
-            if what != _DECIDE:
+            if what == _TELL:
+                self._tell(row)
+            elif what != _DECIDE:
                 self._count(row, what == _COUNT)
         if any(what != _DECIDE for what, _ in events):
             self._report(at)
@@ -144,6 +179,12 @@ class _History:
         else:
             self.sums.take_back(verdict, weight)
 
+    def _tell(self, row: Any) -> None:  # noqa: ANN401 - a row of the feedback
+        verdict = Verdict(row.verdict)
+        self.told += 1
+        self.told_helpful += verdict is Verdict.HELPFUL
+        self.sums.add(verdict, self.basis.weight(row.given_at), row.given_at)
+
     def _evidence(self, at: float) -> Evidence:
         sums = self.sums
         return Evidence(
@@ -151,6 +192,8 @@ class _History:
             neutral=sums.neutral,
             harmful=sums.harmful,
             succeeded=self.succeeded,
+            feedback=self.told,
+            helpful_feedback=self.told_helpful,
             decayed_helpful=self.basis.value(max(sums.helpful_sum, 0.0), at),
             decayed_harmful=self.basis.value(max(sums.harmful_sum, 0.0), at),
         )

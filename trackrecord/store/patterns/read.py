@@ -1,6 +1,6 @@
 """Reading patterns: their evidence now or at a past moment, their examples and their history."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from trackrecord.rules import Rules
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_bases
+from ..outcomes.feedback import FeedbackSums, feedback_by_then
 from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .decide import decisions_in_force
@@ -23,6 +24,7 @@ from .tables import observations, pattern_decisions, pattern_transitions, patter
 from .tags import tags_of
 from .transitions import evidence_of
 
+_AT_ONCE = 500
 EXAMPLES_KEPT = AntiPatternRules().examples_kept
 
 
@@ -135,7 +137,7 @@ def read_standings(
     found = list(
         _present(connection, where, basis, now)
         if at is None
-        else _past(connection, where, basis, at)
+        else _past(connection, project_id, where, basis, at=at, slug=slug)
     )
     decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
     tags = tags_of(connection, where, at=at)
@@ -173,9 +175,67 @@ def _present(
 
 
 def _past(
+    connection: Connection,
+    project_id: int,
+    where: ColumnElement[bool],
+    basis: DecayBasis,
+    *,
+    at: float,
+    slug: str | None,
+) -> Iterator[_Found]:
+    """From the observations and the feedback: what was received by then, weighed for then."""
+    told = dict(
+        feedback_by_then(connection, project_id, "pattern", basis.half_life_days, at=at, name=slug)
+    )
+    for row_id, facts, evidence in _observed(connection, where, basis, at):
+        yield _with_feedback((row_id, facts, evidence), told.pop(facts.slug, None))
+    # Those of whose outcomes only replaced ones had come by then.
+    for row in _named_by_then(connection, project_id, told, at):
+        nothing = (row.id, PatternFacts(row.slug, row.kind, row.content, None), Evidence())
+        yield _with_feedback(nothing, told[row.slug])
+
+
+def _with_feedback(found: _Found, told: FeedbackSums | None) -> _Found:
+    if told is None:
+        return found
+    row_id, facts, evidence = found
+    moments = (facts.last_validated, told.last_verdict)
+    last = max((moment for moment in moments if moment is not None), default=None)
+    return (
+        row_id,
+        replace(facts, last_validated=last),
+        Evidence(
+            helpful=evidence.helpful + told.helpful,
+            neutral=evidence.neutral + told.neutral,
+            harmful=evidence.harmful + told.harmful,
+            decayed_helpful=evidence.decayed_helpful + told.decayed_helpful,
+            decayed_harmful=evidence.decayed_harmful + told.decayed_harmful,
+            succeeded=evidence.succeeded,
+            feedback=told.total,
+            helpful_feedback=told.helpful,
+        ),
+    )
+
+
+def _named_by_then(
+    connection: Connection, project_id: int, slugs: Iterable[str], at: float
+) -> Iterator[Any]:
+    """Yield the rows of the patterns of these that an outcome had named by a moment."""
+    wanted = sorted(slugs)
+    seen = observations.c
+    named = select(seen.pattern_id).where(seen.pattern_id == patterns.c.id, seen.received_at <= at)
+    for start in range(0, len(wanted), _AT_ONCE):
+        query = select(patterns.c.id, patterns.c.slug, patterns.c.kind, patterns.c.content).where(
+            patterns.c.project_id == project_id,
+            patterns.c.slug.in_(wanted[start : start + _AT_ONCE]),
+            named.exists(),
+        )
+        yield from connection.execute(query).all()
+
+
+def _observed(
     connection: Connection, where: ColumnElement[bool], basis: DecayBasis, at: float
 ) -> Iterator[_Found]:
-    """From the observations themselves: what was received by then, weighed for then."""
     seen = observations.c
     helpful = seen.verdict == Verdict.HELPFUL.value
     harmful = seen.verdict == Verdict.HARMFUL.value

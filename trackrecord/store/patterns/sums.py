@@ -28,6 +28,8 @@ class PatternDelta(VerdictSums):
     kind: str = ""
     content: str = ""
     succeeded: int = 0
+    feedback: int = 0
+    helpful_feedback: int = 0
 
     def add_touch(self, touch: Touch, outcome: ScoredOutcome, weight: float) -> None:
         """Count one outcome that touched the pattern; a neutral one validates nothing.
@@ -44,6 +46,15 @@ class PatternDelta(VerdictSums):
             self.neutral += 1
         elif verdict is not None:
             self.add(verdict, weight, outcome.ended_at)
+
+    def add_feedback(self, verdict: Verdict, weight: float, given_at: float) -> None:
+        """Count one verdict that was given as feedback, of no outcome."""
+        self.feedback += 1
+        self.helpful_feedback += verdict is Verdict.HELPFUL
+        if verdict is _NEUTRAL:
+            self.neutral += 1
+        else:
+            self.add(verdict, weight, given_at)
 
     def name(self, touch: Touch) -> None:
         """Spell the pattern as an outcome names it."""
@@ -103,7 +114,7 @@ _OBSERVED = tuple(column for column in observations.c if column.name != "replace
 
 def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, PatternRow]:
     """Add deltas to the store; answers the patterns that changed, as they then are."""
-    rows = _add_sums(connection, deltas.patterns)
+    rows = add_sums(connection, deltas.patterns)
     ids = {key: row.id for key, row in rows.items()}
     insert_rows(
         connection,
@@ -114,19 +125,26 @@ def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, 
     return rows
 
 
-_COLUMNS = ("project_id", "slug", "kind", "content", "reported_inverted", "succeeded", *SUM_COLUMNS)
+_COLUMNS = (
+    "project_id", "slug", "kind", "content", "reported_inverted", "succeeded", "feedback",
+    "helpful_feedback", *SUM_COLUMNS,
+)  # fmt: skip
 _STRATEGY: ColumnElement[str] = literal_column(f"'{STRATEGY}'")
 
 
-def _add_sums(
+def add_sums(
     connection: Connection, deltas: Mapping[PatternKey, PatternDelta]
 ) -> dict[PatternKey, PatternRow]:
+    """Add sums to those in the store; return the patterns that changed, as they then are."""
     # Always in the order of the key: two workers that add to the same patterns at once must
     # not wait for each other in a circle.
     rows = [
-        (*key, delta.kind, delta.content, False, delta.succeeded, *delta.values())
+        (
+            *key, delta.kind, delta.content, False, delta.succeeded, delta.feedback,
+            delta.helpful_feedback, *delta.values(),
+        )
         for key, delta in sorted(deltas.items(), key=lambda item: item[0])
-    ]
+    ]  # fmt: skip
     found = upsert_rows(
         connection, patterns, _COLUMNS, rows,
         key=_COLUMNS[:2], combine=_added, returning=tuple(patterns.c),
@@ -137,6 +155,6 @@ def _add_sums(
 def _added(table: Columns, new: Columns) -> dict[str, Any]:
     return added(table, new) | {
         "kind": case((new.kind == _STRATEGY, new.kind), else_=table.kind),
-        "succeeded": table.succeeded + new.succeeded,
+        **{name: table[name] + new[name] for name in ("succeeded", "feedback", "helpful_feedback")},
         "content": case((new.content < table.content, new.content), else_=table.content),
     }

@@ -33,6 +33,9 @@ patterns = Table(
     Column("helpful_sum", Double, nullable=False),
     Column("harmful_sum", Double, nullable=False),
     Column("last_validated", Double),
+    # How many of the verdicts are feedback, of no outcome, and how many of these are helpful.
+    Column("feedback", BigInteger, nullable=False, server_default=text("0")),
+    Column("helpful_feedback", BigInteger, nullable=False, server_default=text("0")),
     # What was last written into pattern_transitions; the truth is derived from the sums.
     Column("reported_maturity", String(16)),
     Column("reported_inverted", Boolean, nullable=False, default=False),

@@ -8,6 +8,8 @@ from sqlalchemy import Connection, Row, bindparam, case, func, select, update
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
+from ..database.upsert import later
+from ..outcomes.feedback import last_given
 from ..outcomes.replaced import Replaced
 from ..outcomes.verdict_sums import NEVER, settled, validates
 from .sums import Deltas, PatternDelta, PatternKey, PatternRow
@@ -121,7 +123,7 @@ def settle_patterns(
 
 def _validate_again(connection: Connection, ids: Sequence[int]) -> None:
     seen = observations.c
-    last = (
+    observed = (
         select(func.max(seen.ended_at))
         .where(
             seen.pattern_id == patterns.c.id,
@@ -130,7 +132,10 @@ def _validate_again(connection: Connection, ids: Sequence[int]) -> None:
         )
         .scalar_subquery()
     )
+    told = last_given("pattern", patterns.c.project_id, patterns.c.slug, neutral_counts=False)
     for each in ids:
         connection.execute(
-            update(patterns).where(patterns.c.id == each).values(last_validated=last)
+            update(patterns)
+            .where(patterns.c.id == each)
+            .values(last_validated=later(observed, told))
         )

@@ -53,6 +53,8 @@ def evidence_of(row: Row[Any], basis: DecayBasis, at: float) -> Evidence:
         neutral=row.neutral,
         harmful=row.harmful,
         succeeded=row.succeeded,
+        feedback=row.feedback,
+        helpful_feedback=row.helpful_feedback,
         decayed_helpful=basis.value(row.helpful_sum, at),
         decayed_harmful=basis.value(row.harmful_sum, at),
     )

@@ -42,11 +42,13 @@ class Dialect(ABC):
             `migrate.HEAD`.
         vectors: the table of vectors, which is made when it is first needed; None where the
             database cannot have one.
+        code_points: the collation that compares texts by code point, as Python does.
     """
 
     name: ClassVar[str]
     ddl_extras: ClassVar[tuple[Extra, ...]]
     vectors: ClassVar[Extra | None] = None
+    code_points: ClassVar[str]
 
     @abstractmethod
     def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:

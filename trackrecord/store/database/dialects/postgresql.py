@@ -64,6 +64,7 @@ class PostgreSQL(Dialect):
     """PostgreSQL, by psycopg."""
 
     name = "postgresql"
+    code_points = "C"
     ddl_extras: ClassVar[tuple[Extra, ...]] = (
         _full_text_index("memory_words"),
         _full_text_index("task_words"),

@@ -53,6 +53,7 @@ class SQLite(Dialect):
     """SQLite, from the driver of the standard library."""
 
     name = "sqlite"
+    code_points = "BINARY"
     ddl_extras: ClassVar[tuple[Extra, ...]] = (
         _full_text_index("memory_words"),
         _full_text_index("task_words"),

@@ -1,0 +1,111 @@
+"""feedback give and list, and criteria show in pages: verdicts on single things, by hand."""
+
+import json
+import time
+
+import pytest
+
+
+@pytest.fixture
+def feedback(up, trackrecord, project, tmp_path):
+    """Runs `trackrecord feedback …` in the test's project, which knows one pattern."""
+    outcome = {
+        "outcome_id": "o1", "task_id": "t", "success": True, "patterns": ["Split by component"],
+        "project": project,
+    }  # fmt: skip
+    file = tmp_path / "outcome.json"
+    file.write_text(json.dumps(outcome))
+    assert trackrecord("publish", "--wait", file).status == 0
+
+    def call(*arguments):
+        return trackrecord("feedback", *arguments, "--project", project)
+
+    return call
+
+
+def test_a_verdict_on_a_pattern_counts_at_once(feedback, trackrecord, project):
+    """By its name or its id; the same id again changes nothing."""
+    before = time.time()
+    time.sleep(0.01)
+    given = feedback("give", "harmful", "--pattern", "Split by component", "--task", "t",
+                     "--source", "ada", "--id", "f1", "--json").json  # fmt: skip
+    assert (given["feedback_id"], given["name"], given["is_new"]) == (
+        "f1", "split-by-component", True,
+    )  # fmt: skip
+    again = feedback("give", "harmful", "--pattern", "split-by-component", "--id", "f1")
+    assert "counted already" in again.out
+    feedback("give", "helpful", "--pattern", "anti-split-by-component")
+
+    def counts(*more):
+        shown = trackrecord("patterns", "show", "split-by-component", "--project", project,
+                            "--json", *more).json  # fmt: skip
+        return shown["helpful_count"], shown["harmful_count"], shown["succeeded_count"]
+
+    assert counts() == (2, 1, 1)
+    assert counts("--at", before) == (1, 0, 1)
+    assert trackrecord("rebuild", "--project", project).status == 0
+    assert counts() == (2, 1, 1)
+    listed = feedback("list", "--json").json
+    assert [each["verdict"] for each in listed] == ["helpful", "harmful"]
+    assert feedback("list", "--task", "t", "--json").json[0]["source"] == "ada"
+    assert feedback("list", "--pattern", "Split by component", "--at", before, "--json").json == []
+    assert feedback("list", "--waiting", "--json").json == []
+    assert "1 more verdicts" in feedback("list", "--limit", 1).err
+
+
+def test_a_verdict_on_a_memory_confirms_it(feedback, trackrecord, project):
+    """By the beginning of its id."""
+    memory = trackrecord("memories", "add", "Use uv", "--project", project, "--json").json
+    assert feedback("give", "helpful", "--memory", memory["id"]).status == 0
+    (listed,) = trackrecord("memories", "list", "--project", project, "--json").json
+    assert listed["confidence"] == 0.6
+
+
+def test_what_is_unknown_is_said_to_be_unknown(feedback):
+    """With the nearest known id; nothing is recorded."""
+    ran = feedback("give", "helpful", "--pattern", "split-by-componnt")
+    assert ran.status == 1
+    assert "split-by-component" in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert feedback("give", "helpful", "--memory", "nonsense").status == 1
+    assert feedback("list", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("give", "helpful"),
+        ("give", "splendid", "--pattern", "x"),
+        ("give", "helpful", "--pattern", "!"),
+        ("give", "helpful", "--pattern", "x", "--memory", "m"),
+        ("give", "helpful", "--memory", ""),
+        ("list", "--pattern", "x", "--memory", "m"),
+    ],
+)
+def test_wrong_use_is_status_2(feedback, arguments):
+    """In one line."""
+    ran = feedback(*arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_feedback_to_a_criterion_comes_in_pages(feedback, trackrecord, project):
+    """Each page ends with the cursor of the next one."""
+    for number in range(5):
+        feedback("give", "harmful" if number else "neutral", "--criterion", "fast")
+
+    def page(*more):
+        return trackrecord("criteria", "show", "fast", "--project", project, "--json",
+                           "--limit", 2, *more)  # fmt: skip
+
+    first = page().json
+    assert (first["harmful_count"], first["neutral_count"]) == (4, 1)
+    second = page("--after", first["cursor"]).json
+    third = page("--after", second["cursor"]).json
+    assert third["cursor"] is None
+    found = [each["feedback_id"] for part in (first, second, third) for each in part["feedback"]]
+    assert len(set(found)) == len(found) == 5
+    assert third["feedback"][-1]["verdict"] == "neutral"
+    ran = page("--after", "nonsense")
+    assert ran.status == 2
+    assert "cursor" in ran.err

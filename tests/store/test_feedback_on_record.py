@@ -1,0 +1,367 @@
+"""Feedback on one pattern, criterion or memory alone: counted once, whatever happens to it."""
+
+import threading
+from dataclasses import replace
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from teaching import DAY, NOW, RULES, known, outcome, standings, teach
+
+from trackrecord.daemon_settings import load_daemon_settings
+from trackrecord.errors import InvalidCursor
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.texts import PatternWording, pattern_line
+from trackrecord.queries.criteria import show_criterion
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.intake.feedback import take_in_feedback
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.memories.read import find_memory
+from trackrecord.store.memories.write import forget, remember
+from trackrecord.store.outcomes.feedback import FeedbackFilter, GivenFeedback, read_feedback
+from trackrecord.store.outcomes.projects import project_id_of
+
+HELPFUL, NEUTRAL, HARMFUL = Verdict.HELPFUL, Verdict.NEUTRAL, Verdict.HARMFUL
+
+
+def verdict(number, says=HELPFUL, subject="pattern", name="x", *, at=NOW, given=None):
+    moment = at if given is None else given
+    return GivenFeedback(f"f{number}", subject, name, says, moment, at)
+
+
+def give(store, *feedback, now=NOW, project="default"):
+    with writing(store) as connection:
+        project_id = ensure_projects(connection, [project])[project]
+        return take_in_feedback(connection, project_id, feedback, RULES, now=now)
+
+
+def criteria(store, *, now=NOW, at=None):
+    with reading(store) as connection:
+        project_id = project_id_of(connection, "default")
+        found = read_criteria(connection, project_id, RULES.criteria, now=now, at=at)
+    return {
+        each.criterion: (
+            each.evidence.helpful, each.evidence.neutral, each.evidence.harmful,
+            float(f"{each.evidence.decayed_helpful:.9g}"),
+            float(f"{each.evidence.decayed_harmful:.9g}"),
+            each.evidence.last_validated, each.deprecated,
+        )
+        for each in found
+    }  # fmt: skip
+
+
+def rebuild(store, *, now=NOW):
+    with writing(store) as connection:
+        rebuild_patterns(connection, project_id_of(connection, "default"), RULES, now=now)
+
+
+def test_a_verdict_on_a_pattern_counts_as_that_of_an_outcome(store):
+    """Its sums, its state and when it was last validated; not the tasks that it was used in."""
+    teach(store, [outcome(1, patterns=["x"])])
+    given = [verdict(n, at=NOW + n) for n in range(3)]
+    give(store, *given, verdict(3, HARMFUL), verdict(4, NEUTRAL), now=NOW + 9)
+    found = standings(store, now=NOW + 9)["x"]
+    evidence = found.evidence
+    assert (evidence.helpful, evidence.neutral, evidence.harmful) == (4, 1, 1)
+    assert (evidence.observations, evidence.succeeded, evidence.feedback) == (1, 1, 5)
+    assert found.state is Maturity.ESTABLISHED
+    assert found.facts.last_validated == NOW + 2
+    line = pattern_line(PatternWording("x", found.state, evidence))
+    assert line == (
+        "- x [ESTABLISHED - 1 of 1 task succeeded, 3 of 5 verdicts by feedback helpful]"
+    )
+
+
+def test_the_same_id_counts_once(store):
+    """In one batch, in a later one, and with another verdict."""
+    teach(store, [outcome(1, patterns=["x"])])
+    assert len(give(store, verdict(1), verdict(1)).recorded) == 1
+    assert give(store, verdict(1), verdict(1, HARMFUL)).recorded == ()
+    assert standings(store)["x"].evidence.helpful == 2
+    give(store, verdict(1), project="other")
+    assert standings(store)["x"].evidence.helpful == 2
+
+
+def test_an_unknown_pattern_is_not_created_and_counts_once_it_is_named(store):
+    """Whoever comes first; it is listed as waiting until then."""
+    give(store, verdict(1), verdict(2, HARMFUL, name="y"))
+    assert standings(store) == {}
+    with reading(store) as connection:
+        project_id = project_id_of(connection, "default")
+        waiting = read_feedback(connection, project_id, FeedbackFilter(is_waiting=True))
+        assert [given.name for given, _ in waiting] == ["x", "y"]
+    teach(store, [outcome(1, patterns=["x"])])
+    assert list(standings(store)) == ["x"]
+    assert standings(store)["x"].evidence.helpful == 2
+    teach(store, [outcome(2, patterns=["x", "y"])])
+    found = standings(store)
+    assert (found["x"].evidence.helpful, found["x"].evidence.feedback) == (3, 1)
+    assert (found["y"].evidence.harmful, found["y"].evidence.observations) == (1, 1)
+
+
+def test_an_amended_outcome_that_names_a_pattern_finds_its_feedback(store):
+    """And when it names it no more, what was given by feedback stays."""
+    give(store, verdict(1, at=NOW))
+    teach(store, [outcome(1, patterns=["y"], timestamp=NOW - 9)])
+    amended = outcome(
+        1, patterns=["x"], timestamp=NOW - 9, received=NOW + 1, tool_graph=[{"tool": "a"}]
+    )
+    teach(store, [amended], now=NOW + 1)
+    assert standings(store, now=NOW + 1)["x"].evidence.helpful == 2
+    assert standings(store, now=NOW + 1)["x"].facts.last_validated == NOW
+    again = outcome(
+        1, patterns=["z"], timestamp=NOW - 9, received=NOW + 2, tool_graph=[{"tool": "a"}] * 2
+    )
+    teach(store, [again], now=NOW + 2)
+    live = standings(store, now=NOW + 2)["x"]
+    assert (live.evidence.helpful, live.evidence.feedback) == (1, 1)
+    assert live.facts.last_validated == NOW
+    past = standings(store, now=NOW + 9, at=NOW + 2)["x"]
+    assert (past.evidence, past.facts) == (live.evidence, live.facts)
+    rebuild(store, now=NOW + 2)
+    assert standings(store, now=NOW + 2)["x"] == live
+
+
+def test_feedback_on_a_criterion(store):
+    """Of full value, and last validated by whatever the verdict; one that is new is created."""
+    teach(store, [outcome(1)])
+    before = criteria(store)
+    give(
+        store,
+        verdict(1, HARMFUL, "criterion", "no_bugs"),
+        verdict(2, NEUTRAL, "criterion", "own", at=NOW + 5),
+        now=NOW + 5,
+    )
+    after = criteria(store, now=NOW + 5)
+    assert after["no_bugs"][:3] == (before["no_bugs"][0], 0, 1)
+    assert after["own"] == (0, 1, 0, 0.0, 0.0, NOW + 5, False)
+    assert criteria(store, at=NOW + 5) == after
+    assert set(criteria(store, at=NOW + 4)) == set(before)
+
+
+def test_feedback_on_a_memory_confirms_or_rejects_it(store):
+    """Once each, also if it came before the memory; a neutral verdict judges nothing."""
+    give(
+        store,
+        verdict(1, HELPFUL, "memory", "m"),
+        verdict(2, HELPFUL, "memory", "m", at=NOW + 1),
+        verdict(3, NEUTRAL, "memory", "m"),
+        now=NOW + 1,
+    )
+
+    def confidence():
+        with reading(store) as connection:
+            project_id = project_id_of(connection, "default")
+            return find_memory(connection, project_id, "m").state.confidence
+
+    with writing(store) as connection:
+        project_id = project_id_of(connection, "default")
+        remember(connection, project_id, "Use uv", memory_id="m", rules=RULES.memories, now=NOW)
+    assert confidence() == 0.7
+    give(store, verdict(4, HARMFUL, "memory", "m"), verdict(4, HARMFUL, "memory", "m"))
+    give(store, verdict(4, HARMFUL, "memory", "m"))
+    assert confidence() == 0.55
+    with writing(store) as connection:
+        forget(connection, project_id, "m", now=NOW)
+        assert read_feedback(connection, project_id) == []
+
+
+def test_at_answers_as_of_that_moment(store):
+    """What was received later does not count, and decay is of that moment."""
+    teach(store, [outcome(1, patterns=["x"])])
+    answers = []
+    for day in range(4):
+        now = NOW + day * DAY
+        says = HARMFUL if day % 2 else HELPFUL
+        give(store, verdict(day, says, at=now, given=now - 40 * DAY), now=now)
+        answers.append((now, standings(store, now=now)["x"]))
+    for at, then in answers:
+        past = standings(store, now=NOW + 900 * DAY, at=at)["x"]
+        assert past.evidence.decayed_total == pytest.approx(then.evidence.decayed_total)
+        assert replace(past.evidence, decayed_helpful=0, decayed_harmful=0) == replace(
+            then.evidence, decayed_helpful=0, decayed_harmful=0
+        )
+        assert past.facts == then.facts
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_feedback_to_a_criterion_comes_in_pages(store, size):
+    """Each piece once, newest first, whatever it came by; also among those of one moment."""
+    teach(store, [outcome(n, received=NOW + n % 3) for n in range(5)], now=NOW + 3)
+    named = [outcome(n, received=NOW + n % 3, criteria={"no_bugs": "harmful"}) for n in range(5, 9)]
+    teach(store, named, now=NOW + 3)
+    give(
+        store, *(verdict(n, HELPFUL, "criterion", "no_bugs", at=NOW + n % 3) for n in range(4)),
+        now=NOW + 3,
+    )  # fmt: skip
+    settings = replace(load_daemon_settings(), criteria=RULES.criteria)
+    with reading(store) as connection:
+        whole = show_criterion(connection, settings, "default", "no_bugs", limit=100)
+        assert whole.cursor is None
+        pages, cursor = [], None
+        while True:
+            page = show_criterion(
+                connection, settings, "default", "no_bugs", limit=size, after=cursor
+            )
+            pages += page.feedback
+            cursor = page.cursor
+            if cursor is None:
+                break
+            assert len(page.feedback) == size
+        assert pages == list(whole.feedback)
+        assert len({each.place for each in pages}) == 13
+        moments = [each.received_at for each in pages]
+        assert moments == sorted(moments, reverse=True)
+        past = show_criterion(connection, settings, "default", "no_bugs", at=NOW + 1, limit=100)
+        assert {each.received_at for each in past.feedback} == {NOW, NOW + 1}
+        for wrong in ("", "nonsense", "W10", whole.feedback[0].outcome_id or "x"):
+            with pytest.raises(InvalidCursor):
+                show_criterion(connection, settings, "default", "no_bugs", after=wrong)
+
+
+_feedback = st.lists(
+    st.builds(
+        verdict,
+        st.integers(0, 20),
+        st.sampled_from(list(Verdict)),
+        st.just("pattern"),
+        st.sampled_from(["x", "y", "unknown"]),
+        at=st.sampled_from([NOW - 3 * DAY, NOW - DAY, NOW]),
+        given=st.just(NOW - 4 * DAY),
+    )
+    | st.builds(
+        verdict,
+        st.integers(21, 40),
+        st.sampled_from(list(Verdict)),
+        st.just("criterion"),
+        st.sampled_from(["no_bugs", "own"]),
+        at=st.sampled_from([NOW - DAY, NOW]),
+        given=st.just(NOW - 4 * DAY),
+    ),
+    max_size=12,
+    unique_by=lambda each: each.feedback_id,
+)
+_outcomes = st.lists(
+    st.builds(
+        outcome,
+        st.integers(0, 20),
+        helpful=st.booleans(),
+        patterns=st.lists(st.sampled_from(["x", "y"]), max_size=2, unique=True),
+        received=st.sampled_from([NOW - 2 * DAY, NOW]),
+        timestamp=st.just(NOW - 4 * DAY),
+    ),
+    max_size=8,
+    unique_by=lambda each: each.outcome_id,
+)
+
+
+@given(_feedback, _outcomes, st.randoms())
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_neither_order_nor_doubling_makes_a_difference(store, feedback, outcomes, chance):
+    """Any mixture of batches ends as one that is in order; and so do a rebuild and the past."""
+    number = next(_numbers)
+    ordered, mixed = f"ordered {number}", f"mixed {number}"
+
+    def of(project, told):
+        for kind, each in told:
+            if kind == "feedback":
+                give(store, each, project=project)
+            else:
+                teach(store, [replace_project(each, project)])
+
+    steps = [("feedback", each) for each in feedback] + [("outcome", each) for each in outcomes]
+    of(ordered, steps)
+    shuffled = [*steps, *chance.sample(steps, len(steps) // 2)]
+    chance.shuffle(shuffled)
+    of(mixed, shuffled)
+    expected = seen(store, ordered)
+    assert seen(store, mixed) == expected
+    assert seen(store, mixed, at=NOW) == expected
+    with reading(store) as connection:
+        project_id = project_id_of(connection, mixed)
+    if project_id is not None:
+        with writing(store) as connection:
+            rebuild_patterns(connection, project_id, RULES, now=NOW)
+        assert seen(store, mixed) == expected
+
+
+_numbers = iter(range(1_000_000))
+
+
+def replace_project(scored, project):
+    return msgspec.structs.replace(scored, project=project)
+
+
+def seen(store, project, *, at=None):
+    with reading(store) as connection:
+        project_id = project_id_of(connection, project)
+        if project_id is None:
+            return {}, {}
+        found = read_criteria(connection, project_id, RULES.criteria, now=NOW, at=at)
+    patterns = {
+        slug: (
+            replace(each.evidence, decayed_helpful=0, decayed_harmful=0),
+            float(f"{each.evidence.decayed_helpful:.9g}"),
+            float(f"{each.evidence.decayed_harmful:.9g}"),
+            each.facts, each.state, each.is_inverted,
+        )
+        for slug, each in standings(store, project, at=at).items()
+    }  # fmt: skip
+    judged = {
+        each.criterion: (
+            each.evidence.helpful, each.evidence.neutral, each.evidence.harmful,
+            float(f"{each.evidence.decayed_helpful:.9g}"), each.evidence.last_validated,
+        )
+        for each in found
+    }  # fmt: skip
+    return patterns, judged
+
+
+def test_two_workers_at_once(store, store_url):
+    """One learns outcomes that name new patterns while the other gets feedback on them, doubled."""
+    names = [f"p{number}" for number in range(12)]
+    started = threading.Barrier(3)
+    failures = []
+
+    def run(steps):
+        engine = connect_store(store_url, timeout_s=60.0)
+        try:
+            started.wait()
+            for step in steps:
+                step(engine)
+        except Exception as error:  # noqa: BLE001 - told below
+            failures.append(error)
+        finally:
+            engine.dispose()
+
+    def feedback_steps():
+        return [
+            lambda engine, name=name: give(engine, verdict(name, HARMFUL, name=name))
+            for name in names
+        ]
+
+    teaching = [
+        lambda engine, name=name: teach(engine, [outcome(name, patterns=[name, "shared"])])
+        for name in names
+    ]
+    threads = [
+        threading.Thread(target=run, args=(steps,))
+        for steps in (feedback_steps(), list(reversed(feedback_steps())), teaching)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    found = standings(store)
+    assert {name: found[name].evidence.harmful for name in names} == dict.fromkeys(names, 1)
+    assert found["shared"].evidence.helpful == len(names)
+    before = known(store)
+    rebuild(store)
+    assert known(store) == before

@@ -1,0 +1,137 @@
+"""Taking in feedback on one pattern, criterion or memory alone: each counts exactly once.
+
+On a pattern or a memory that the project does not know yet it waits: the outcome that names the
+pattern, or the memory itself, may still be on its way.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select, update
+
+from trackrecord.learning.numbers.decay import Bases
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.rules import Rules
+
+from ..criteria.sums import CriterionDeltas, write_criterion_deltas
+from ..memories.feedback import judge_by_feedback
+from ..memories.similar import lock_memories
+from ..outcomes.feedback import GivenFeedback, feedback_on, record_feedback, wait_again
+from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.recorded_rules import note_rules
+from ..outcomes.tables import decay_bases, projects
+from ..outcomes.verdict_sums import VerdictSums
+from ..patterns.feedback import count_feedback
+from ..patterns.transitions import Transition, record_transitions
+from .rebase import bases_for_writing
+
+
+@dataclass(frozen=True)
+class CountedFeedback:
+    """What became of feedback.
+
+    Attributes:
+        recorded: what was not on record already.
+        transitions: changes of state among the patterns that it is about.
+    """
+
+    recorded: tuple[GivenFeedback, ...]
+    transitions: tuple[Transition, ...] = ()
+
+
+def take_in_feedback(
+    connection: Connection,
+    project_id: int,
+    given: Sequence[GivenFeedback],
+    rules: Rules,
+    *,
+    now: float,
+) -> CountedFeedback:
+    """Record feedback of one project and update every statistic from what is new.
+
+    Args:
+        connection: within a writing transaction that has done nothing else yet.
+        project_id: the project.
+        given: the feedback, in any order.
+        rules: what it counts for, and what decides a state.
+        now: seconds since the epoch.
+    """
+    bases = _bases_alone(connection, project_id, rules, now)
+    new = record_feedback(connection, project_id, given, named_value=rules.criteria.named_value)
+    if not new:
+        return CountedFeedback(())
+    note_rules(connection, {project_id}, rules.recorded)
+    slugs = [each.name for each in new if each.subject == "pattern"]
+    changed = count_feedback(connection, project_id, slugs, bases.patterns)
+    transitions = record_transitions(
+        connection, changed.values(), rules, bases={project_id: bases.patterns}, now=now
+    )
+    memory_ids = [each.name for each in new if each.subject == "memory"]
+    if memory_ids:
+        lock_memories(connection, project_id)
+        judge_by_feedback(connection, project_id, memory_ids, rules.memories, now=now)
+    _count_on_criteria(
+        connection,
+        project_id,
+        [(each.name, each.verdict, each.given_at) for each in new if each.subject == "criterion"],
+        bases,
+        rules,
+    )
+    connection.execute(
+        update(projects)
+        .where(projects.c.id == project_id)
+        .values(revision=next_revision(clock_of(now)))
+    )
+    return CountedFeedback(tuple(new), transitions)
+
+
+def _bases_alone(connection: Connection, project_id: int, rules: Rules, now: float) -> Bases:
+    """Return what the project's sums are relative to, held so that no outcome is taken in.
+
+    An outcome that names a pattern is learnt before or after, so that either it finds the feedback
+    waiting, or the feedback finds the pattern.
+    """
+    own = select(decay_bases.c.project_id).where(decay_bases.c.project_id == project_id)
+    if connection.execute(own.with_for_update()).first() is None:
+        bases_for_writing(connection, [project_id], rules.half_lives, now)
+        connection.execute(own.with_for_update()).one()
+    return bases_for_writing(connection, [project_id], rules.half_lives, now)[project_id]
+
+
+def _count_on_criteria(
+    connection: Connection,
+    project_id: int,
+    given: Sequence[tuple[str, Verdict, float]],
+    bases: Bases,
+    rules: Rules,
+) -> None:
+    deltas = CriterionDeltas()
+    for name, verdict, given_at in given:
+        sums = deltas.named.setdefault((project_id, name), VerdictSums())
+        value = 0.0 if verdict is Verdict.NEUTRAL else rules.criteria.named_value
+        sums.add(verdict, value * bases.criteria.weight(given_at), given_at)
+    write_criterion_deltas(connection, deltas)
+
+
+def count_again(connection: Connection, project_id: int, bases: Bases, rules: Rules) -> None:
+    """Count all feedback of a project anew, after its outcomes were; memories stay as they are.
+
+    Args:
+        connection: within the transaction of a rebuild.
+        project_id: the project.
+        bases: what its sums are relative to.
+        rules: what feedback counts for.
+    """
+    wait_again(connection, project_id, named_value=rules.criteria.named_value)
+    slugs = {row.name for row in feedback_on(connection, project_id, "pattern")}
+    count_feedback(connection, project_id, slugs, bases.patterns)
+    _count_on_criteria(
+        connection,
+        project_id,
+        [
+            (row.name, Verdict(row.verdict), row.given_at)
+            for row in feedback_on(connection, project_id, "criterion")
+        ],
+        bases,
+        rules,
+    )

@@ -1,0 +1,18 @@
+"""The index of feedback over a part of its table's rows.
+
+Apart from the table: SQLAlchemy imports the whole of a database's dialect to check what an index
+has of its own there, and only migrations need to know it.
+"""
+
+from sqlalchemy import Index
+
+from .tables import feedback
+
+Index(
+    "ix_feedback_waiting",
+    feedback.c.project_id,
+    feedback.c.subject,
+    feedback.c.name,
+    sqlite_where=feedback.c.is_waiting,
+    postgresql_where=feedback.c.is_waiting,
+)
