@@ -5,9 +5,9 @@ import random
 
 import pytest
 from exports import exported, import_into
-from histories import History, all_rows
 from hypothesis import given
 from hypothesis import strategies as st
+from random_stores import History, all_rows
 from sqlalchemy import select
 
 from trackrecord.errors import ImportFormatError, TrackrecordError

@@ -6,8 +6,8 @@ import signal
 import pytest
 from dying import exit_code_of
 from exports import NOW, exported
-from histories import RULES, History, all_rows, asked_for, lists
 from killed_import import import_until
+from random_stores import RULES, History, all_rows, asked_for, lists
 from sqlalchemy import select
 
 from trackrecord.errors import TransferRefused

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 from exports import exported
-from histories import History, lists
+from random_stores import History, lists
 
 from trackrecord_cli.main import run
 

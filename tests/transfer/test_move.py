@@ -4,8 +4,8 @@ import signal
 
 import pytest
 from dying import exit_code_of
-from histories import RULES, History, all_rows, asked_for, lists
 from killed_move import move_until
+from random_stores import RULES, History, all_rows, asked_for, lists
 from sqlalchemy import select
 
 from trackrecord.errors import (

@@ -2,7 +2,7 @@
 
 import json
 
-from histories import History, asked_for, lists
+from random_stores import History, asked_for, lists
 from sqlalchemy import inspect
 
 from trackrecord_cli.main import run

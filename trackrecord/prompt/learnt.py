@@ -9,7 +9,6 @@ import msgspec
 
 from trackrecord.errors import InvalidCandidate
 from trackrecord.learning.competences.conditions import UNKNOWN, other_conditions, parted
-from trackrecord.learning.competences.texts import under_other_conditions
 from trackrecord.learning.text.language import Language
 
 from .candidates.candidate import Candidate
@@ -216,6 +215,9 @@ def _with_conditions(
     fit = offered.fits.get(record.id, UNKNOWN)
     if known.asked is None or not fit.contradicts:
         return each
+    # Few prompts need these words: the other lines are read ready.
+    from trackrecord.learning.competences.texts import under_other_conditions
+
     others = other_conditions(known.asked, known.triggers_of(record), known.task)
     said = under_other_conditions(others, known.language)
     return _reworded(each, each.scored.candidate.text + said, rules)
