@@ -27,9 +27,14 @@ def entries_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, list[En
     found: defaultdict[Key, list[Entry]] = defaultdict(list)
     for project_id, ids in by_project.items():
         for start in range(0, len(ids), _AT_ONCE):
-            query = select(table.outcome_id, table.body, table.received_at).where(
-                table.project_id == project_id,
-                table.outcome_id.in_(ids[start : start + _AT_ONCE]),
+            # Those of one batch came at the same moment: their order must be that of any database.
+            query = (
+                select(table.outcome_id, table.body, table.received_at)
+                .where(
+                    table.project_id == project_id,
+                    table.outcome_id.in_(ids[start : start + _AT_ONCE]),
+                )
+                .order_by(table.outcome_id, table.received_at, table.digest)
             )
             for outcome_id, body, received_at in connection.execute(query):
                 found[project_id, outcome_id].append(Entry(body, received_at))
