@@ -109,7 +109,10 @@ def _print_recommended(found: RecommendedProcedures) -> None:
         ),
     )
     if not found.similar:
-        click.echo("no similar task is on record; more information is needed")
+        click.echo(
+            "no similar task is on record; more information is needed "
+            "(--by seed ranks the records themselves)"
+        )
         return
     more = "; more information is needed" if found.needs_more else ""
     votes = f"; the first has {found.confidence:.0%} of the votes" if found.candidates else ""

@@ -77,7 +77,10 @@ def test_select_asks_the_successes_of_similar_tasks(competences, ids):
     nothing = competences("select", "paint the wall", "--json").json
     assert (nothing["candidates"], nothing["needs_more"]) == ([], True)
     out = competences("select", "paint the wall").out
-    assert out.splitlines()[-1] == "no similar task is on record; more information is needed"
+    assert out.splitlines()[-1] == (
+        "no similar task is on record; more information is needed "
+        "(--by seed ranks the records themselves)"
+    )
     without = competences("select", "--json").json
     assert {each["id"]: each["share"] for each in without["candidates"]} == {
         ids[BUILD]: pytest.approx(0.5),
