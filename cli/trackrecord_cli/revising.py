@@ -194,6 +194,9 @@ def add(
     if (source is None) != is_told:
         message = "give either a FILE (- for standard input), or --tool and --trigger"
         raise click.UsageError(message)
+    if source is None and not (given["tools"] and given["signals"]):
+        message = "name each tool with --tool, and what the procedure answers to with --trigger"
+        raise click.UsageError(message)
     settings, name = settings_for(project)
     procedures = [
         read_new_competence(each, settings.competence)
