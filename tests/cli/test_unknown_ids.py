@@ -21,6 +21,7 @@ TABLE = [
     ("pattern", "patterns", "reset", "MISTYPED"),
     ("pattern", "patterns", "tag", "MISTYPED", "--add", "x"),
     ("pattern", "explain", "MISTYPED"),
+    ("pattern", "feedback", "give", "helpful", "--pattern", "MISTYPED"),
     ("criterion", "criteria", "show", "MISTYPED"),
     ("criterion", "explain", "MISTYPED"),
     ("task", "criteria", "feedback", "MISTYPED"),
@@ -46,6 +47,7 @@ TABLE = [
     ("memory", "memories", "reject", "MISTYPED"),
     ("memory", "memories", "forget", "MISTYPED"),
     ("memory", "explain", "MISTYPED"),
+    ("memory", "feedback", "give", "helpful", "--memory", "MISTYPED"),
     ("error", "errors", "resolve", "MISTYPED"),
     ("entry", "effect", "--withdraw", "MISTYPED"),
     ("entry", "effect", "--restore", "MISTYPED"),
@@ -57,6 +59,7 @@ TABLE = [
 ANY_NAME = {
     ("artifacts", "list"), ("artifacts", "put"), ("context", "rank"),
     ("errors", "record"), ("errors", "context"), ("errors", "stats"), ("errors", "list"),
+    ("feedback", "list"),
 }  # fmt: skip
 
 
@@ -135,7 +138,8 @@ def test_what_is_like_no_id_is_told_where_the_ids_are(known, trackrecord, projec
         given = ["%%%" if each == "MISTYPED" else each for each in command]
         named = () if command[0] == "dead" else ("--project", project, "--json")
         ran = trackrecord(*given, *named)
-        is_malformed = command[:2] == ["artifacts", "get"] and ran.status == 2
+        can_be_malformed = command[:2] in (["artifacts", "get"], ["feedback", "give"])
+        is_malformed = can_be_malformed and ran.status == 2
         is_right = is_malformed or (ran.status == 1 and ran.err.count("`") >= 2)
         is_guessed = "did you mean" in ran.err or (ran.out and ran.json["nearest"] is not None)
         if not is_right or len(ran.err.splitlines()) != 1 or is_guessed:

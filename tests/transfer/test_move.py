@@ -96,7 +96,7 @@ def test_killed_at_any_moment_it_goes_on(to, postgres_url, opened, new_store, tm
     before = all_rows(first, moved_tables())
     deaths = 0
     # Each life goes further than the one before it: a copy that began anew would not end.
-    while (code := exit_code_of(move_until, 70 + 3 * deaths, one, other)) == -signal.SIGKILL:
+    while (code := exit_code_of(move_until, 70 + 9 * deaths, one, other)) == -signal.SIGKILL:
         deaths += 1
         assert deaths < 200
     assert (code, deaths > 5) == (0, True)

@@ -45,8 +45,9 @@ def test_what_arrives_during_a_move_is_learnt_into_the_new_store(
     """The worker of the old store leaves it in the stream; one that is started anew learns it."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home))
     old, new = f"sqlite:///{home / 'trackrecord.db'}", f"sqlite:///{tmp_path / 'new.db'}"
+    quick = {"home": home, "claim_idle_s": 1.0, "backoff_max_s": 1.0, "retry_after_s": 0.1}
     with (home / "worker.log").open("wb") as log:
-        with Daemon(load_settings(home=home), log=log):
+        with Daemon(load_settings(**quick), log=log):
             published(0, 50, "--wait")
             assert run(["move", "--to", new]) == 0
             published(50, 50)
@@ -56,7 +57,7 @@ def test_what_arrives_during_a_move_is_learnt_into_the_new_store(
                 assert time.monotonic() < deadline, (home / "worker.log").read_text()
                 time.sleep(0.1)
         monkeypatch.setenv("TRACKRECORD_DATABASE_URL", new)
-        with Daemon(load_settings(home=home), log=log):
+        with Daemon(load_settings(**quick), log=log):
             deadline = time.monotonic() + _PATIENCE_S
             while _count(new) < 100:
                 assert time.monotonic() < deadline, (home / "worker.log").read_text()

@@ -40,7 +40,7 @@ SUMMARY: Final = b""
 # A term's count, which stands before the numbers of its tasks.
 COUNT: Final = struct.Struct("<I")
 
-_LOCK_MS: Final = 60_000
+_LOCK_MS: Final = 20_000
 _PAUSE_S: Final = 0.05
 # KEYS: the lock. ARGV: who holds it.
 _UNLOCK: Final = """
