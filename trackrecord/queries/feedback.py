@@ -8,12 +8,8 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidFeedback
 from trackrecord.factories import recogniser_of
-from trackrecord.store.outcomes.feedback import (
-    EVERY,
-    FeedbackFilter,
-    GivenFeedback,
-    read_feedback,
-)
+from trackrecord.store.outcomes.feedback import GivenFeedback
+from trackrecord.store.outcomes.feedback_list import EVERY, FeedbackFilter, read_feedback
 from trackrecord.times import iso
 from trackrecord.wire.feedback import FeedbackBody
 

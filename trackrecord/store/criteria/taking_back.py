@@ -9,7 +9,7 @@ from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..outcomes.feedback import last_given
+from ..outcomes.feedback_sums import last_given
 from ..outcomes.replaced import Replaced
 from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes

@@ -31,7 +31,6 @@ from ..memories.history import (
 from ..memories.similar import lock_memories, mark_new
 from ..memories.tables import past_tasks
 from ..outcomes.decay_basis import read_bases
-from ..outcomes.feedback import wait_for
 from ..outcomes.forgotten import digest_of_id, mark_forgotten
 from ..outcomes.tables import (
     feedback,
@@ -42,6 +41,7 @@ from ..outcomes.tables import (
     waiting_episodes,
     waiting_retractions,
 )
+from ..outcomes.waiting_feedback import wait_for
 from ..patterns import history as pattern_history
 from .rebuild import rebuild_patterns
 from .subjects import OnRecord

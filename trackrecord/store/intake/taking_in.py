@@ -20,11 +20,11 @@ from ..memories.amended_credit import amend_credit
 from ..memories.credit import credit_memories
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.commits import note_commits
-from ..outcomes.feedback import is_any_waiting
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.replaced import Replaced
 from ..outcomes.tables import projects, waiting_episodes
+from ..outcomes.waiting_feedback import is_any_waiting
 from ..patterns.feedback import count_feedback
 from ..patterns.sums import Deltas, PatternKey, PatternRow, write_deltas
 from ..patterns.taking_back import settle_patterns, take_back_touches

@@ -11,7 +11,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome_scorer import MAX_MEMORY_ID
 
 from ..database.row_locks import for_update
-from ..outcomes.feedback import note_counted, waiting_feedback
+from ..outcomes.waiting_feedback import note_counted, waiting_feedback
 from .judging import Judge, record_judgement
 from .read import CHUNK
 from .tables import memories

@@ -20,7 +20,7 @@ from trackrecord.learning.memories.rules import (
     without_prefix,
 )
 
-from ..outcomes.feedback import wait_for
+from ..outcomes.waiting_feedback import wait_for
 from .amended_credit import JUDGES
 from .handed_out import HANDED_OUT
 from .read import CHUNK

@@ -1,23 +1,16 @@
-"""Feedback on one pattern, criterion or memory alone: what was given, whatever came of it.
+"""Feedback on one pattern, criterion or memory alone: what was given, whatever came of it."""
 
-Feedback on a pattern or a memory waits until the project knows it: what is reported first may
-arrive last.
-"""
-
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, select
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import FeedbackBody, Subject
 
 from ..database.bulk_insert import insert_rows
-from ..database.decay_in_sql import weight_at
 from .tables import feedback
-
-_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True)
@@ -114,155 +107,14 @@ def _value(given: GivenFeedback, named_value: float) -> float:
     return named_value if given.subject == "criterion" else 1.0
 
 
-def is_any_waiting(connection: Connection, project_ids: Iterable[int]) -> bool:
-    """Return whether feedback of one of the projects waits for what it is about."""
-    query = select(feedback.c.id).where(
-        feedback.c.project_id.in_(sorted(project_ids)), feedback.c.is_waiting
-    )
-    return connection.execute(query.limit(1)).first() is not None
-
-
-def waiting_feedback(
-    connection: Connection, project_id: int, subject: Subject, names: Iterable[str]
-) -> list[Row[Any]]:
-    """Return the feedback that waits for one of the names, in the order of its receipt."""
-    wanted = sorted(set(names))
-    found: list[Row[Any]] = []
-    for start in range(0, len(wanted), _AT_ONCE):
-        query = select(feedback).where(
-            feedback.c.project_id == project_id,
-            feedback.c.is_waiting,
-            feedback.c.subject == subject,
-            feedback.c.name.in_(wanted[start : start + _AT_ONCE]),
-        )
-        found += connection.execute(query).all()
-    return sorted(found, key=lambda row: (row.received_at, row.feedback_id))
-
-
-def note_counted(connection: Connection, rows: Sequence[Row[Any]]) -> None:
-    """Note that feedback does not wait any more."""
-    if rows:
-        connection.execute(
-            update(feedback).where(feedback.c.id == bindparam("row")).values(is_waiting=False),
-            [{"row": row.id} for row in rows],
-        )
-
-
-@dataclass(frozen=True)
-class FeedbackSums:
-    """What feedback on one subject comes to as of a moment.
-
-    Attributes:
-        helpful: helpful verdicts, a raw count.
-        neutral: neutral ones.
-        harmful: harmful ones.
-        decayed_helpful: the values of the helpful ones, each weighed by its age.
-        decayed_harmful: those of the harmful ones.
-        last: when the last one was given.
-        last_verdict: when the last one was given that was not neutral.
-    """
-
-    helpful: int
-    neutral: int
-    harmful: int
-    decayed_helpful: float
-    decayed_harmful: float
-    last: float
-    last_verdict: float | None
-
-    @property
-    def total(self) -> int:
-        """All verdicts."""
-        return self.helpful + self.neutral + self.harmful
-
-
-def feedback_by_then(
-    connection: Connection,
-    project_id: int,
-    subject: Subject,
-    half_life_days: float,
-    *,
-    at: float,
-    name: str | None = None,
-) -> Mapping[str, FeedbackSums]:
-    """Return what the feedback that was received by a moment comes to, by name."""
-    given = feedback.c
-    helpful = given.verdict == Verdict.HELPFUL.value
-    harmful = given.verdict == Verdict.HARMFUL.value
-    weighed = given.value * weight_at(given.given_at, at, half_life_days)
+def feedback_on(connection: Connection, project_id: int, subject: Subject) -> list[Row[Any]]:
+    """Return all feedback of a project on subjects of a kind, in the order of its receipt."""
     query = (
-        select(
-            given.name,
-            func.sum(case((helpful, 1), else_=0)).label("helpful"),
-            func.sum(case((helpful, 0), (harmful, 0), else_=1)).label("neutral"),
-            func.sum(case((harmful, 1), else_=0)).label("harmful"),
-            func.sum(case((helpful, weighed), else_=0.0)).label("decayed_helpful"),
-            func.sum(case((harmful, weighed), else_=0.0)).label("decayed_harmful"),
-            func.max(given.given_at).label("last"),
-            func.max(case((helpful, given.given_at), (harmful, given.given_at))).label("verdict"),
-        )
-        .where(given.project_id == project_id, given.subject == subject, given.received_at <= at)
-        .group_by(given.name)
+        select(feedback)
+        .where(feedback.c.project_id == project_id, feedback.c.subject == subject)
+        .order_by(feedback.c.received_at, feedback.c.feedback_id)
     )
-    if name is not None:
-        query = query.where(given.name == name)
-    return {
-        row.name: FeedbackSums(
-            int(row.helpful), int(row.neutral), int(row.harmful), float(row.decayed_helpful),
-            float(row.decayed_harmful), row.last, row.verdict,
-        )
-        for row in connection.execute(query)
-    }  # fmt: skip
-
-
-def last_given(
-    subject: Subject,
-    project_id: ColumnElement[int] | int,
-    name: ColumnElement[str] | str,
-    *,
-    neutral_counts: bool,
-) -> ColumnElement[Any]:
-    """Return when the last feedback on a subject was given that counts, as a part of a query."""
-    given = feedback.c
-    query = select(func.max(given.given_at)).where(
-        given.project_id == project_id,
-        given.subject == subject,
-        given.name == name,
-        ~given.is_waiting,
-    )
-    if not neutral_counts:
-        query = query.where(given.verdict != Verdict.NEUTRAL.value)
-    return query.scalar_subquery()
-
-
-def wait_for(
-    connection: Connection, project_id: int, subject: Subject, names: Collection[str]
-) -> None:
-    """Let feedback wait for what is not on record any more."""
-    wanted = sorted(names)
-    for start in range(0, len(wanted), _AT_ONCE):
-        connection.execute(
-            update(feedback)
-            .where(
-                feedback.c.project_id == project_id,
-                feedback.c.subject == subject,
-                feedback.c.name.in_(wanted[start : start + _AT_ONCE]),
-            )
-            .values(is_waiting=True)
-        )
-
-
-def wait_again(connection: Connection, project_id: int, *, named_value: float) -> None:
-    """Let all feedback on patterns wait, and value that on criteria anew, for a rebuild."""
-    own = feedback.c.project_id == project_id
-    connection.execute(
-        update(feedback).where(own, feedback.c.subject == "pattern").values(is_waiting=True)
-    )
-    connection.execute(
-        update(feedback)
-        .where(own, feedback.c.subject == "criterion", feedback.c.value != 0)
-        .values(value=named_value)
-    )
+    return list(connection.execute(query))
 
 
 def forget_feedback(connection: Connection, project_id: int, subject: Subject, name: str) -> None:
@@ -274,80 +126,3 @@ def forget_feedback(connection: Connection, project_id: int, subject: Subject, n
             feedback.c.name == name,
         )
     )
-
-
-@dataclass(frozen=True)
-class FeedbackFilter:
-    """Which feedback is asked for; what is not given does not matter.
-
-    Attributes:
-        subject: only that on things of this kind.
-        name: only that on the thing of this name.
-        task_id: only that of this task.
-        is_waiting: only that on things that the project does not know yet.
-    """
-
-    subject: Subject | None = None
-    name: str | None = None
-    task_id: str | None = None
-    is_waiting: bool = False
-
-
-EVERY: Final = FeedbackFilter()
-
-
-def read_feedback(
-    connection: Connection,
-    project_id: int,
-    wanted: FeedbackFilter = EVERY,
-    *,
-    at: float | None = None,
-    limit: int | None = None,
-) -> list[tuple[GivenFeedback, bool]]:
-    """Return feedback, that which was received last first, and whether it waits.
-
-    Args:
-        connection: a reading transaction.
-        project_id: whose feedback.
-        wanted: which feedback.
-        at: a past moment: what was received later does not count.
-        limit: the maximum number to return.
-    """
-    table = feedback.c
-    query = select(feedback).where(table.project_id == project_id)
-    for column, value in (
-        (table.subject, wanted.subject),
-        (table.name, wanted.name),
-        (table.task_id, wanted.task_id),
-    ):
-        if value is not None:
-            query = query.where(column == value)
-    if wanted.is_waiting:
-        query = query.where(table.is_waiting)
-    if at is not None:
-        query = query.where(table.received_at <= at)
-    query = query.order_by(table.received_at.desc(), table.feedback_id)
-    return [(_given(row), row.is_waiting) for row in connection.execute(query.limit(limit))]
-
-
-def _given(row: Row[Any]) -> GivenFeedback:
-    return GivenFeedback(
-        feedback_id=row.feedback_id,
-        subject=row.subject,
-        name=row.name,
-        verdict=Verdict(row.verdict),
-        given_at=row.given_at,
-        received_at=row.received_at,
-        task_id=row.task_id,
-        source=row.source,
-    )
-
-
-def feedback_on(connection: Connection, project_id: int, subject: Subject) -> list[Row[Any]]:
-    """Return all feedback of a project on subjects of a kind, in the order of its receipt."""
-    query = (
-        select(feedback)
-        .where(feedback.c.project_id == project_id, feedback.c.subject == subject)
-        .order_by(feedback.c.received_at, feedback.c.feedback_id)
-    )
-    return list(connection.execute(query))

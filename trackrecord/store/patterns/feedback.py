@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..outcomes.feedback import note_counted, waiting_feedback
+from ..outcomes.waiting_feedback import note_counted, waiting_feedback
 from .sums import PatternDelta, PatternKey, PatternRow, add_sums
 from .tables import patterns
 

@@ -16,7 +16,7 @@ from trackrecord.rules import Rules
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_bases
-from ..outcomes.feedback import FeedbackSums, feedback_by_then
+from ..outcomes.feedback_sums import FeedbackSums, feedback_by_then
 from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .decide import decisions_in_force

@@ -9,7 +9,7 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.upsert import later
-from ..outcomes.feedback import last_given
+from ..outcomes.feedback_sums import last_given
 from ..outcomes.replaced import Replaced
 from ..outcomes.verdict_sums import NEVER, settled, validates
 from .sums import Deltas, PatternDelta, PatternKey, PatternRow

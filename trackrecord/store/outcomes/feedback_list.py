@@ -1,0 +1,79 @@
+"""Feedback as a reader lists it."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, select
+
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.wire.feedback import Subject
+
+from .feedback import GivenFeedback
+from .tables import feedback
+
+
+@dataclass(frozen=True)
+class FeedbackFilter:
+    """Which feedback is asked for; what is not given does not matter.
+
+    Attributes:
+        subject: only that on things of this kind.
+        name: only that on the thing of this name.
+        task_id: only that of this task.
+        is_waiting: only that on things that the project does not know yet.
+    """
+
+    subject: Subject | None = None
+    name: str | None = None
+    task_id: str | None = None
+    is_waiting: bool = False
+
+
+EVERY: Final = FeedbackFilter()
+
+
+def read_feedback(
+    connection: Connection,
+    project_id: int,
+    wanted: FeedbackFilter = EVERY,
+    *,
+    at: float | None = None,
+    limit: int | None = None,
+) -> list[tuple[GivenFeedback, bool]]:
+    """Return feedback, that which was received last first, and whether it waits.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose feedback.
+        wanted: which feedback.
+        at: a past moment: what was received later does not count.
+        limit: the maximum number to return.
+    """
+    table = feedback.c
+    query = select(feedback).where(table.project_id == project_id)
+    for column, value in (
+        (table.subject, wanted.subject),
+        (table.name, wanted.name),
+        (table.task_id, wanted.task_id),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if wanted.is_waiting:
+        query = query.where(table.is_waiting)
+    if at is not None:
+        query = query.where(table.received_at <= at)
+    query = query.order_by(table.received_at.desc(), table.feedback_id)
+    return [(_given(row), row.is_waiting) for row in connection.execute(query.limit(limit))]
+
+
+def _given(row: Row[Any]) -> GivenFeedback:
+    return GivenFeedback(
+        feedback_id=row.feedback_id,
+        subject=row.subject,
+        name=row.name,
+        verdict=Verdict(row.verdict),
+        given_at=row.given_at,
+        received_at=row.received_at,
+        task_id=row.task_id,
+        source=row.source,
+    )
