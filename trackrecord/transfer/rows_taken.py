@@ -1,0 +1,199 @@
+"""The rows of an export on their way into the store: read, checked, numbered anew, written."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Final
+
+from sqlalchemy import Column, Connection, Table, update
+
+from trackrecord.errors import ImportFormatError, TransferRefused
+from trackrecord.store.advice.tables import exposures
+from trackrecord.store.database.engine import dialect_of
+from trackrecord.store.memories.tables import memories
+from trackrecord.store.outcomes.forgotten import Kind, forgotten_among
+from trackrecord.store.outcomes.tables import outcome_entries, outcomes, projects
+
+from .checks import check_values, checks_of
+from .lines import LONGEST_LINE, End, RowReader
+from .numbering import Numbering
+from .renaming import Renaming
+from .subjects import MADE_AGAIN, exported_columns, exported_tables, is_numbered, reference_of
+
+# Told how many bytes of the file were read.
+Report = Callable[[int], None]
+
+_AT_ONCE: Final = 2000
+_MOST_BYTES: Final = 8 * 1024 * 1024
+_FORGOTTEN_AS: Final[dict[Table, Kind]] = {
+    exposures: "exposure",
+    memories: "memory",
+    outcome_entries: "outcome",
+    outcomes: "outcome",
+}
+
+
+def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines after the header with their numbers.
+
+    Raises:
+        ImportFormatError: a line is too long.
+    """
+    for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), start=2):
+        if len(line) > LONGEST_LINE:
+            message = f"line {number} is longer than {LONGEST_LINE} bytes"
+            raise ImportFormatError(message)
+        yield number, line
+
+
+class _Form:
+    """What is done with each row of a table.
+
+    Args:
+        table: the table.
+        numbers: the new numbers of rows, by table.
+        project_id: the project that is imported.
+    """
+
+    def __init__(self, table: Table, numbers: dict[str, Numbering], project_id: int) -> None:
+        self.table = table
+        self.own = numbers.get(table.name) if table is not projects else None
+        self.checks = checks_of(table)
+        told = exported_columns(table)
+        self._references = [
+            (column, numbers[parent.name])
+            for column in told
+            if (parent := reference_of(column)) is not None
+        ]
+        self._values = {
+            column: project_id if reference_of(column) is projects else MADE_AGAIN[column]
+            for column in table.c
+            if column not in told and table is not projects
+        }
+        self.columns = tuple(table.c)
+
+    def renumber(self, values: dict[Column[Any], Any]) -> None:
+        """Let a row refer to the rows of this store, and have the values that no export tells.
+
+        Raises:
+            ValueError: it refers to a row that did not come before it.
+        """
+        if self.own is not None:
+            self.own.announce(values[self.table.c.id])
+        for column, numbers in self._references:
+            if values[column] is not None:
+                values[column] = numbers.of(values[column])
+        values |= self._values
+
+
+class RowsTaken:
+    """The rows of one file, on their way into the store."""
+
+    def __init__(
+        self, connection: Connection, project_id: int, renaming: Renaming | None, name: str
+    ) -> None:
+        self._connection = connection
+        self._project_id = project_id
+        self._renaming = renaming
+        self._name = name
+        self._reader = RowReader()
+        tables = exported_tables()
+        numbers = {table.name: Numbering(table) for table in tables if is_numbered(table)}
+        self._forms = {table: _Form(table, numbers, project_id) for table in tables}
+        self._rows = {table.name: 0 for table in tables}
+        self._form: _Form | None = None
+        self._batch: list[dict[Column[Any], Any]] = []
+        self._size = 0
+
+    def all(self, file: BinaryIO, report: Report) -> dict[str, int]:
+        """Take all rows of a file; return how many there were, by table."""
+        number = 1
+        for number, line in lines_of(file):
+            try:
+                end = self._take(line)
+            except ValueError as error:
+                message = f"line {number}: {error}; nothing was imported"
+                raise ImportFormatError(message) from None
+            if self._is_full():
+                report(file.tell())
+                self._flush()
+            if end is not None:
+                self._flush()
+                self._check_end(end, number)
+                return self._rows
+        message = f"the export ends after line {number} and is not complete; nothing was imported"
+        raise ImportFormatError(message)
+
+    def _take(self, line: bytes) -> End | None:
+        """Take one line.
+
+        Raises:
+            ValueError: it is not a line of an export.
+        """
+        if self._renaming is not None:
+            line = self._renaming.line(line)
+        read = self._reader.read(line)
+        if isinstance(read, End):
+            return read
+        table, values = read
+        form = self._forms[table]
+        check_values(values, form.checks)
+        if self._renaming is not None:
+            values = self._renaming.values(values)
+        if form is not self._form:
+            self._flush()
+            self._form = form
+        form.renumber(values)
+        self._rows[table.name] += 1
+        self._batch.append(values)
+        self._size += len(line)
+        return None
+
+    def _is_full(self) -> bool:
+        return len(self._batch) >= _AT_ONCE or self._size >= _MOST_BYTES
+
+    def _flush(self) -> None:
+        form, batch = self._form, self._batch
+        self._batch, self._size = [], 0
+        if form is None or not batch:
+            return
+        table = form.table
+        if table is projects:
+            self._connection.execute(
+                update(projects).where(projects.c.id == self._project_id).values(batch[-1])
+            )
+            return
+        self._refuse_forgotten(table, batch)
+        dialect = dialect_of(self._connection)
+        if form.own is not None:
+            numbers = dialect.new_ids(self._connection, table, len(batch))
+            form.own.settle(numbers)
+            for values, number in zip(batch, numbers, strict=True):
+                values[table.c.id] = number
+        rows = [tuple([values[column] for column in form.columns]) for values in batch]
+        dialect.load(self._connection, table, form.columns, rows)
+
+    def _refuse_forgotten(self, table: Table, batch: list[dict[Column[Any], Any]]) -> None:
+        """Refuse to bring back what was forgotten.
+
+        Raises:
+            TransferRefused: a row of the batch has an id that was forgotten.
+        """
+        kind = _FORGOTTEN_AS.get(table)
+        if kind is None:
+            return
+        column = table.c[f"{kind}_id"]
+        names = {(self._name, values[column]) for values in batch}
+        if found := forgotten_among(self._connection, kind, names):
+            message = (
+                f"the export holds the {kind} {min(found)[1]!r}, which was forgotten here: "
+                "forget it where the export comes from, and export again; nothing was imported"
+            )
+            raise TransferRefused(message)
+
+    def _check_end(self, end: End, number: int) -> None:
+        told = {name: count for name, count in end.rows.items() if count}
+        if told != {name: count for name, count in self._rows.items() if count}:
+            message = (
+                f"line {number}: the end counts other rows than those before it: lines are "
+                "missing or doubled; nothing was imported"
+            )
+            raise ImportFormatError(message)
