@@ -43,8 +43,8 @@ def told(learnt, trackrecord, project):
         "memories", "add", f"{word(project)} is the word", "--source", "bob", "--project", project
     )
     assert added.status == 0
-    tr.record_error("only-bob", "tool", f"{word(project)} broke", project=project)
-    assert tr.flush(10)
+    error = ("only-bob", f"{word(project)} broke", "--type", "tool_failure")
+    assert trackrecord("errors", "record", *error, "--project", project).status == 0
     return project
 
 
