@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from trackrecord.agent_settings import load_agent_settings
+from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.settings import load_settings
 from trackrecord_cli.main import run
 from trackrecord_worker.daemon import Daemon
@@ -61,6 +63,13 @@ def up(up_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Commands of this test reach the trackrecord that is up."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(up_home))
     return up_home
+
+
+@pytest.fixture
+def asking_agent(up: Path) -> Iterator[None]:
+    """An agent's calls of this test ask the trackrecord that is up, not another test's."""
+    with given_readers.within(RankingsReader(load_agent_settings())):
+        yield
 
 
 @pytest.fixture

@@ -186,6 +186,7 @@ def test_patterns_are_tagged(learnt, trackrecord, project):
     assert trackrecord("patterns", "tag", "none", *mine, "--add", "x").status == 1
 
 
+@pytest.mark.usefixtures("asking_agent")
 def test_lists_and_rankings_answer_in_chinese(learnt, trackrecord, project):
     """The objects, not only the prompt; names of agents' own patterns stay as they were written."""
     learnt(

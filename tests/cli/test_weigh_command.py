@@ -54,6 +54,7 @@ def test_scores_from_options_a_file_and_standard_input(
     assert table.splitlines()[-1] == "0.5000 weighted, 0.4167 without weights"
 
 
+@pytest.mark.usefixtures("asking_agent")
 def test_agents_weigh_by_the_same_weights(judged, trackrecord, project):
     """The cache has them, the JSON of rankings shows them, and the call uses them."""
     trackrecord("rankings", "--project", project)
