@@ -27,7 +27,7 @@ demo: $(STAMP)  ## the main job, through real servers, in under a minute
 	@$(BIN)/trackrecord demo
 
 test: $(STAMP)  ## all tests, or TESTS, against real servers that they start themselves
-	@$(BIN)/python -m pytest -n 3 --ignore=tests/clients $(TESTS)
+	@$(BIN)/python -m pytest -n 4 --ignore=tests/clients $(TESTS)
 
 quick: $(STAMP)  ## tests of what is pure, in seconds: no server, no subprocess
 	@$(BIN)/python -m pytest -m "not faults and not linear_time" $(PURE)

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import sys
 import time
 from pathlib import Path
 
@@ -128,6 +129,7 @@ def test_the_images_installation_learns(
                 source.mkdir(exist_ok=True)
                 shutil.copy(ROOT / path, source / target)
     (line,) = re.findall(r"^RUN (python -m venv(?:\\\n|.)+)$", dockerfile, re.MULTILINE)
+    line = line.replace("python -m venv", f"{sys.executable} -m venv", 1)
     line = line.replace("/opt/trackrecord", str(environment.folder)).replace("\\\n", " ")
     constraints = str(source / "constraints.txt")
     run_or_skip([], source, shell=line, PIP_CONSTRAINT=constraints)

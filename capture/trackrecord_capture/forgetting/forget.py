@@ -7,13 +7,13 @@ in one transaction, together with marks of all ids that were found, so that noth
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import redis
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.errors import StoreUnavailable
+from trackrecord.errors import StoreBusy, StoreUnavailable
 from trackrecord.queries.subjects import unknown_subject
 from trackrecord.store.database.engine import dialect_of, explained
 from trackrecord.wire.subject import Subject
@@ -30,6 +30,10 @@ from .captured import CapturedPlace
 from .in_redis import InRedis, RedisPlace
 from .on_disk import DiskPlace
 from .what_goes import WhatGoes
+
+# How long others may be at the database's files; a worker reads them again and again.
+_PATIENCE_S: Final = 15.0
+_PAUSE_S: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -172,12 +176,24 @@ class Forgetter:
         return marks
 
     def _erase_remains(self) -> None:
+        deadline = time.monotonic() + _PATIENCE_S
         try:
-            with explained():
-                dialect_of(self._engine).erase_remains(self._engine)
+            while not self._are_erased(deadline):
+                time.sleep(_PAUSE_S)
         except StoreUnavailable as error:
             message = (
                 f"everything is forgotten, but deleted text may linger in the database's files: "
                 f"{error}; the same command again finishes"
             )
             raise StoreUnavailable(message) from error
+
+    def _are_erased(self, deadline: float) -> bool:
+        """Write the database's files anew; return False if others are at them for a moment."""
+        try:
+            with explained():
+                dialect_of(self._engine).erase_remains(self._engine)
+        except StoreBusy:
+            if time.monotonic() > deadline:
+                raise
+            return False
+        return True

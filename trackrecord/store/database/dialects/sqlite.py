@@ -166,7 +166,8 @@ class SQLite(Dialect):
             checkpoint = cursor.fetchone()
         except sqlite3.Error as error:
             message = f"the database's file cannot be written anew ({error})"
-            raise StoreUnavailable(message) from error
+            refused = StoreBusy if "locked" in str(error) else StoreUnavailable
+            raise refused(message) from error
         finally:
             connection.close()
         if checkpoint is None or checkpoint[0]:
