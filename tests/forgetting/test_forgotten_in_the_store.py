@@ -248,7 +248,7 @@ def stores(engine: Engine) -> Iterator[tuple[Engine, Engine, Engine]]:
     subject=st.sampled_from([("source", "bob"), ("task", "t1"), ("task", "t5")]),
     in_batches=st.booleans(),
 )
-@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=35, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_store_is_as_if_only_the_rest_had_come(
     stores: tuple[Engine, Engine, Engine],
     history: list[Any],

@@ -143,7 +143,7 @@ _outcomes = st.builds(
 
 
 @given(st.lists(_outcomes, max_size=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_no_rate_and_no_ranking_ever_changes_by_it(history):
     """With them and without them: only what calls teach differs."""
     batch = [
