@@ -3,7 +3,6 @@
 All input from outside is checked here, once, whichever way it came.
 """
 
-import re
 from typing import Annotated, Literal
 
 import msgspec
@@ -15,13 +14,11 @@ from trackrecord.inflight.reports import AttemptEnd, ErrorReport, Resolution, er
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES, Moment, TaskId, epoch_seconds
-from .small_body import decoded
+from .small_body import decoded, refuse_unstorable
 
 # Redis holds ids in lists whose items a blank ends.
 ReportId = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^\S+\Z")]
 Label = Annotated[str, msgspec.Meta(max_length=256)]
-
-_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
 class ErrorBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,8 +96,6 @@ def decode_error(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> ErrorBody:
             content.
     """
     error = decoded(_decoder, body, what="error", max_bytes=max_bytes, refusal=InvalidErrorReport)
-    for name in ("project", "task_id", "error_id", "attempt_id"):
-        if _UNSTORABLE.search(getattr(error, name) or ""):
-            message = f"field {name} contains a NUL character or a lone surrogate"
-            raise InvalidErrorReport(message)
+    names = ("project", "task_id", "error_id", "attempt_id")
+    refuse_unstorable(error, names, refusal=InvalidErrorReport)
     return error

@@ -3,7 +3,6 @@
 All input from outside is checked here, once, whichever way it came.
 """
 
-import re
 from typing import Annotated, Final
 
 import msgspec
@@ -12,7 +11,7 @@ from trackrecord.errors import InvalidExposure
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
-from .small_body import decoded
+from .small_body import decoded, encoded, refuse_unstorable
 
 MAX_ENTRIES: Final = 1000
 # In front of a memory's id, among the ids of all that is handed out.
@@ -21,8 +20,6 @@ MEMORY_PREFIX: Final = "memory:"
 ExposureId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Label = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-
-_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
 class ExposureBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,11 +49,7 @@ def encode_exposure(exposure: ExposureBody) -> bytes:
     Raises:
         InvalidExposure: it has a text that JSON cannot hold.
     """
-    try:
-        return _encoder.encode(exposure)
-    except (msgspec.MsgspecError, UnicodeEncodeError) as error:
-        message = f"the exposure cannot be written as JSON ({type(error).__name__})"
-        raise InvalidExposure(message) from None
+    return encoded(_encoder, exposure, what="exposure", refusal=InvalidExposure)
 
 
 def decode_exposure(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> ExposureBody:
@@ -72,11 +65,6 @@ def decode_exposure(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Exposure
     if len(exposure.entries) > MAX_ENTRIES:
         message = f"the exposure has {len(exposure.entries)} entries, {MAX_ENTRIES} are allowed"
         raise InvalidExposure(message)
-    for name in ("project", "exposure_id", "task_id"):
-        if _UNSTORABLE.search(getattr(exposure, name) or ""):
-            message = f"field {name} contains a NUL character or a lone surrogate"
-            raise InvalidExposure(message)
-    if any(_UNSTORABLE.search(entry) for entry in exposure.entries):
-        message = "field entries contains a NUL character or a lone surrogate"
-        raise InvalidExposure(message)
+    names = ("project", "exposure_id", "task_id", "entries")
+    refuse_unstorable(exposure, names, refusal=InvalidExposure)
     return exposure

@@ -3,7 +3,6 @@
 All input from outside is checked here, once, whichever way it came.
 """
 
-import re
 from collections.abc import Callable
 from typing import Annotated, Literal
 
@@ -14,14 +13,12 @@ from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES, Moment, TaskId, epoch_seconds
-from .small_body import decoded
+from .small_body import decoded, refuse_unstorable
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Label = Annotated[str, msgspec.Meta(max_length=256)]
 Subject = Literal["pattern", "criterion", "memory"]
 Verdict = Literal["harmful", "helpful", "neutral"]
-
-_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
 class FeedbackBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,10 +93,6 @@ def decode_feedback(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Feedback
     feedback = decoded(
         _decoder, body, what="feedback", max_bytes=max_bytes, refusal=InvalidFeedback
     )
-    for name in (
-        "project", "feedback_id", "task_id", "source", "pattern", "criterion", "memory",
-    ):  # fmt: skip
-        if _UNSTORABLE.search(getattr(feedback, name) or ""):
-            message = f"field {name} contains a NUL character or a lone surrogate"
-            raise InvalidFeedback(message)
+    names = ("project", "feedback_id", "task_id", "source", "pattern", "criterion", "memory")
+    refuse_unstorable(feedback, names, refusal=InvalidFeedback)
     return feedback

@@ -3,7 +3,6 @@
 All input from outside is checked here, once, whichever way it came.
 """
 
-import re
 from typing import Annotated, Final
 
 import msgspec
@@ -12,13 +11,11 @@ from trackrecord.errors import InvalidRecall
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
-from .small_body import decoded
+from .small_body import decoded, encoded, refuse_unstorable
 
 MAX_MEMORIES: Final = 1000
 
 MemoryId = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
-
-_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
 class RecallBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -42,11 +39,7 @@ def encode_recall(recall: RecallBody) -> bytes:
     Raises:
         InvalidRecall: it has a text that JSON cannot hold.
     """
-    try:
-        return _encoder.encode(recall)
-    except (msgspec.MsgspecError, UnicodeEncodeError) as error:
-        message = f"the recall cannot be written as JSON ({type(error).__name__})"
-        raise InvalidRecall(message) from None
+    return encoded(_encoder, recall, what="recall", refusal=InvalidRecall)
 
 
 def decode_recall(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> RecallBody:
@@ -60,8 +53,5 @@ def decode_recall(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> RecallBody
     if len(recall.memories) > MAX_MEMORIES:
         message = f"the recall has {len(recall.memories)} memories, {MAX_MEMORIES} are allowed"
         raise InvalidRecall(message)
-    for name, values in (("project", (recall.project,)), ("memories", recall.memories)):
-        if any(_UNSTORABLE.search(value) for value in values):
-            message = f"field {name} contains a NUL character or a lone surrogate"
-            raise InvalidRecall(message)
+    refuse_unstorable(recall, ("project", "memories"), refusal=InvalidRecall)
     return recall

@@ -1,10 +1,31 @@
-"""Decode a small body of the stream: a memory, an exposure, an error or feedback."""
+"""Encode and decode a small body of the stream: a memory, an exposure, an error and the like."""
 
+import re
+from collections.abc import Iterable
 from typing import TypeVar
 
 import msgspec
 
 _Body = TypeVar("_Body")
+_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
+
+
+def encoded(
+    encoder: msgspec.json.Encoder, body: object, *, what: str, refusal: type[Exception]
+) -> bytes:
+    """Return a body as JSON.
+
+    Args:
+        encoder: the encoder.
+        body: the body.
+        what: what messages call it.
+        refusal: what is raised if it has a text that JSON cannot hold.
+    """
+    try:
+        return encoder.encode(body)
+    except (msgspec.MsgspecError, UnicodeEncodeError) as error:
+        message = f"the {what} cannot be written as JSON ({type(error).__name__})"
+        raise refusal(message) from None
 
 
 def decoded(
@@ -35,6 +56,22 @@ def decoded(
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         message = f"invalid {what}: {_without_value(str(error))}"
     raise refusal(message)
+
+
+def refuse_unstorable(body: object, names: Iterable[str], *, refusal: type[Exception]) -> None:
+    """Refuse texts that databases cannot store.
+
+    Args:
+        body: as it was decoded.
+        names: its fields that are a text, several texts or None.
+        refusal: what is raised; the message names the field.
+    """
+    for name in names:
+        value: str | tuple[str, ...] = getattr(body, name) or ""
+        texts = (value,) if isinstance(value, str) else value
+        if any(_UNSTORABLE.search(text) for text in texts):
+            message = f"field {name} contains a NUL character or a lone surrogate"
+            raise refusal(message)
 
 
 def _without_value(reason: str) -> str:
