@@ -4,12 +4,12 @@ from typing import Any
 
 from trackrecord.errors import InvalidFeedback
 from trackrecord.wire.feedback import Verdict, decode_feedback
-from trackrecord.wire.outcome import encode_body
 
 from .entry_format import Waiting
 from .ids import new_id
 from .publish import accept, count_fault
 from .scalars import as_text
+from .written_body import written
 
 
 def feedback(
@@ -58,10 +58,6 @@ def feedback(
 
 def _body(**given: Any) -> bytes:  # noqa: ANN401 - fields of the wire format
     fields = {name: value for name, value in given.items() if value is not None}
-    try:
-        body = encode_body(fields)
-    except Exception as error:  # noqa: BLE001 - lone surrogates, or whatever text may be
-        message = f"the feedback cannot be written as JSON ({type(error).__name__})"
-        raise InvalidFeedback(message) from None
+    body = written(fields, what="feedback", refusal=InvalidFeedback)
     decode_feedback(body)
     return body

@@ -9,12 +9,12 @@ from trackrecord.errors import InvalidMemory, SettingsError
 from trackrecord.forking import not_while_forking
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.wire.memory import checked_text, decode_memory
-from trackrecord.wire.outcome import encode_body
 
 from .diversion import diversion_here
 from .entry_format import Waiting
 from .ids import new_id
 from .publish import accept, count_fault
+from .written_body import written
 
 _USUAL_MAX_CHARS: Final = MemoryRules().max_text_chars
 
@@ -56,11 +56,7 @@ def _body(
         fields["project"] = project
     if source is not None:
         fields["source"] = source
-    try:
-        body = encode_body(fields)
-    except Exception as error:  # noqa: BLE001 - lone surrogates, or whatever text may be
-        message = f"the memory cannot be written as JSON ({type(error).__name__})"
-        raise InvalidMemory(message) from None
+    body = written(fields, what="memory", refusal=InvalidMemory)
     memory = decode_memory(body)
     checked_text(memory.text, max_chars=_max_chars(memory.text))
     return body
