@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
     from .calls.artifacts import alist_artifacts, list_artifacts
+    from .calls.benchmark import abenchmark_gate, benchmark_gate
     from .calls.competences import (
         aadd_competence,
         add_competence,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         select_competences,
     )
     from .calls.criteria import aweigh, weigh
+    from .calls.criterion_details import ashow_criterion, show_criterion
     from .calls.lists import (
         aexplain,
         alist_competences,
@@ -136,6 +138,7 @@ __all__ = [
     "TriggerFields",
     "aadd_competence",
     "aartifact",
+    "abenchmark_gate",
     "aconfirm_memory",
     "acontext",
     "add_competence",
@@ -164,6 +167,7 @@ __all__ = [
     "aresolve_error",
     "artifact",
     "aselect_competences",
+    "ashow_criterion",
     "asimilar_tasks",
     "aspool",
     "astrategies",
@@ -171,6 +175,7 @@ __all__ = [
     "atag_pattern",
     "attempt",
     "aweigh",
+    "benchmark_gate",
     "classify",
     "classify_failure",
     "confirm_memory",
@@ -207,6 +212,7 @@ __all__ = [
     "resolve_error",
     "select",
     "select_competences",
+    "show_criterion",
     "similar_tasks",
     "spool",
     "stats",
@@ -230,6 +236,7 @@ _HOMES = {
     "TriggerFields": "trackrecord_producers.outcome_fields",
     "aadd_competence": "trackrecord.calls.competences",
     "aartifact": "trackrecord_producers.awaitable",
+    "abenchmark_gate": "trackrecord.calls.benchmark",
     "aconfirm_memory": "trackrecord.calls.memories",
     "acontext": "trackrecord_producers.awaitable",
     "add_competence": "trackrecord.calls.competences",
@@ -258,6 +265,7 @@ _HOMES = {
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
     "aselect_competences": "trackrecord.calls.competences",
+    "ashow_criterion": "trackrecord.calls.criterion_details",
     "asimilar_tasks": "trackrecord.calls.memories",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
@@ -265,6 +273,7 @@ _HOMES = {
     "atag_pattern": "trackrecord.calls.pattern_tags",
     "attempt": "trackrecord_producers.attempt",
     "aweigh": "trackrecord.calls.criteria",
+    "benchmark_gate": "trackrecord.calls.benchmark",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
     "confirm_memory": "trackrecord.calls.memories",
@@ -301,6 +310,7 @@ _HOMES = {
     "resolve_error": "trackrecord_producers.errors_in_flight",
     "select": "trackrecord.prompt.candidates.select",
     "select_competences": "trackrecord.calls.competences",
+    "show_criterion": "trackrecord.calls.criterion_details",
     "similar_tasks": "trackrecord.calls.memories",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",

@@ -346,3 +346,23 @@ def test_strategies_are_recognised_without_any_server(monkeypatch: pytest.Monkey
         "split-by-component", "handle-shared-types-first", "ask-first",
     ]  # fmt: skip
     assert asyncio.run(trackrecord.astrategies("")) == ()
+
+
+def test_a_criterion_is_read_in_pages(taught) -> None:
+    """Each piece of feedback once, newest first."""
+    taught(*({"success": True, "criteria": {"readable": "helpful"}} for _ in range(3)))
+    first = trackrecord.show_criterion("readable", limit=2).to_document()
+    assert len(first["feedback"]) == 2
+    typed = asyncio.run(trackrecord.ashow_criterion("readable", limit=2)).to_document()
+    assert typed["feedback"] == first["feedback"]
+    with pytest.raises(UnknownId):
+        trackrecord.show_criterion("readible")
+
+
+def test_the_gate_is_asked_from_python(taught) -> None:
+    """No run of the benchmark is not a pass; a run is judged as by the command."""
+    taught({"success": True, "retry_count": 4})
+    assert not trackrecord.benchmark_gate(["worst_retry_count"]).passed
+    assert run(["benchmark", "run"]) == 0
+    assert not asyncio.run(trackrecord.abenchmark_gate(["worst_retry_count"])).passed
+    assert trackrecord.benchmark_gate(["retry_count"], at=time.time() + 9).last
