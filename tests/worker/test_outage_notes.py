@@ -41,6 +41,21 @@ def test_a_successor_says_that_it_is_over(settings: Settings, client: redis.Redi
     ]
 
 
+def test_a_process_that_worked_before_says_it_too(
+    settings: Settings, client: redis.Redis
+) -> None:
+    """The one that noticed the outage may find nothing to do for a long time after it."""
+    first, second = outage(client, settings), outage(client, settings)
+    second.end()
+    with capture_logs() as lines:
+        first.begin("away")
+        second.end()
+    assert [line["event"] for line in lines] == [
+        "database_unavailable",
+        "database_available_again",
+    ]
+
+
 def test_pauses_grow_to_a_limit(settings: Settings, client: redis.Redis) -> None:
     """And start small again after the database worked."""
     state = DatabaseOutage(client, settings.keys, 3.0)

@@ -33,8 +33,6 @@ class DatabaseOutage:
         self._max_pause_s = max_pause_s
         self._pause_s = 0.0
         self._resume_at = 0.0
-        # A worker that this one replaces may have logged the outage and ended before its end.
-        self._may_have_been_said = True
 
     @property
     def is_pausing(self) -> bool:
@@ -53,9 +51,11 @@ class DatabaseOutage:
             )
 
     def end(self) -> None:
-        """Note that the database works."""
-        if self._pause_s or self._may_have_been_said:
-            self._pause_s = self._resume_at = 0.0
-            self._may_have_been_said = False
-            if self._client.delete(self._key):
-                _log.info("database_available_again")
+        """Note that the database works.
+
+        It asks Redis each time: another process may have logged the outage and have ended since, or
+        find nothing to do until the next one.
+        """
+        self._pause_s = self._resume_at = 0.0
+        if self._client.delete(self._key):
+            _log.info("database_available_again")
