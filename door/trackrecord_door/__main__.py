@@ -12,6 +12,7 @@ from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import TrackrecordError
 from trackrecord.logs import configure_logs
 
+from .floor import Floor
 from .listening import listen
 from .server import serve
 from .services import create_intake
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
         settings = load_daemon_settings()
         configure_logs(settings.log_level)
         listener = socket.socket(fileno=int(arguments[0])) if arguments else listen(settings.http)
-        serve(listener, settings.http, create_intake(settings, listener))
+        serve(listener, settings.http, create_intake(settings, listener), Floor(settings))
     except TrackrecordError as error:
         sys.stderr.write(f"trackrecord: {error}\n")
         return 3

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from trackrecord.http_settings import HttpSettings
 
 from .answers import Refused, refused
+from .callers import OWNER
 from .listening import is_loopback
 
 _LONGEST_SHOWN = 100
@@ -37,6 +38,7 @@ class Access:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand the request on, or answer it with 401 or 403."""
         if scope["type"] == "http":
+            scope["caller"] = OWNER
             request = Request(scope)
             refusal = self._refusal(request)
             if refusal is not None:

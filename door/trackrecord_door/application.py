@@ -15,22 +15,28 @@ from trackrecord.http_settings import HttpSettings
 from . import health_routes
 from .access import Access
 from .answers import Refused, refused
+from .api import routes as api_routes
 from .bodies import Bodies
+from .floor import Floor
 from .hook_routes import HookRoutes
 from .intake import Intake
 from .langfuse_routes import LangfuseRoutes
+from .mcp_server import routes as mcp_routes
+from .metrics import routes as metrics_routes
 from .otlp_routes import OtlpRoutes
+from .page import routes as page_routes
 from .posted import Posted
 
 _log = structlog.get_logger(__name__)
 
 
-def create_app(settings: HttpSettings, intake: Intake) -> Starlette:
+def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlette:
     """Build the application.
 
     Args:
         settings: who may use it, and how large a body may be.
         intake: takes what was posted; closed when the application ends.
+        floor: answers questions; closed when the application ends.
     """
     bodies = Bodies(settings.max_body_bytes)
     posted = Posted(intake, bodies)
@@ -39,6 +45,7 @@ def create_app(settings: HttpSettings, intake: Intake) -> Starlette:
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         intake.close()
+        floor.close()
 
     return Starlette(
         routes=[
@@ -46,6 +53,11 @@ def create_app(settings: HttpSettings, intake: Intake) -> Starlette:
             *OtlpRoutes(posted, bodies).routes(),
             *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
+            *api_routes.routes(floor),
+            *mcp_routes.routes(floor),
+            *metrics_routes.routes(floor),
+            # Last: every path that is none of the others' is the page's.
+            *page_routes.routes(floor),
         ],
         middleware=[Middleware(Access, settings=settings)],
         exception_handlers={

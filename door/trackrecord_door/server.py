@@ -14,6 +14,7 @@ from trackrecord.http_settings import HttpSettings
 
 from .application import create_app
 from .connections import BoundedProtocol
+from .floor import Floor
 from .intake import Intake
 
 # A head beyond this is refused.
@@ -61,6 +62,7 @@ def serve(
     listener: socket.socket,
     settings: HttpSettings,
     intake: Intake,
+    floor: Floor,
     protocol: type[BoundedProtocol] = BoundedProtocol,
 ) -> None:
     """Serve HTTP until SIGINT or SIGTERM; requests that were begun are answered first.
@@ -69,10 +71,11 @@ def serve(
         listener: a socket that listens.
         settings: who may use the server, and how large a body may be.
         intake: takes what was posted.
+        floor: answers questions.
         protocol: the bounds of connections.
     """
     config = uvicorn.Config(
-        create_app(settings, intake),
+        create_app(settings, intake, floor),
         http=protocol,
         ws="none",
         loop="asyncio",

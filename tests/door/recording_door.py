@@ -20,6 +20,7 @@ from trackrecord.logs import configure_logs
 from trackrecord_capture.otlp.receiver import Full
 from trackrecord_capture.otlp.scores import scores_of_langfuse
 from trackrecord_door.connections import BoundedProtocol
+from trackrecord_door.floor import Floor
 from trackrecord_door.intake import Intake
 from trackrecord_door.server import serve
 
@@ -95,7 +96,7 @@ def main() -> None:
 
     intake = Intake(recording, {"tester": tester, "quiet": quiet}, recording.close)
     protocol = Impatient if "impatient" in sys.argv[3:] else BoundedProtocol
-    serve(socket.socket(fileno=descriptor), settings.http, intake, protocol)
+    serve(socket.socket(fileno=descriptor), settings.http, intake, Floor(settings), protocol)
 
 
 if __name__ == "__main__":

@@ -41,9 +41,7 @@ def test_a_successor_says_that_it_is_over(settings: Settings, client: redis.Redi
     ]
 
 
-def test_a_process_that_worked_before_says_it_too(
-    settings: Settings, client: redis.Redis
-) -> None:
+def test_a_process_that_worked_before_says_it_too(settings: Settings, client: redis.Redis) -> None:
     """The one that noticed the outage may find nothing to do for a long time after it."""
     first, second = outage(client, settings), outage(client, settings)
     second.end()

@@ -17,6 +17,7 @@ def command() -> None:
     settings = load_daemon_settings()
     configure_logs(settings.log_level)
     # After the settings: a mistake in them is told at once.
+    from trackrecord_door.floor import Floor
     from trackrecord_door.listening import listen, url_of
     from trackrecord_door.server import serve
     from trackrecord_door.services import create_intake
@@ -24,4 +25,4 @@ def command() -> None:
     with listen(settings.http) as listener:
         intake = create_intake(settings, listener)
         click.echo(f"HTTP: {url_of(listener)}", err=True)
-        serve(listener, settings.http, intake)
+        serve(listener, settings.http, intake, Floor(settings))

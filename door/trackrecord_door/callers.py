@@ -1,0 +1,66 @@
+"""Callers: which project a request may see, and how much it may do there."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from starlette.requests import Request
+
+from .answers import Refused
+
+_FORBIDDEN: Final = 403
+
+
+class Permission(IntEnum):
+    """How much a caller may do; each permission includes those before it."""
+
+    READ = 1
+    WRITE = 2
+    ADMIN = 3
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The bearer of a request.
+
+    Attributes:
+        project: the only project that the caller may see; None for all.
+        permission: how much the caller may do there.
+    """
+
+    project: str | None
+    permission: Permission
+
+
+# Whoever is on the same machine, or knows the server's own token.
+OWNER: Final = Caller(None, Permission.ADMIN)
+
+
+def caller_of(request: Request) -> Caller:
+    """Return the caller of a request that was let in."""
+    caller = request.scope["caller"]
+    assert isinstance(caller, Caller)  # noqa: S101 - `Access` sets it
+    return caller
+
+
+def check_permitted(request: Request, permission: Permission, project: str | None) -> None:
+    """Check that a request's caller may do something.
+
+    Args:
+        request: the request.
+        permission: the permission that is needed.
+        project: the project that it concerns; None if it concerns all of them, or the server.
+
+    Raises:
+        Refused: the caller may not.
+    """
+    caller = caller_of(request)
+    if caller.project is not None and caller.project != project:
+        message = f"this token is for the project {caller.project!r} alone"
+        raise Refused(_FORBIDDEN, message)
+    if caller.permission < permission:
+        message = (
+            f"this token may {caller.permission.name.lower()}; "
+            f"this needs a token that may {permission.name.lower()}"
+        )
+        raise Refused(_FORBIDDEN, message)

@@ -1,0 +1,112 @@
+"""The floor that the reading surfaces stand on: the calls of `trackrecord`, asked beside the loop.
+
+The HTTP API, MCP, the metrics and the page ask the same functions as Python and the command line.
+They wait for the database and for Redis, so that they run on threads of their own: neither hooks
+nor traces wait for them. What they need is imported and opened with the first question, because
+many front doors only take what agents report.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+
+from trackrecord.calls.here import StoreHere, given_stores
+
+if TYPE_CHECKING:
+    import redis
+    from sqlalchemy import Engine
+
+    from trackrecord.daemon_settings import DaemonSettings
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_QUESTIONS_AT_ONCE: Final = 8
+
+
+class Floor:
+    """The store, Redis and the threads of the surfaces of one front door.
+
+    Args:
+        settings: those of this process.
+    """
+
+    def __init__(self, settings: DaemonSettings) -> None:
+        self.settings: Final = settings
+        self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, "question")
+        self._opening = Lock()
+        self._opened = ExitStack()
+        self._store: StoreHere | None = None
+        self._client: redis.Redis | None = None
+
+    async def ask(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
+        """Run a function on a thread beside the event loop; return its result.
+
+        The calls of `trackrecord` that it makes use the store of this floor.
+
+        Raises:
+            TrackrecordError: as the function does; or the store cannot be used.
+        """
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, partial(self._answer, call, *given, **named)
+        )
+
+    def _answer(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
+        self.store  # noqa: B018 - from now on the calls find it
+        return call(*given, **named)
+
+    @property
+    def store(self) -> StoreHere:
+        """The store, migrated; opened when it is first wanted, and kept.
+
+        Raises:
+            StoreUnavailable: the database cannot be reached or used; the next question tries again.
+        """
+        with self._opening:
+            if self._store is None:
+                self._store = self._open_store()
+            return self._store
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the store; see `store`."""
+        return self.store.engine
+
+    @property
+    def client(self) -> redis.Redis:
+        """A client of Redis that gives up soon: a person waits for the answer."""
+        from trackrecord.redis_client import agent_client
+
+        with self._opening:
+            if self._client is None:
+                self._client = agent_client(self.settings)
+                self._opened.callback(self._client.close)
+            return self._client
+
+    def _open_store(self) -> StoreHere:
+        from trackrecord.store.database.engine import connect_store
+        from trackrecord.store.database.migrate import migrate
+
+        engine = connect_store(
+            self.settings.effective_database_url, timeout_s=self.settings.database_timeout_s
+        )
+        try:
+            migrate(engine)
+        except BaseException:
+            engine.dispose()
+            raise
+        self._opened.callback(engine.dispose)
+        store = StoreHere(engine, self.settings, self.settings.project)
+        self._opened.enter_context(given_stores.within(store))
+        return store
+
+    def close(self) -> None:
+        """Finish the questions that were begun, then close what was opened."""
+        self._threads.shutdown()
+        self._opened.close()

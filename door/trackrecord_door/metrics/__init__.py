@@ -1,0 +1,1 @@
+"""Metrics for Prometheus, collected when they are asked for."""

@@ -1,0 +1,47 @@
+"""The floor of the surfaces: questions beside the event loop, on one store."""
+
+import asyncio
+import threading
+
+import pytest
+
+import trackrecord
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import InvalidRequest, StoreUnavailable
+from trackrecord_door.floor import Floor
+
+
+def test_calls_use_the_store_of_the_floor(tmp_path):
+    """And not the one of this process's environment; the event loop goes on meanwhile."""
+    floor = Floor(DaemonSettings(home=tmp_path, project="of-the-floor"))
+
+    async def ask() -> None:
+        (one,) = await floor.ask(
+            lambda: [trackrecord.add_competence(["grep"], triggers=["find"], by="a test")]
+        )
+        assert [each.id for each in await floor.ask(trackrecord.list_competences)] == [one.id]
+        assert await floor.ask(threading.get_ident) != threading.get_ident()
+
+    asyncio.run(ask())
+    assert (tmp_path / "trackrecord.db").exists()
+    floor.close()
+
+
+def test_errors_of_calls_are_raised(tmp_path):
+    """As the calls raise them."""
+    floor = Floor(DaemonSettings(home=tmp_path))
+    with pytest.raises(InvalidRequest, match="limit"):
+        asyncio.run(floor.ask(trackrecord.list_patterns, limit=0))
+    floor.close()
+
+
+def test_a_store_that_is_away_is_tried_again(tmp_path):
+    """The front door starts without it, and answers when it is back."""
+    home = tmp_path / "home"
+    home.write_text("a file is in the place of the folder")
+    floor = Floor(DaemonSettings(home=home))
+    with pytest.raises(StoreUnavailable):
+        asyncio.run(floor.ask(trackrecord.list_projects))
+    home.unlink()
+    assert asyncio.run(floor.ask(trackrecord.list_projects)) == []
+    floor.close()
