@@ -26,6 +26,7 @@ from .metrics import routes as metrics_routes
 from .otlp_routes import OtlpRoutes
 from .page import routes as page_routes
 from .posted import Posted
+from .tokens import Tokens
 
 _log = structlog.get_logger(__name__)
 
@@ -40,11 +41,13 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     """
     bodies = Bodies(settings.max_body_bytes)
     posted = Posted(intake, bodies)
+    tokens = Tokens(floor)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         intake.close()
+        tokens.close()
         floor.close()
 
     return Starlette(
@@ -59,7 +62,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
             # Last: every path that is none of the others' is the page's.
             *page_routes.routes(floor),
         ],
-        middleware=[Middleware(Access, settings=settings)],
+        middleware=[Middleware(Access, settings=settings, tokens=tokens)],
         exception_handlers={
             Refused: _refuse,
             HTTPException: _refuse_http,

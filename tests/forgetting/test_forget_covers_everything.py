@@ -2,7 +2,7 @@
 
 from trackrecord.redis_keys import Keys
 from trackrecord.store.intake.every_table import metadata
-from trackrecord.store.intake.forget_project import OWN, OWNED
+from trackrecord.store.intake.forget_project import NAMING, OWN, OWNED
 
 # Tables that hold nothing of a project: who works, moves of the whole store, and what keeps the
 # forgotten from coming back, which holds digests alone.
@@ -24,13 +24,15 @@ LISTS = {"computed", "indexes"}
 
 def test_every_table_is_forgotten_with_its_project() -> None:
     """A table that is in none of the lists is one that forget would leave behind."""
-    covered = {table.name for table in (*OWN, *OWNED)} | {"projects"} | OF_NO_PROJECT
+    covered = {table.name for table in (*OWN, *OWNED, *NAMING)} | {"projects"} | OF_NO_PROJECT
     assert set(metadata.tables) == covered
     for table in OWN:
         assert "project_id" in table.c, table.name
     for table, (column, owner) in OWNED.items():
         assert column in table.c, table.name
         assert owner in OWN
+    for table, column in NAMING.items():
+        assert column in table.c, table.name
 
 
 def test_every_key_of_redis_is_forgotten_with_its_project() -> None:
