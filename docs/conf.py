@@ -12,7 +12,8 @@ from sphinx.application import Sphinx
 import trackrecord
 
 _ROOT = Path(__file__).parents[1]
-_PAGES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
+_PAGES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "examples/README")
+_FOLDERS = ("docs", "examples")
 _FIRST = "docs/index"
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([\w./-]+)\.md\)")
@@ -24,7 +25,9 @@ extensions = ["myst_parser"]
 root_doc = _FIRST
 include_patterns = ["docs/*.md", *(f"{page}.md" for page in _PAGES)]
 # Not looked through for pages.
-exclude_patterns = [each.name for each in _ROOT.iterdir() if each.is_dir() and each.name != "docs"]
+exclude_patterns = [
+    each.name for each in _ROOT.iterdir() if each.is_dir() and each.name not in _FOLDERS
+]
 # Headings get the anchors that they have on GitHub.
 myst_heading_anchors = 4
 html_theme = "furo"
