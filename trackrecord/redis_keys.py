@@ -31,6 +31,21 @@ class Keys:
         """The flag of a database that is away, so that it is logged once."""
         return f"{self.prefix}:outage:database"
 
+    @property
+    def database_away(self) -> str:
+        """The mark of a database that is away, for as long as no worker has reached it."""
+        return f"{self.prefix}:outage:database-away"
+
+    @property
+    def redis_outage(self) -> str:
+        """The mark of an outage of Redis that was counted a moment ago."""
+        return f"{self.prefix}:outage:redis"
+
+    @property
+    def counters(self) -> str:
+        """The hash of what workers count, of all projects together."""
+        return f"{self.prefix}:counters"
+
     def rankings(self, project: str) -> str:
         """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
