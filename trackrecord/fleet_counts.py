@@ -95,10 +95,10 @@ class FleetCounts:
         batches: how long batches took.
     """
 
-    entries: dict[Result, int]
-    refused: dict[RefusedAs, int]
-    outages: dict[Server, int]
-    consolidations: dict[Ending, int]
+    entries: dict[str, int]
+    refused: dict[str, int]
+    outages: dict[str, int]
+    consolidations: dict[str, int]
     consolidation_s: float
     batches: Durations
 
