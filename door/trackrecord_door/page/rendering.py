@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import replace
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
@@ -73,7 +75,7 @@ def render(request: Request, asked: Asked | None, shown: Shown) -> Response:
             "title": shown.title,
             "projects": _projects(asked),
             "theme": theme_of(request),
-            "here": _here(request),
+            "here": _here(request) if request.method == "GET" else "/",
             "said": said,
         }
     )
@@ -111,12 +113,15 @@ def render_question(
     fields = {name: each for name, each in form.fields.items() if name not in _ANSWERS}
     values: dict[str, Any] = {
         "deed": deed,
+        "target": asked.here(),
         "fields": fields,
         "problem": problem,
         "reason": form.fields.get("reason", [""])[-1],
         "by": form.fields.get("by", [user_name()])[-1],
     }
-    return render(request, asked, Shown("question.html", deed.button, values, status))
+    # The links of its frame lead to the page behind: a form's own path shows nothing.
+    behind = replace(asked, path=urlsplit(deed.back).path)
+    return render(request, behind, Shown("question.html", deed.button, values, status))
 
 
 def redirect(link: str, said: str | None = None) -> Response:
