@@ -55,6 +55,10 @@ class Keys:
         """Return the embeddings of a project's tasks, for those that are asked for again."""
         return f"{self.prefix}:task-vectors:{project}"
 
+    def known_lessons(self, project: str) -> str:
+        """Return when each established lesson of a project appeared."""
+        return f"{self.prefix}:known-lessons:{project}"
+
     def task_in_flight(self, digest: str, project: str) -> str:
         """Errors and failed attempts of one task; the digest stands for the task's own name."""
         return f"{self.prefix}:in-flight:task:{digest}:{project}"
@@ -85,6 +89,7 @@ class Keys:
             self.past_task_words(project),
             self.past_task_order(project),
             self.task_vectors(project),
+            self.known_lessons(project),
         )
 
     def indexes(self, project: str) -> tuple[str, ...]:
