@@ -25,6 +25,7 @@ from .mcp_server import routes as mcp_routes
 from .metrics import routes as metrics_routes
 from .otlp_routes import OtlpRoutes
 from .page import routes as page_routes
+from .page.handling import error_answer
 from .posted import Posted
 
 _log = structlog.get_logger(__name__)
@@ -71,14 +72,21 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     )
 
 
+def _refusal(request: Request, refusal: Refused) -> Response:
+    """Answer a browser with a page, and programs with what they can read."""
+    if "text/html" in request.headers.get("accept", ""):
+        return error_answer(request, refusal)
+    return refused(request, refusal)
+
+
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)  # noqa: S101 - registered for it
-    return refused(request, error)
+    return _refusal(request, error)
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-    return refused(request, Refused(error.status_code, error.detail, error.headers or {}))
+    return _refusal(request, Refused(error.status_code, error.detail, error.headers or {}))
 
 
 async def _nobody_reads(_request: Request, _error: Exception) -> Response:
@@ -88,7 +96,7 @@ async def _nobody_reads(_request: Request, _error: Exception) -> Response:
 async def _failed(request: Request, _error: Exception) -> Response:
     """A mistake of ours: it is raised again after the answer, logged, and ends the connection."""
     message = "the request failed; the log of the server says why"
-    return refused(request, Refused(500, message, {"Connection": "close"}))
+    return _refusal(request, Refused(500, message, {"Connection": "close"}))
 
 
 async def _cannot_keep(request: Request, error: Exception) -> Response:
