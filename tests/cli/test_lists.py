@@ -26,6 +26,7 @@ LISTS = {
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
     ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
     ("benchmark", "report"): sorting.BENCHMARK_RUNS,
+    ("token", "list"): sorting.TOKENS,
     ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
 }
 # What an agent gets, in the order in which it gets it; one page of a criterion's feedback.
@@ -73,6 +74,7 @@ def full(learnt, trackrecord, project, tmp_path):
         trackrecord("benchmark", "run", *mine)
         trackrecord("consolidate", *mine)
     for number in range(3):
+        trackrecord("token", "create", *mine)
         trackrecord("memories", "add", f"The login number {number} needs port {number}", *mine)
         trackrecord("errors", "record", f"task-{number}", "it broke", *mine)
         trackrecord("feedback", "give", "helpful", "--criterion", f"fast-{number}", *mine)
