@@ -13,11 +13,12 @@ class HttpSettings:
     """The address of the HTTP server, and who may use it.
 
     Attributes:
-        host: address to listen on. With an address that other machines can reach, `token` must be
-            set.
+        host: address to listen on. With an address that other machines can reach, every request
+            needs a token: `token`, or one that `trackrecord token create` made.
         port: port to listen on; 0 for any free port.
-        token: if set, every request must carry it, as `Authorization: Bearer …` or as the password
-            of basic authentication; at least 16 characters; the token is never shown.
+        token: if set, every request must carry it, or a token that `trackrecord token create` made,
+            as `Authorization: Bearer …` or as the password of basic authentication; at least 16
+            characters; the token is never shown.
         names: further host names under which the server may be addressed without a token, for
             example `["host.docker.internal"]`. Any other name than this machine's own is refused,
             because a web page could stand behind it.
