@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "r0005_days"
-down_revision = "r0004_feedback"
+down_revision = "r0005_exposures"
 branch_labels = None
 depends_on = None
 
