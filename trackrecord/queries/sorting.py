@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .patterns import Pattern
     from .projects import Project
     from .runs import RunOnRecord
+    from .tokens import KnownToken
 
 Entry = TypeVar("Entry")
 Value = str | float | None
@@ -280,6 +281,18 @@ FEEDBACK: Final[Sorting[KnownFeedback]] = Sorting(
         "source": lambda each: each.feedback.source,
         "given": lambda each: each.feedback.given_at,
         "received": lambda each: each.feedback.received_at,
+    },
+)
+TOKENS: Final[Sorting[KnownToken]] = Sorting(
+    "tokens",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "name": lambda each: each.name or None,
+        "project": lambda each: each.project,
+        "permission": lambda each: each.permission.value,
+        "created": lambda each: each.created_at,
+        "last-seen": lambda each: each.last_used_at,
     },
 )
 DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(
