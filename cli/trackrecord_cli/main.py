@@ -62,6 +62,7 @@ COMMANDS = {
     "dead": "Show, replay or discard outcomes that could not be learnt.",
     "rebuild": "Compute every statistic of a project anew.",
     "forget": "Erase a source, a task or a whole project everywhere.",
+    "completion": "Print the script that lets a shell complete commands, ids and projects.",
     "export": "Export a project with everything that is known of it.",
     "move": "Move the whole store to another database.",
 }
