@@ -28,6 +28,7 @@ from .group import Group
 COMMANDS = {
     "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
     "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
+    "mcp": "Serve agents over stdin and stdout, by the Model Context Protocol.",
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
     "install": "Make coding agents report their runs by themselves.",
     "uninstall": "Remove what `trackrecord install` added, and nothing else.",

@@ -21,7 +21,7 @@ _VERBS = frozenset({
     "Add", "Amend", "Answer", "Apply", "Ask", "Compute", "Confirm", "Contest", "Count",
     "Delete", "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Export",
     "Find", "Forget", "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower",
-    "Make", "Mark", "Measure", "Move", "Name", "Note", "Print", "Publish", "Put", "Raise",
+    "Make", "Mark", "Measure", "Move", "Name", "Note", "Offer", "Print", "Publish", "Put", "Raise",
     "Rank", "Recall", "Record", "Remove", "Replace", "Retract", "Return", "Run", "Say",
     "Score", "Select", "Serve", "Set", "Show", "Store", "Tag", "Take", "Turn", "Use", "Wait",
     "Weigh", "Write",

@@ -23,14 +23,15 @@ from .watching import Read
 
 def live_of(settings: DaemonSettings) -> Live:
     """Return what is live, ready to be started."""
-    mapping = settings.capture.project_of_folder
     return Live(
-        settings,
-        SOURCES,
-        partial(_reading, settings),
-        # As in the outcome of a run: they have to meet.
-        lambda folder: redacted(project_of(folder, mapping=mapping))[:MAX_CHARS],
+        settings, SOURCES, partial(_reading, settings), partial(project_of_folder, settings)
     )
+
+
+def project_of_folder(settings: DaemonSettings, folder: str) -> str:
+    """Return the project of an agent's folder, as in the outcome of a run: they have to meet."""
+    mapping = settings.capture.project_of_folder
+    return redacted(project_of(folder, mapping=mapping))[:MAX_CHARS]
 
 
 @contextmanager
