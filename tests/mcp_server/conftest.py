@@ -1,6 +1,7 @@
-"""A trackrecord that is up for the tests of a module."""
+"""A trackrecord that is up for the tests of this folder."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 from mcp_served import Served, until
 
+_URL = re.compile(r"^HTTP: (\S+)\n", re.MULTILINE)
 
-@pytest.fixture(scope="module")
+
+@pytest.fixture(scope="session")
 def served() -> Iterator[Served]:
     """A real `trackrecord up` with a home of its own."""
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
@@ -26,11 +29,9 @@ def served() -> Iterator[Served]:
                 start_new_session=True,
             )
         try:
-            until(lambda: "trackrecord is up" in log.read_text() or process.poll() is not None)
+            until(lambda: _URL.search(log.read_text()) or process.poll() is not None)
             assert process.poll() is None, log.read_text()
-            lines = log.read_text().splitlines()
-            (url,) = [line.removeprefix("HTTP: ") for line in lines if line.startswith("HTTP: ")]
-            yield Served(home, url)
+            yield Served(home, _URL.findall(log.read_text())[0])
         finally:
             process.terminate()
             process.wait(60)

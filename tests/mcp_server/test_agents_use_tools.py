@@ -121,6 +121,22 @@ def test_an_agent_is_told_what_the_tools_are_for(served, transport):
         assert all(each["description"] for each in described)
 
 
+def test_recalling_needs_no_database(served):
+    """Redis is asked alone: an agent gets what is known while the database is away."""
+    away = "postgresql+psycopg://nobody@127.0.0.1:1/none"
+
+    async def use():
+        async with served.over_http(project="kept") as client:
+            await text_of(client, "remember", text=FACT)
+            await recalled(client, FACT, task=TASK)
+        arguments = ("--project", "kept")
+        async with served.over_stdio(*arguments, TRACKRECORD_DATABASE_URL=away) as client:
+            text, _ = await text_of(client, "recall", task=TASK)
+            assert FACT in text
+
+    run(use)
+
+
 def test_an_agent_of_one_project_sees_nothing_of_another(served):
     """Whichever way the project is named."""
 
