@@ -22,7 +22,7 @@ _VERBS = frozenset({
     "Delete", "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Export",
     "Find", "Forget", "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower",
     "Make", "Mark", "Measure", "Move", "Name", "Note", "Offer", "Print", "Publish", "Put", "Raise",
-    "Rank", "Recall", "Record", "Remove", "Replace", "Retract", "Return", "Run", "Say",
+    "Rank", "Recall", "Record", "Register", "Remove", "Replace", "Retract", "Return", "Run", "Say",
     "Score", "Select", "Serve", "Set", "Show", "Store", "Tag", "Take", "Turn", "Use", "Wait",
     "Weigh", "Write",
 })  # fmt: skip
