@@ -23,10 +23,12 @@ from .intake import Intake
 from .langfuse_routes import LangfuseRoutes
 from .mcp_server import routes as mcp_routes
 from .metrics import routes as metrics_routes
+from .metrics.requests import CountRequests, Requests
 from .otlp_routes import OtlpRoutes
 from .page import routes as page_routes
 from .page.handling import error_answer
 from .posted import Posted
+from .tokens import Tokens
 
 _log = structlog.get_logger(__name__)
 
@@ -41,11 +43,14 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     """
     bodies = Bodies(settings.max_body_bytes)
     posted = Posted(intake, bodies)
+    tokens = Tokens(floor)
+    requests = Requests()
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         intake.close()
+        tokens.close()
         floor.close()
 
     return Starlette(
@@ -56,11 +61,14 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
             *HookRoutes(intake, bodies).routes(),
             *api_routes.routes(floor),
             *mcp_routes.routes(floor),
-            *metrics_routes.routes(floor),
+            *metrics_routes.routes(floor, intake.captured, requests),
             # Last: every path that is none of the others' is the page's.
             *page_routes.routes(floor),
         ],
-        middleware=[Middleware(Access, settings=settings)],
+        middleware=[
+            Middleware(CountRequests, requests=requests),
+            Middleware(Access, settings=settings, tokens=tokens),
+        ],
         exception_handlers={
             Refused: _refuse,
             HTTPException: _refuse_http,

@@ -86,7 +86,7 @@ def test_what_cannot_be_set(home, notify, said):
 def test_news_of_a_running_daemon_reach_the_webhook_and_the_command(
     home: Path, log: IO[bytes], webhook: ToldWebhook, tmp_path: Path
 ):
-    """Each once, signed, while a receiver that hangs keeps no outcome waiting; no secret is logged."""
+    """Each once and signed; a receiver that hangs keeps no outcome waiting; no secret is logged."""
     told = tmp_path / "told.jsonl"
     program = tmp_path / "tell.sh"
     program.write_text(f'#!/bin/sh\ncat >> "{told}"; echo >> "{told}"\n')

@@ -90,7 +90,7 @@ class Command:
 
     def tell(self, message_id: str, body: bytes) -> None:
         """Run the command on one message; see `Channel.tell`."""
-        environment = {**os.environ, "TRACKRECORD_MESSAGE_ID": message_id}
+        environment = {**os.environ, "WEBHOOK_ID": message_id}
         try:
             process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
                 self._words,

@@ -14,17 +14,23 @@ from trackrecord.times import iso
 
 def encode_message(news: News) -> bytes:
     """Return a piece of news as JSON: its type, its moment, and its data; without secrets."""
-    document: dict[str, Any] = {
-        "type": news.kind.value,
-        "timestamp": iso(news.at),
-        "data": {
-            "text": redacted(news.text),
-            "project": news.project,
-            "subject": news.subject,
-            "numbers": news.numbers,
-        },
+    data = {
+        "text": redacted(news.text),
+        "project": news.project,
+        "subject": news.subject,
+        "numbers": news.numbers,
     }
-    return msgspec.json.encode(document)
+    return _encode(news.kind.value, news.at, data)
+
+
+def example_message(*, now: float) -> bytes:
+    """Return a message of the type "test", which tells nothing but that messages arrive."""
+    text = "This is a test message: notifications of trackrecord arrive here."
+    return _encode("test", now, {"text": text, "project": None, "subject": "", "numbers": {}})
+
+
+def _encode(message_type: str, at: float, data: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"type": message_type, "timestamp": iso(at), "data": data})
 
 
 def signed_headers(message_id: str, body: bytes, key: bytes, *, now: float) -> dict[str, str]:
