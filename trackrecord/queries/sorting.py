@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .feedback import KnownFeedback
     from .lessons import KnownLesson
     from .memories import KnownMemory, RecalledMemory
+    from .news import News
     from .patterns import Pattern
     from .projects import Project
     from .runs import RunOnRecord
@@ -283,6 +284,15 @@ FEEDBACK: Final[Sorting[KnownFeedback]] = Sorting(
 )
 DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(
     "dead letters", lambda each: each.id, {"set-aside": lambda each: each.set_aside_at}
+)
+NEWS: Final[Sorting[News]] = Sorting(
+    "pieces of news",
+    lambda each: f"{each.kind} {each.subject}",
+    {
+        "at": lambda each: each.at,
+        "kind": lambda each: each.kind.value,
+        "subject": lambda each: each.subject or None,
+    },
 )
 # `KeptOutput`s: the questions stand beside the artifacts, not on them.
 ARTIFACTS: Final[Sorting[Any]] = Sorting(
