@@ -64,7 +64,7 @@ def revision_of(connection: Connection, project: str) -> tuple[int, int] | None:
 def revision_of_row(connection: Connection, project_id: int) -> int:
     """The revision of a project by its row."""
     query = select(projects.c.revision).where(projects.c.id == project_id)
-    return connection.execute(query).scalar_one()
+    return int(connection.execute(query).scalar_one())
 
 
 def project_names(connection: Connection) -> list[str]:
