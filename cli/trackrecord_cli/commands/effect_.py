@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +14,6 @@ from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
     from trackrecord.queries.effect import MeasuredEffect
-    from trackrecord.store.advice.effect_decisions import EffectDecision
 
 _USUAL_HOLDOUT = 0.1
 _ENTRY = Read("id", name_of("entry's id", 256))
@@ -106,37 +104,20 @@ def _decide(
     *,
     as_json: bool,
 ) -> None:
-    from trackrecord.queries.effect import decided_entry
-    from trackrecord.queries.project_rows import project_row
-    from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
-    from trackrecord.store.database.engine import writing
+    from trackrecord.changes import effect
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        with writing(engine) as connection:
-            row = project_row(connection, project)
-            if entry:
-                entry = decided_entry(connection, project, entry)
-            decision = EffectDecision(action, entry, share, actor, reason, time.time())  # type: ignore[arg-type] # one of three, see _actions
-            decide_effect(connection, row, decision)
+        if action == "holdout":
+            decision = effect.hold_out(engine, project, share or 0.0, by=actor, reason=reason)
+        else:
+            change = effect.withdraw_entry if action == "withdraw" else effect.restore_entry
+            decision = change(engine, project, entry, by=actor, reason=reason)
         refresh_rankings(engine, settings, project)
     if as_json:
         print_json({"project": project, **vars(decision)})
     else:
-        click.echo(_said(project, decision))
-
-
-def _said(project: str, decision: EffectDecision) -> str:
-    if decision.action == "withdraw":
-        return f"{decision.entry} is handed out no more in project {project!r}"
-    if decision.action == "restore":
-        return f"{decision.entry} is handed out again in project {project!r}, whatever is measured"
-    if not decision.share:
-        return f"no task of project {project!r} is withheld advice any more"
-    return (
-        f"advice is withheld from {100 * decision.share:g}% of the tasks of project {project!r} "
-        "that are asked for with a task_id"
-    )
+        click.echo(effect.said_of(project, decision))
 
 
 def _show(project: str | None, at: float | None, shown: str | None, *, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """Consolidation runs: the report that each run leaves."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -78,6 +78,20 @@ def note_run(
         .where(consolidation_runs.c.id == run_id)
         .values(skipped=msgspec.json.encode(skipped).decode(), **columns)
     )
+
+
+def last_finished(connection: Connection, project_ids: Collection[int]) -> dict[int, float]:
+    """Return when the last run of each project ended; projects without one are missing."""
+    runs = consolidation_runs.c
+    last = (
+        select(runs.finished_at)
+        .where(runs.project_id == projects.c.id, runs.finished_at.is_not(None))
+        .order_by(runs.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    query = select(projects.c.id, last).where(projects.c.id.in_(sorted(project_ids)))
+    return {row: at for row, at in connection.execute(query).tuples() if at is not None}
 
 
 def read_runs(

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "r0005_exposures"
-down_revision = "r0004_feedback"
+down_revision = "r0005_tokens"
 branch_labels = None
 depends_on = None
 
