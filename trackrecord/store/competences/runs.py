@@ -98,7 +98,7 @@ def read_runs(
     connection: Connection,
     project_id: int | None = None,
     *,
-    limit: int = 10,
+    limit: int | None = 10,
     at: float | None = None,
 ) -> list[StoredRun]:
     """The reports of the last runs, the newest first; of a project or of all, as of a moment."""
