@@ -227,9 +227,10 @@ def _deed(
 ) -> Deed:
     def do(by: str, reason: str | None) -> str:
         floor = asked.floor
-        with revising(
-            floor.engine, floor.settings, asked.project, by=by, reason=reason or ""
-        ) as (reviser, whole):
+        with revising(floor.engine, floor.settings, asked.project, by=by, reason=reason or "") as (
+            reviser,
+            whole,
+        ):
             record = change(reviser, whole)
         return f"{record.id} is {record.status} now, with a salience of {record.salience:.2f}."
 
