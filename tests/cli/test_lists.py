@@ -21,6 +21,8 @@ LISTS = {
     ("kinds",): sorting.KINDS,
     ("errors", "list"): sorting.ERRORS,
     ("feedback", "list"): sorting.FEEDBACK,
+    ("news",): sorting.NEWS,
+    ("token", "list"): sorting.TOKENS,
     ("dead", "list"): sorting.DEAD_LETTERS,
     ("artifacts", "list"): sorting.ARTIFACTS,
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
@@ -29,8 +31,10 @@ LISTS = {
     ("token", "list"): sorting.TOKENS,
     ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
 }
-# What an agent gets, in the order in which it gets it; one page of a criterion's feedback.
-UNSORTED = {("rankings",), ("competences", "select"), ("criteria", "show")}
+# What an agent gets, or a webhook, in the order in which it gets it; a page of feedback.
+UNSORTED = {
+    ("rankings",), ("competences", "select"), ("criteria", "show"), ("notify", "waiting"),
+}  # fmt: skip
 
 
 def test_every_list_has_limit_and_sort():

@@ -9,6 +9,7 @@ import click
 from trackrecord.queries.sorting import TOKENS, Order
 
 from ..access import open_store, read_store, settings_for
+from ..completing import complete
 from ..group import Group
 from ..options import (
     PROJECT_NAME,
@@ -81,7 +82,12 @@ def create(
 
 
 @command.command("list")
-@click.option("--project", type=PROJECT_NAME, help="List only the tokens of this project.")
+@click.option(
+    "--project",
+    type=PROJECT_NAME,
+    shell_complete=complete("project"),
+    help="List only the tokens of this project.",
+)
 @limit_option("tokens", default=_FEW)
 @sort_option(TOKENS)
 @json_option
