@@ -11,9 +11,18 @@ from markupsafe import Markup
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _DASH: Final = "–"
 # The states that have a colour; each is also written out.
-_GOOD: Final = frozenset({"proven", "established", "success", "helps", "active", "helpful"})
+_GOOD: Final = frozenset({"proven", "established", "success", "it helps", "active", "helpful"})
 _BAD: Final = frozenset(
-    {"warning", "anti-pattern", "failure", "hurts", "deprecated", "withdrawn", "harmful", "broken"}
+    {
+        "warning",
+        "anti-pattern",
+        "failure",
+        "it hurts",
+        "deprecated",
+        "withdrawn",
+        "harmful",
+        "broken",
+    }
 )
 
 
