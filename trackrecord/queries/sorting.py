@@ -361,16 +361,3 @@ CONSOLIDATION_RUNS: Final[Sorting[StoredRun]] = Sorting(
         "episodes": lambda each: each.episodes_read,
     },
 )
-TOKENS: Final[Sorting[KnownToken]] = Sorting(
-    "tokens",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.name,
-        "project": lambda each: each.project,
-        "permission": lambda each: each.permission,
-        "created": lambda each: each.created_at,
-        "last-used": lambda each: each.last_used_at,
-        "revoked": lambda each: each.revoked_at,
-    },
-)
