@@ -27,6 +27,7 @@ LISTS = {
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
     ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
     ("benchmark", "report"): sorting.BENCHMARK_RUNS,
+    ("token", "list"): sorting.TOKENS,
     ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
 }
 # What an agent gets, or a webhook, in the order in which it gets it; a page of feedback.
