@@ -28,6 +28,7 @@ from .group import Group
 COMMANDS = {
     "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
     "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
+    "token": "Create, list and revoke tokens for the HTTP server.",
     "mcp": "Serve agents over stdin and stdout, by the Model Context Protocol.",
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
     "install": "Make coding agents report their runs by themselves.",
@@ -57,9 +58,12 @@ COMMANDS = {
     "evaluate": "Measure on recorded runs whether advice would have been right.",
     "benchmark": "Measure how a project's work goes, and gate a build on it.",
     "status": "Show whether the loop is alive and how much it has learnt.",
+    "news": "List what changed: patterns that became proven or warnings, lessons that appeared.",
+    "notify": "Show what your webhook or command is still to be told, and try them out.",
     "dead": "Show, replay or discard outcomes that could not be learnt.",
     "rebuild": "Compute every statistic of a project anew.",
     "forget": "Erase a source, a task or a whole project everywhere.",
+    "completion": "Print the script that lets a shell complete commands, ids and projects.",
     "export": "Export a project with everything that is known of it.",
     "move": "Move the whole store to another database.",
 }

@@ -12,12 +12,11 @@ import click
 
 from .access import open_store, settings_for
 from .by_hand import REASON, refresh_rankings, signed
+from .completing import complete
 from .options import Command, Read, conditions_option
 from .screen import print_json
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from trackrecord.learning.competences.record import Competence
     from trackrecord.learning.competences.revision import ForkChanges
     from trackrecord.store.competences.revise import Reviser, Signed
@@ -48,7 +47,7 @@ def _signed(*, reason_required: bool) -> Callable[[Command], Command]:
 
 
 @click.command("reinforce")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @click.option(
     "--amount", type=_AMOUNT, help="Add this much salience.  [default: the record's own gain]"
 )
@@ -63,7 +62,7 @@ def reinforce(competence_id: str, amount: float | None, **given: Any) -> None:  
 
 
 @click.command("penalize")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @click.option("--amount", type=_AMOUNT, required=True, help="Take away this much salience.")
 @_signed(reason_required=False)
 def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: ANN401 - as above
@@ -73,8 +72,8 @@ def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: 
 
 
 @click.command("supersede")
-@click.argument("old_id", metavar="OLD")
-@click.argument("new_id", metavar="NEW")
+@click.argument("old_id", metavar="OLD", shell_complete=complete("record"))
+@click.argument("new_id", metavar="NEW", shell_complete=complete("record"))
 @_signed(reason_required=True)
 def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Put the record NEW in the place of the record OLD, which is selected no longer."""
@@ -83,7 +82,7 @@ def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 -
 
 
 @click.command("fork")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @click.option(
     "--changes",
     default="{}",
@@ -103,7 +102,7 @@ def fork(competence_id: str, changes: str, **given: Any) -> None:  # noqa: ANN40
 
 
 @click.command("contest")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @click.option("--record", "other_id", metavar="ID", help="Name the record that contests it.")
 @click.option("--evidence", type=REASON, help="Name the evidence that contests it.")
 @_signed(reason_required=True)
@@ -129,7 +128,7 @@ def contest(
 
 
 @click.command("retract")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @_signed(reason_required=True)
 def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Take a record out of selection. It is kept, with its history."""
@@ -138,7 +137,7 @@ def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as abov
 
 
 @click.command("merge")
-@click.argument("competence_ids", metavar="ID ID…", nargs=-1)
+@click.argument("competence_ids", metavar="ID ID…", nargs=-1, shell_complete=complete("record"))
 @_signed(reason_required=True)
 def merge(competence_ids: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - as above
     """Make one record of several: performance summed, provenance joined; they are retracted."""
@@ -268,9 +267,8 @@ def _revising(
     *, actor: str, reason: str | None, project: str | None, as_json: bool
 ) -> Iterator[tuple[Reviser, _Whole, _Say]]:
     """Open one transaction; what was said of it is printed once it is committed."""
-    from trackrecord.queries.project_rows import project_row
-    from trackrecord.store.competences.revise import Reviser, Signed
-    from trackrecord.store.database.engine import writing
+    from trackrecord.changes.competences import revising
+    from trackrecord.store.competences.revise import Signed
 
     settings, name = settings_for(project)
     said: list[tuple[str, tuple[Competence, ...]]] = []
@@ -280,20 +278,11 @@ def _revising(
         said.append((action, records))
 
     with open_store(settings) as engine:
-        with writing(engine) as connection:
-            project_id = project_row(connection, name)
-            reviser = Reviser(connection, project_id, settings.competence, by)
-            yield reviser, _whole_ids(connection, name), say
+        with revising(engine, settings, name, by=by.actor, reason=by.rationale) as revision:
+            yield *revision, say
         refresh_rankings(engine, settings, name)
     for action, records in said:
         _print(action, records, by, as_json=as_json)
-
-
-def _whole_ids(connection: Connection, project: str) -> _Whole:
-    """Return what finds the id that a beginning stands for."""
-    from trackrecord.queries.competences import whole_record_id
-
-    return lambda given: whole_record_id(connection, project, given)
 
 
 def _print(action: str, records: Sequence[Competence], by: Signed, *, as_json: bool) -> None:

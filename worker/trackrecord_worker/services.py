@@ -18,7 +18,8 @@ from trackrecord.store.database.migrate import migrate
 from .advise import Adviser
 from .drain import Drain
 from .error_entries import ErrorRecorder
-from .outage import DatabaseOutage
+from .notify.look import NewsLooker
+from .outage import DatabaseOutage, RedisOutage
 from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
 from .record_vectors import RecordVectors
@@ -86,9 +87,19 @@ class Services:
         return RebuildReminder(self.engine, self.settings)
 
     @cached_property
+    def news(self) -> NewsLooker:
+        """The looker for what people are told."""
+        return NewsLooker(self.engine, self.redis, self.settings)
+
+    @cached_property
     def outage(self) -> DatabaseOutage:
         """The state of the database as this process sees it."""
         return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
+
+    @cached_property
+    def redis_outage(self) -> RedisOutage:
+        """The state of Redis as this process sees it."""
+        return RedisOutage(self.redis, self.settings.keys)
 
     @cached_property
     def errors(self) -> ErrorRecorder:

@@ -31,9 +31,12 @@ def _task(name: str, job: Callable[[Services], None]) -> Task[[], None]:
     def run(task: Task[[], None]) -> None:
         app = task.app
         assert isinstance(app, TrackrecordApp)  # noqa: S101 - `app.create_app` makes no other
+        stages = app.stages.get()
         try:
-            _run(job, app.stages.get())
+            _run(job, stages)
+            stages.redis_outage.end()
         except (ServerUnavailable, *REDIS_AWAY) as error:
+            stages.redis_outage.begin()
             # The entries that were read stay pending; the next wake-up tries again.
             _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
 
@@ -46,6 +49,7 @@ forward = _task("trackrecord.forward", jobs.forward_spooled)
 refresh = _task("trackrecord.refresh", jobs.refresh_caches)
 past_tasks = _task("trackrecord.past_tasks", jobs.cache_past_tasks)
 advise = _task("trackrecord.advise", jobs.renew_advice)
+news = _task("trackrecord.news", jobs.look_for_news)
 embed = _task("trackrecord.embed", jobs.embed_records)
 consolidate = _task("trackrecord.consolidate", jobs.consolidate_all_projects)
 catch_up = _task("trackrecord.catch_up", jobs.catch_up_consolidation)

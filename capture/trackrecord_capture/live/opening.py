@@ -9,6 +9,7 @@ from trackrecord.project_names import MAX_CHARS
 from trackrecord.redaction.redact import redacted
 from trackrecord_producers.publisher import Publisher
 
+from ..history.captured import Captured
 from ..history.counts import Counts
 from ..history.reading import Reading, read_and_publish
 from ..history.sink import SpoolingSink
@@ -21,10 +22,18 @@ from .live import Live
 from .watching import Read
 
 
-def live_of(settings: DaemonSettings) -> Live:
-    """Return what is live, ready to be started."""
+def live_of(settings: DaemonSettings, captured: Captured | None = None) -> Live:
+    """Return what is live, ready to be started.
+
+    Args:
+        settings: the daemon's settings.
+        captured: counts what is published.
+    """
     return Live(
-        settings, SOURCES, partial(_reading, settings), partial(project_of_folder, settings)
+        settings,
+        SOURCES,
+        partial(_reading, settings, captured),
+        partial(project_of_folder, settings),
     )
 
 
@@ -35,7 +44,7 @@ def project_of_folder(settings: DaemonSettings, folder: str) -> str:
 
 
 @contextmanager
-def _reading(settings: DaemonSettings) -> Iterator[Read]:
+def _reading(settings: DaemonSettings, captured: Captured | None) -> Iterator[Read]:
     """Open what reads logs and publishes what is new; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = Reading(
@@ -43,7 +52,7 @@ def _reading(settings: DaemonSettings) -> Iterator[Read]:
         with_automated=settings.capture.programs,
     )
     with CaptureState(settings.home) as state:
-        sink = SpoolingSink(publisher)
+        sink = SpoolingSink(publisher, captured)
 
         def read(source: Source, log: Log) -> str | None:
             return _problem(read_and_publish(source, log, state, sink, reading))

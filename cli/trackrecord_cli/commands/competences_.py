@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import click
 
+from trackrecord.queries.sorting import COMPETENCES, RECORD_CHANGES, Order
+
 from ..access import read_store
+from ..completing import complete
 from ..group import Group
-from ..options import at_option, json_option, limit_option, list_options, project_option
+from ..options import (
+    at_option,
+    json_option,
+    limit_option,
+    list_options,
+    project_option,
+    sort_option,
+)
 from ..revising import COMMANDS
 from ..screen import print_details, print_json, print_table, say_more, shown_ids
 from ..selecting import select_competences as select_command
@@ -22,9 +32,14 @@ for each_command in (select_command, *COMMANDS):
 
 
 @command.command("list")
-@list_options("records")
+@list_options(COMPETENCES)
 def list_competences(
-    project: str | None, at: float | None, limit: int | None, *, as_json: bool
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    order: Order | None,
+    *,
+    as_json: bool,
 ) -> None:
     """List the competence records, best first. `show` also names a record's episodes."""
     from trackrecord.learning.advice.estimates.wording import sentence
@@ -32,6 +47,7 @@ def list_competences(
 
     with read_store(project) as (connection, settings, name):
         found = competences.list_competences(connection, settings, name, at=at)
+    found = COMPETENCES.sorted(found, order)
     shown = found[:limit]
     if as_json:
         print_json([each.to_document() for each in shown])
@@ -59,7 +75,7 @@ def list_competences(
 
 
 @command.command("show")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @project_option
 @at_option
 @json_option
@@ -75,16 +91,18 @@ def show_competence(
 
 
 @command.command("history")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @project_option
 @at_option
 @limit_option("changes")
+@sort_option(RECORD_CHANGES)
 @json_option
 def show_history(
     competence_id: str,
     project: str | None,
     at: float | None,
     limit: int | None,
+    order: Order | None,
     *,
     as_json: bool,
 ) -> None:
@@ -93,7 +111,8 @@ def show_history(
 
     with read_store(project) as (connection, _, name):
         changes = competences.record_history(connection, name, competence_id, at=at)
-    documents = [change.to_document() for change in changes[:limit]]
+    shown = RECORD_CHANGES.sorted(changes, order)[:limit]
+    documents = [change.to_document() for change in shown]
     if as_json:
         print_json(documents)
         return

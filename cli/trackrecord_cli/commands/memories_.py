@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trackrecord.queries.sorting import MEMORIES, PAST_TASKS, RECALLED, Order
+
 from ..access import open_store, settings_for
+from ..completing import complete
 from ..group import Group
 from ..options import (
     OneOf,
@@ -20,12 +23,15 @@ from ..options import (
     list_options,
     name_of,
     project_option,
+    sort_option,
 )
-from ..screen import on_terminal, print_json, print_table, shown_ids
+from ..screen import on_terminal, print_json, print_table, say_more, shown_ids
 from ..text_input import text_or_input
 
 if TYPE_CHECKING:
-    from trackrecord.queries.memories import KnownMemory
+    from sqlalchemy import Engine
+
+    from trackrecord.queries.memories import KnownMemory, RecalledMemory
 
 _MAX_SOURCE = 256
 _FEW = 5
@@ -103,6 +109,7 @@ def add_memory(
 @project_option
 @at_option
 @limit_option("memories", default=_FEW, most=_MOST)
+@sort_option(RECALLED)
 @json_option
 @click.option(
     "--min-confidence",
@@ -118,6 +125,7 @@ def recall_memories(
     project: str | None,
     at: float | None,
     limit: int,
+    order: Order | None,
     min_confidence: float,
     *,
     no_reset: bool,
@@ -142,8 +150,8 @@ def recall_memories(
             at=at,
             reset=not no_reset,
         )
-        known = memories.ids_for_tables(engine, project) if on_terminal() else []
-    documents = [recalled.to_document() for recalled in found]
+        known = _known(engine, project, found)
+    documents = [recalled.to_document() for recalled in RECALLED.sorted(found, order)]
     if as_json:
         print_json(documents)
     elif not documents:
@@ -153,7 +161,7 @@ def recall_memories(
 
 
 @command.command("confirm")
-@click.argument("memory_id", metavar="ID")
+@click.argument("memory_id", metavar="ID", shell_complete=complete("memory"))
 @project_option
 @json_option
 def confirm_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
@@ -167,7 +175,7 @@ def confirm_memory(memory_id: str, project: str | None, *, as_json: bool) -> Non
 
 
 @command.command("reject")
-@click.argument("memory_id", metavar="ID")
+@click.argument("memory_id", metavar="ID", shell_complete=complete("memory"))
 @project_option
 @json_option
 def reject_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
@@ -181,7 +189,7 @@ def reject_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 
 
 @command.command("forget")
-@click.argument("memory_id", metavar="ID")
+@click.argument("memory_id", metavar="ID", shell_complete=complete("memory"))
 @project_option
 @json_option
 def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
@@ -198,7 +206,7 @@ def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 
 
 @command.command("list")
-@list_options("memories")
+@list_options(MEMORIES)
 @click.option("--type", "kind", type=OneOf(_TYPES), help="Show only memories of this type.")
 @click.option("--source", type=_SOURCE, help="Show only memories that this agent stored.")
 @click.option(
@@ -213,6 +221,7 @@ def show_memories(
     source: str | None,
     min_confidence: float | None,
     limit: int | None,
+    order: Order | None,
     *,
     as_json: bool,
 ) -> None:
@@ -222,15 +231,19 @@ def show_memories(
     wanted = memories.memory_filter(type=kind, source=source, min_confidence=min_confidence)
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        found = memories.list_memories(engine, settings, project, wanted=wanted, at=at, limit=limit)
-        known = memories.ids_for_tables(engine, project) if on_terminal() else []
-    documents = [known.to_document() for known in found]
+        found = memories.list_memories(
+            engine, settings, project, wanted=wanted, at=at, limit=limit, order=order
+        )
+        total = memories.count_listed_memories(engine, project, wanted=wanted, at=at)
+        known = _known(engine, project, found)
+    documents = [memory.to_document() for memory in found]
     if as_json:
         print_json(documents)
     elif not documents:
         click.echo(f"no such memories in project {project!r}")
     else:
         _print(documents, known, "created_at")
+        say_more(total - len(documents), "memories")
 
 
 @command.command("similar")
@@ -238,9 +251,16 @@ def show_memories(
 @project_option
 @at_option
 @limit_option("tasks", default=_FEW, most=_MOST)
+@sort_option(PAST_TASKS)
 @json_option
 def show_similar(
-    text: str, project: str | None, at: float | None, limit: int, *, as_json: bool
+    text: str,
+    project: str | None,
+    at: float | None,
+    limit: int,
+    order: Order | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Find past tasks whose instruction fits a text, best first, and how they ended."""
     from trackrecord.queries import memories
@@ -248,6 +268,7 @@ def show_similar(
     settings, project = settings_for(project)
     with open_store(settings) as engine:
         found = memories.list_similar_tasks(engine, settings, project, text, limit=limit, at=at)
+    found = PAST_TASKS.sorted(found, order)
     if as_json:
         print_json([memories.task_document(task) for task in found])
     elif not found:
@@ -266,6 +287,16 @@ def show_similar(
                 for task in found
             ),
         )
+
+
+def _known(
+    engine: Engine, project: str, shown: Sequence[KnownMemory | RecalledMemory]
+) -> Sequence[str]:
+    """Return the ids that short ids of those shown must not stand for."""
+    from trackrecord.queries.memories import ids_for_tables
+
+    ids = [memory.id for memory in shown]
+    return ids_for_tables(engine, project, ids) if on_terminal() else ()
 
 
 def _say(known: KnownMemory, *, as_json: bool) -> None:

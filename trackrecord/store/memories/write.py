@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, insert, select, update
 
 from trackrecord.learning.memories.comparison import Likeness, compare
 from trackrecord.learning.memories.rules import (
@@ -293,6 +293,21 @@ def list_memories(
     limit: int | None = None,
 ) -> list[Memory]:
     """Memories of a project, newest first; as they stood at a moment if one is given."""
+    query = wanted_memories(project_id, wanted, at)
+    query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
+    return complete(connection, _rows(connection, query), at=at)
+
+
+def count_wanted(
+    connection: Connection, project_id: int, wanted: MemoryFilter, *, at: float | None = None
+) -> int:
+    """Return how many memories `list_memories` would return without a limit."""
+    query = wanted_memories(project_id, wanted, at).subquery()
+    return connection.execute(select(func.count()).select_from(query)).scalar_one()
+
+
+def wanted_memories(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
+    """Return the query for memories that are asked for, as they stand or stood, in no order."""
     query = as_of(at).where(memories.c.project_id == project_id)
     stands = memories.c if at is None else memory_changes.c
     if wanted.type is not None:
@@ -301,8 +316,7 @@ def list_memories(
         query = query.where(stands.confidence >= wanted.min_confidence)
     if wanted.source is not None:
         query = query.where(_is_said_by(wanted.source, at))
-    query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
-    return complete(connection, _rows(connection, query), at=at)
+    return query
 
 
 def _rows(connection: Connection, query: Any) -> Sequence[Row[Any]]:  # noqa: ANN401 - any select

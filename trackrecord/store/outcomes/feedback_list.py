@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import Subject
@@ -32,6 +32,14 @@ class FeedbackFilter:
 EVERY: Final = FeedbackFilter()
 
 
+@dataclass(frozen=True)
+class FeedbackOrder:
+    """An order of feedback: the name of a column, and whether its largest value comes first."""
+
+    column: str
+    is_descending: bool
+
+
 def read_feedback(
     connection: Connection,
     project_id: int,
@@ -39,6 +47,7 @@ def read_feedback(
     *,
     at: float | None = None,
     limit: int | None = None,
+    by: FeedbackOrder | None = None,
 ) -> list[tuple[GivenFeedback, bool]]:
     """Return feedback, that which was received last first, and whether it waits.
 
@@ -48,7 +57,26 @@ def read_feedback(
         wanted: which feedback.
         at: a past moment: what was received later does not count.
         limit: the maximum number to return.
+        by: another order; what has no value comes last, equal ones in the order of their ids.
     """
+    table = feedback.c
+    first: ColumnElement[Any] = table.received_at.desc()
+    if by is not None:
+        column = table[by.column]
+        first = (column.desc() if by.is_descending else column.asc()).nulls_last()
+    query = _wanted(wanted, project_id, at).order_by(first, table.feedback_id).limit(limit)
+    return [(_given(row), row.is_waiting) for row in connection.execute(query)]
+
+
+def count_feedback(
+    connection: Connection, project_id: int, wanted: FeedbackFilter, *, at: float | None = None
+) -> int:
+    """Return how much feedback is wanted; the arguments are those of `read_feedback`."""
+    query = select(func.count()).select_from(_wanted(wanted, project_id, at).subquery())
+    return connection.execute(query).scalar_one()
+
+
+def _wanted(wanted: FeedbackFilter, project_id: int, at: float | None) -> Select[Any]:
     table = feedback.c
     query = select(feedback).where(table.project_id == project_id)
     for column, value in (
@@ -60,10 +88,7 @@ def read_feedback(
             query = query.where(column == value)
     if wanted.is_waiting:
         query = query.where(table.is_waiting)
-    if at is not None:
-        query = query.where(table.received_at <= at)
-    query = query.order_by(table.received_at.desc(), table.feedback_id)
-    return [(_given(row), row.is_waiting) for row in connection.execute(query.limit(limit))]
+    return query if at is None else query.where(table.received_at <= at)
 
 
 def _given(row: Row[Any]) -> GivenFeedback:

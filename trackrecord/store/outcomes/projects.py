@@ -61,6 +61,12 @@ def revision_of(connection: Connection, project: str) -> tuple[int, int] | None:
     return (row.id, row.revision) if row else None
 
 
+def revision_of_row(connection: Connection, project_id: int) -> int:
+    """The revision of a project by its row."""
+    query = select(projects.c.revision).where(projects.c.id == project_id)
+    return int(connection.execute(query).scalar_one())
+
+
 def project_names(connection: Connection) -> list[str]:
     """All projects, by name; in the order of code points, whatever the database's own is."""
     return sorted(connection.execute(select(projects.c.name)).scalars())
@@ -70,6 +76,35 @@ def project_revisions(connection: Connection) -> dict[str, int]:
     """Each project's revision: it rises with every change that rankings depend on."""
     rows = connection.execute(select(projects.c.name, projects.c.revision).order_by(projects.c.id))
     return {row.name: row.revision for row in rows}
+
+
+def first_projects(connection: Connection, most: int) -> dict[int, tuple[str, ProjectCounts]]:
+    """Return the projects that have been on record the longest, by row: the name and the counts."""
+    query = (
+        select(
+            projects.c.id,
+            projects.c.name,
+            projects.c.outcomes,
+            projects.c.successes,
+            projects.c.without_verdict,
+            projects.c.last_learnt_at,
+        )
+        .order_by(projects.c.id)
+        .limit(most)
+    )
+    return {row[0]: (row[1], ProjectCounts(*row[2:])) for row in connection.execute(query)}
+
+
+def count_later_projects(connection: Connection, project_id: int) -> ProjectCounts:
+    """Count the outcomes of all projects that came on record after one."""
+    query = select(
+        func.coalesce(func.sum(projects.c.outcomes), 0),
+        func.coalesce(func.sum(projects.c.successes), 0),
+        func.coalesce(func.sum(projects.c.without_verdict), 0),
+        func.max(projects.c.last_learnt_at),
+    ).where(projects.c.id > project_id)
+    total, successes, without, last = connection.execute(query).one()
+    return ProjectCounts(int(total), int(successes), int(without), last)
 
 
 def count_outcomes(
