@@ -45,7 +45,7 @@ def listed(
     items: Sequence[T],
     *,
     keys: Mapping[str, Callable[[T], Any]],
-    text: Callable[[T], str],
+    text: Callable[[T], str] | None,
     rows: int = ROWS,
 ) -> Listing[T]:
     """Return the page of a list that the query asks for: `q`, `sort` and `cursor`.
@@ -55,26 +55,42 @@ def listed(
         items: the whole list, in its own order.
         keys: what it can be sorted by: the name in the query, and the key of an item. Items whose
             key is None come last.
-        text: the text of an item that `q` is looked for in, whatever its case.
+        text: the text of an item that `q` is looked for in, whatever its case; None where the list
+            holds only what was looked for.
         rows: how many a page has.
 
     Raises:
         InvalidRequest: it cannot be sorted so.
         InvalidCursor: no page begins there.
     """
-    wanted = asked.text("q")
-    found = [each for each in items if wanted is None or wanted.lower() in text(each).lower()]
+    wanted = None if text is None else asked.text("q")
+    found = list(items)
+    if wanted is not None and text is not None:
+        found = [each for each in items if wanted.casefold() in text(each).casefold()]
     sort = asked.text("sort")
     if sort is not None:
         found = _sorted(found, sort, keys)
-    start = _start(asked.text("cursor"))
+    start = start_of(asked)
+    return page_of(asked, found[start : start + rows], len(found), rows=rows)
+
+
+def page_of(asked: Asked, rows_here: Sequence[T], total: int, *, rows: int = ROWS) -> Listing[T]:
+    """Return the page of a list that the database sorts and cuts: it begins at `start_of`.
+
+    Args:
+        asked: the query.
+        rows_here: what the page shows.
+        total: how many there are on all pages.
+        rows: how many a page has.
+    """
+    start = start_of(asked)
     return Listing(
-        found[start : start + rows],
-        len(found),
+        rows_here,
+        total,
         start + 1,
-        sort,
+        asked.text("sort"),
         asked.here(cursor=max(0, start - rows) or None) if start else None,
-        asked.here(cursor=start + rows) if start + rows < len(found) else None,
+        asked.here(cursor=start + rows) if start + rows < total else None,
     )
 
 
@@ -86,8 +102,14 @@ def _sorted(items: list[T], sort: str, keys: Mapping[str, Callable[[T], Any]]) -
     return [*known, *(each for each in items if key(each) is None)]
 
 
-def _start(cursor: str | None) -> int:
+def start_of(asked: Asked) -> int:
+    """Return how many items stand before the page that the query asks for.
+
+    Raises:
+        InvalidCursor: no page begins there.
+    """
     most_digits = 9
+    cursor = asked.text("cursor")
     if cursor is None:
         return 0
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= most_digits):

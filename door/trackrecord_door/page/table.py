@@ -54,11 +54,30 @@ NAVIGATION: Final = (
 
 VIEWS: Final = (
     View("/", "overview.shown"),
+    View("/lessons", "lessons.shown"),
+    View("/lessons/{lesson:path}", "lessons.entry"),
+    View("/patterns", "patterns.shown"),
+    View("/patterns/{pattern:path}", "patterns.entry"),
+    View("/memories", "memories.shown"),
+    View("/memories/{memory:path}", "memories.entry"),
+    View("/criteria", "criteria.shown"),
+    View("/criteria/{criterion:path}", "criteria.entry"),
     View("/effect", "effect.shown"),
     View("/dead-letters", "dead_letters.shown"),
 )
 
 ACTIONS: Final = (
+    Action("/lessons/dismiss", "lessons.dismiss"),
+    Action("/lessons/restore", "lessons.restore"),
+    Action("/patterns/promote", "patterns.promote"),
+    Action("/patterns/deprecate", "patterns.deprecate"),
+    Action("/patterns/reset", "patterns.reset"),
+    Action("/patterns/tag", "patterns.tag"),
+    Action("/memories/add", "memories.add"),
+    Action("/memories/confirm", "memories.confirm"),
+    Action("/memories/reject", "memories.reject"),
+    Action("/memories/forget", "memories.forget"),
+    Action("/feedback", "feedback.give"),
     Action("/effect/holdout", "effect.hold_out", Permission.ADMIN),
     Action("/effect/withdraw", "effect.withdraw"),
     Action("/effect/restore", "effect.restore"),
