@@ -13,7 +13,17 @@ _DASH: Final = "–"
 # The states that have a colour; each is also written out.
 _GOOD: Final = frozenset({"proven", "established", "success", "helps", "active", "helpful"})
 _BAD: Final = frozenset(
-    {"warning", "anti-pattern", "failure", "hurts", "deprecated", "withdrawn", "harmful", "broken"}
+    {
+        "warning",
+        "anti-pattern",
+        "failure",
+        "hurts",
+        "deprecated",
+        "withdrawn",
+        "harmful",
+        "broken",
+        "known pitfall",
+    }
 )
 
 

@@ -13,7 +13,7 @@ from ..asked import Asked
 from ..listing import listed
 from .entries import RunBehind, points, why
 
-_FEEDBACK_SHOWN = 50
+_FEEDBACK_SHOWN = 25
 
 
 def shown(asked: Asked) -> Shown:

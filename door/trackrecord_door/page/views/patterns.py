@@ -27,7 +27,7 @@ from ..listing import listed
 from .entries import Happening, RunBehind, points, why
 
 _PATH = "/patterns"
-_RUNS_SHOWN = 50
+_RUNS_SHOWN = 25
 _STATES = ("proven", "established", "candidate", "deprecated")
 _KEPT_STATE = "anti-pattern"
 
