@@ -188,3 +188,14 @@ def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
     if beyond > 0:
         told = f"{beyond} more {things}" if is_exact else f"there are more {things}"
         click.echo(f"{told}; --limit shows them", err=True)
+
+
+def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:
+    """Print lines of a name, a value and what is drawn beside it, in columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    for name, value, drawn in lines:
+        grid.add_row(name, Text(one_line(value, _CELL_CHARS)), drawn)
+    console().print(grid)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .patterns import Pattern
     from .projects import Project
     from .runs import RunOnRecord
+    from .tokens import KnownToken
 
 Entry = TypeVar("Entry")
 Value = str | float | None
@@ -346,5 +347,18 @@ CONSOLIDATION_RUNS: Final[Sorting[StoredRun]] = Sorting(
         "started": lambda each: each.started_at,
         "took": lambda each: each.duration_ms,
         "episodes": lambda each: each.episodes_read,
+    },
+)
+TOKENS: Final[Sorting[KnownToken]] = Sorting(
+    "tokens",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "name": lambda each: each.name or None,
+        "project": lambda each: each.project,
+        "permission": lambda each: each.permission.value,
+        "created": lambda each: each.created_at,
+        "last-used": lambda each: each.last_used_at,
+        "revoked": lambda each: each.revoked_at,
     },
 )

@@ -9,6 +9,7 @@ import click
 
 from ..access import open_store
 from ..by_hand import actor_option
+from ..completing import complete
 from ..options import PROJECT_NAME, Read, json_option, name_of
 from ..screen import print_json, print_table
 
@@ -22,10 +23,16 @@ _TASK = Read("id", name_of("task's id", _MAX_NAME))
 
 @click.command("forget")
 @click.option("--source", type=_SOURCE, help="Erase this source in the project.")
-@click.option("--task", type=_TASK, help="Erase this task in the project.")
+@click.option(
+    "--task",
+    type=_TASK,
+    shell_complete=complete("task"),
+    help="Erase this task in the project.",
+)
 @click.option(
     "--project",
     type=PROJECT_NAME,
+    shell_complete=complete("project"),
     help="Use the project of this name; without --source and --task, forget the whole project.",
 )
 @click.option("--dry-run", is_flag=True, help="Count what would be erased, and change nothing.")

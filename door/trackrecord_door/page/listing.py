@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from trackrecord.calls.given import choice_of
 from trackrecord.errors import InvalidCursor
+from trackrecord.queries.sorting import Sorting
 
 from .asked import Asked
 
@@ -45,7 +45,8 @@ def listed(
     items: Sequence[T],
     *,
     keys: Mapping[str, Callable[[T], Any]],
-    text: Callable[[T], str] | None,
+    text: Callable[[T], str],
+    search: bool = True,
     rows: int = ROWS,
 ) -> Listing[T]:
     """Return the page of a list that the query asks for: `q`, `sort` and `cursor`.
@@ -53,53 +54,49 @@ def listed(
     Args:
         asked: the query.
         items: the whole list, in its own order.
-        keys: what it can be sorted by: the name in the query, and the key of an item. Items whose
-            key is None come last.
-        text: the text of an item that `q` is looked for in, whatever its case; None where the list
-            holds only what was looked for.
+        keys: what it can be sorted by, by name: those of a `Sorting` of `queries.sorting`.
+        text: the text of an item that `q` is looked for in, whatever its case; of items that are
+            equal otherwise it decides which comes first.
+        search: whether `q` is looked for here, and not where the list comes from.
         rows: how many a page has.
 
     Raises:
         InvalidRequest: it cannot be sorted so.
         InvalidCursor: no page begins there.
     """
-    wanted = None if text is None else asked.text("q")
+    wanted = asked.text("q") if search else None
     found = list(items)
-    if wanted is not None and text is not None:
+    if wanted is not None:
         found = [each for each in items if wanted.casefold() in text(each).casefold()]
     sort = asked.text("sort")
     if sort is not None:
-        found = _sorted(found, sort, keys)
+        sorting = Sorting("rows", text, keys)
+        found = sorting.sorted(found, sorting.order(sort))
     start = start_of(asked)
     return page_of(asked, found[start : start + rows], len(found), rows=rows)
 
 
-def page_of(asked: Asked, rows_here: Sequence[T], total: int, *, rows: int = ROWS) -> Listing[T]:
+def page_of(asked: Asked, here: Sequence[T], total: int, *, rows: int = ROWS) -> Listing[T]:
     """Return the page of a list that the database sorts and cuts: it begins at `start_of`.
 
     Args:
         asked: the query.
-        rows_here: what the page shows.
+        here: what the page shows.
         total: how many there are on all pages.
         rows: how many a page has.
+
+    Raises:
+        InvalidCursor: no page begins there.
     """
     start = start_of(asked)
     return Listing(
-        rows_here,
+        here,
         total,
         start + 1,
         asked.text("sort"),
         asked.here(cursor=max(0, start - rows) or None) if start else None,
         asked.here(cursor=start + rows) if start + rows < total else None,
     )
-
-
-def _sorted(items: list[T], sort: str, keys: Mapping[str, Callable[[T], Any]]) -> list[T]:
-    key = keys[choice_of("sort", sort.removeprefix("-"), list(keys))]
-    known = sorted(
-        (each for each in items if key(each) is not None), key=key, reverse=sort.startswith("-")
-    )
-    return [*known, *(each for each in items if key(each) is None)]
 
 
 def start_of(asked: Asked) -> int:

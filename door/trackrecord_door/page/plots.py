@@ -90,6 +90,13 @@ def _column(day: Stack, left: float, step: float, highest: int) -> Markup:
     return Markup("<g><title>{}</title>{}</g>").format(words, Markup("").join(parts))
 
 
+def swatch(tone: str) -> Markup:
+    """Return a sample of a colour for a legend: "good", "bad" or "plain"."""
+    return Markup('<svg aria-hidden="true" viewBox="0 0 12 12">{}</svg>').format(
+        _rectangle(f"fill-{tone}", 0, 0, 12, 12)
+    )
+
+
 def band(points: Sequence[Point], title: str) -> Markup:
     """Return a rate over time: a line from 0% to 100% within the band of its interval."""
     known = [(index, each) for index, each in enumerate(points) if each.value is not None]

@@ -44,7 +44,7 @@ def shown(asked: Asked) -> Shown:
     if state == _DISMISSED:
         found = [known for known in found if known.dismissed]
     values = {
-        "listing": listed(asked, found, keys=LESSONS.keys, text=None),
+        "listing": listed(asked, found, keys=LESSONS.keys, text=lambda each: each.id, search=False),
         "kinds": _KINDS,
         "words_of_kind": dict(_KINDS),
         "states": [

@@ -51,7 +51,9 @@ def shown(asked: Asked) -> Shown:
             source=asked.text("source"),
         )
     values = {
-        "listing": listed(asked, found, keys=PATTERNS.keys, text=None),
+        "listing": listed(
+            asked, found, keys=PATTERNS.keys, text=lambda each: each.id, search=False
+        ),
         "states": [(each, each) for each in (*_STATES, _KEPT_STATE)],
         "state_of": state_of,
         "share_of": share_of,
