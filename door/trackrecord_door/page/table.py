@@ -55,9 +55,9 @@ NAVIGATION: Final = (
 VIEWS: Final = (
     View("/", "overview.shown"),
     View("/procedures", "procedures.shown"),
-    View("/procedures/{id}", "procedures.one"),
+    View("/procedures/{id:path}", "procedures.one"),
     View("/runs", "runs.shown"),
-    View("/runs/{id}", "runs.one"),
+    View("/runs/{id:path}", "runs.one"),
     View("/prompt", "prompt.shown"),
     View("/effect", "effect.shown"),
     View("/dead-letters", "dead_letters.shown"),

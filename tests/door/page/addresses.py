@@ -8,7 +8,10 @@ from shown_store import ShownStore
 from trackrecord_door.page.table import VIEWS
 
 # For each path with a part in braces: an id of a project, of which a page is shown.
-EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {}
+EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {
+    "/procedures/{id:path}": lambda store, project: store.long_procedure(project),
+    "/runs/{id:path}": lambda store, project: store.long_run(project),
+}
 
 
 def addresses(store: ShownStore, project: str, **query: str) -> Iterator[str]:
