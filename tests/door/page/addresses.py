@@ -14,6 +14,8 @@ EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {
     "/patterns/{pattern:path}": lambda store, project: _first(store, project, "list_patterns"),
     "/memories/{memory:path}": lambda store, project: _first(store, project, "list_memories"),
     "/criteria/{criterion:path}": lambda store, project: _first(store, project, "list_criteria"),
+    "/procedures/{id}": lambda store, project: _procedure(store, project),
+    "/runs/{id}": lambda _store, project: f"{project}-3",
 }
 
 
@@ -40,3 +42,8 @@ def addresses(store: ShownStore, project: str, **query: str) -> Iterator[str]:
             after = rest.partition("}")[2]
             path = f"{before}{quote(EXAMPLES[view.path](store, project), safe='')}{after}"
         yield f"{path}?{parameters}"
+
+
+def _procedure(store: ShownStore, project: str) -> str:
+    with store.calls(project):
+        return trackrecord.list_competences()[0].id
