@@ -22,12 +22,12 @@ LISTS = {
     ("errors", "list"): sorting.ERRORS,
     ("feedback", "list"): sorting.FEEDBACK,
     ("news",): sorting.NEWS,
-    ("token", "list"): sorting.TOKENS,
     ("dead", "list"): sorting.DEAD_LETTERS,
     ("artifacts", "list"): sorting.ARTIFACTS,
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
     ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
     ("benchmark", "report"): sorting.BENCHMARK_RUNS,
+    ("token", "list"): sorting.TOKENS,
     ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
 }
 # What an agent gets, or a webhook, in the order in which it gets it; a page of feedback.
@@ -77,6 +77,7 @@ def full(learnt, trackrecord, project, tmp_path):
         trackrecord("benchmark", "run", *mine)
         trackrecord("consolidate", *mine)
     for number in range(3):
+        trackrecord("token", "create", *mine)
         trackrecord("memories", "add", f"The login number {number} needs port {number}", *mine)
         trackrecord("errors", "record", f"task-{number}", "it broke", *mine)
         trackrecord("feedback", "give", "helpful", "--criterion", f"fast-{number}", *mine)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from trackrecord.calls.given import choice_of
 from trackrecord.errors import InvalidCursor
+from trackrecord.queries.sorting import Sorting
 
 from .asked import Asked
 
@@ -53,8 +53,7 @@ def listed(
     Args:
         asked: the query.
         items: the whole list, in its own order.
-        keys: what it can be sorted by: the name in the query, and the key of an item. Items whose
-            key is None come last.
+        keys: what it can be sorted by, by name: those of a `Sorting` of `queries.sorting`.
         text: the text of an item that `q` is looked for in, whatever its case.
         rows: how many a page has.
 
@@ -66,7 +65,8 @@ def listed(
     found = [each for each in items if wanted is None or wanted.lower() in text(each).lower()]
     sort = asked.text("sort")
     if sort is not None:
-        found = _sorted(found, sort, keys)
+        sorting = Sorting("rows", text, keys)
+        found = sorting.sorted(found, sorting.order(sort))
     start = _start(asked.text("cursor"))
     return Listing(
         found[start : start + rows],
@@ -76,14 +76,6 @@ def listed(
         asked.here(cursor=max(0, start - rows) or None) if start else None,
         asked.here(cursor=start + rows) if start + rows < len(found) else None,
     )
-
-
-def _sorted(items: list[T], sort: str, keys: Mapping[str, Callable[[T], Any]]) -> list[T]:
-    key = keys[choice_of("sort", sort.removeprefix("-"), list(keys))]
-    known = sorted(
-        (each for each in items if key(each) is not None), key=key, reverse=sort.startswith("-")
-    )
-    return [*known, *(each for each in items if key(each) is None)]
 
 
 def _start(cursor: str | None) -> int:

@@ -54,14 +54,26 @@ NAVIGATION: Final = (
 
 VIEWS: Final = (
     View("/", "overview.shown"),
+    View("/procedures", "procedures.shown"),
+    View("/procedures/{id}", "procedures.one"),
+    View("/runs", "runs.shown"),
+    View("/runs/{id}", "runs.one"),
+    View("/prompt", "prompt.shown"),
     View("/effect", "effect.shown"),
     View("/dead-letters", "dead_letters.shown"),
 )
 
 ACTIONS: Final = (
+    Action("/procedures/reinforce", "procedures.reinforce"),
+    Action("/procedures/penalize", "procedures.penalize"),
+    Action("/procedures/contest", "procedures.contest"),
+    Action("/procedures/supersede", "procedures.supersede"),
+    Action("/procedures/merge", "procedures.merge"),
+    Action("/procedures/fork", "procedures.fork"),
+    Action("/procedures/retract", "procedures.retract"),
     Action("/effect/holdout", "effect.hold_out", Permission.ADMIN),
     Action("/effect/withdraw", "effect.withdraw"),
     Action("/effect/restore", "effect.restore"),
-    Action("/dead-letters/replay", "dead_letters.replay", of_all_projects=True),
-    Action("/dead-letters/discard", "dead_letters.discard", Permission.ADMIN, of_all_projects=True),
+    Action("/dead-letters/replay", "dead_letters.replay"),
+    Action("/dead-letters/discard", "dead_letters.discard", Permission.ADMIN),
 )

@@ -18,6 +18,7 @@ from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.commits import note_commits
+from ..outcomes.days import recount_days
 from ..outcomes.decay_basis import replace_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
@@ -281,3 +282,4 @@ def _recount(connection: Connection, project_id: int, now: float) -> None:
             without_verdict=without,
         )
     )
+    recount_days(connection, project_id)

@@ -293,7 +293,7 @@ def list_memories(
     limit: int | None = None,
 ) -> list[Memory]:
     """Memories of a project, newest first; as they stood at a moment if one is given."""
-    query = _wanted(project_id, wanted, at)
+    query = wanted_memories(project_id, wanted, at)
     query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
     return complete(connection, _rows(connection, query), at=at)
 
@@ -302,11 +302,12 @@ def count_wanted(
     connection: Connection, project_id: int, wanted: MemoryFilter, *, at: float | None = None
 ) -> int:
     """Return how many memories `list_memories` would return without a limit."""
-    query = _wanted(project_id, wanted, at).subquery()
+    query = wanted_memories(project_id, wanted, at).subquery()
     return connection.execute(select(func.count()).select_from(query)).scalar_one()
 
 
-def _wanted(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
+def wanted_memories(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
+    """Return the query for memories that are asked for, as they stand or stood, in no order."""
     query = as_of(at).where(memories.c.project_id == project_id)
     stands = memories.c if at is None else memory_changes.c
     if wanted.type is not None:

@@ -61,6 +61,12 @@ def revision_of(connection: Connection, project: str) -> tuple[int, int] | None:
     return (row.id, row.revision) if row else None
 
 
+def revision_of_row(connection: Connection, project_id: int) -> int:
+    """The revision of a project by its row."""
+    query = select(projects.c.revision).where(projects.c.id == project_id)
+    return int(connection.execute(query).scalar_one())
+
+
 def project_names(connection: Connection) -> list[str]:
     """All projects, by name; in the order of code points, whatever the database's own is."""
     return sorted(connection.execute(select(projects.c.name)).scalars())
