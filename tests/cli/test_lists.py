@@ -22,7 +22,6 @@ LISTS = {
     ("errors", "list"): sorting.ERRORS,
     ("feedback", "list"): sorting.FEEDBACK,
     ("news",): sorting.NEWS,
-    ("token", "list"): sorting.TOKENS,
     ("dead", "list"): sorting.DEAD_LETTERS,
     ("artifacts", "list"): sorting.ARTIFACTS,
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,

@@ -11,8 +11,9 @@ from trackrecord.errors import InvalidRequest
 from trackrecord.store.advice.causes import CausingRun, runs_named, tasks_of_exposures
 from trackrecord.store.memories.browse import SORTED_BY, browse_memories
 from trackrecord.store.memories.read import MemoryChange
+from trackrecord.store.memories.write import MemoryFilter
 
-from .memories import EVERY, KnownMemory, MemoryFilter
+from .memories import EVERY, KnownMemory
 from .project_rows import project_row
 from .sorting import Order
 

@@ -283,18 +283,6 @@ FEEDBACK: Final[Sorting[KnownFeedback]] = Sorting(
         "received": lambda each: each.feedback.received_at,
     },
 )
-TOKENS: Final[Sorting[KnownToken]] = Sorting(
-    "tokens",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.name or None,
-        "project": lambda each: each.project,
-        "permission": lambda each: each.permission.value,
-        "created": lambda each: each.created_at,
-        "last-seen": lambda each: each.last_used_at,
-    },
-)
 DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(
     "dead letters", lambda each: each.id, {"set-aside": lambda each: each.set_aside_at}
 )
@@ -366,9 +354,9 @@ TOKENS: Final[Sorting[KnownToken]] = Sorting(
     lambda each: each.id,
     {
         "id": lambda each: each.id,
-        "name": lambda each: each.name,
+        "name": lambda each: each.name or None,
         "project": lambda each: each.project,
-        "permission": lambda each: each.permission,
+        "permission": lambda each: each.permission.value,
         "created": lambda each: each.created_at,
         "last-used": lambda each: each.last_used_at,
         "revoked": lambda each: each.revoked_at,

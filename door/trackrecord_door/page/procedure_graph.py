@@ -15,7 +15,7 @@ from .layered.layout import layout
 BoxKind = Literal["start", "step", "succeeded", "failed"]
 
 # What runs do seldom is in the table alone: a picture of everything shows nothing.
-_SHOWN_SHARE: Final = 0.9
+_SHOWN_SHARE: Final = 0.98
 _MOST_LINKS_PER_STEP: Final = 2
 # From this share of failed calls on, a step is marked.
 _FAILS_FROM: Final = 0.1

@@ -74,6 +74,6 @@ ACTIONS: Final = (
     Action("/effect/holdout", "effect.hold_out", Permission.ADMIN),
     Action("/effect/withdraw", "effect.withdraw"),
     Action("/effect/restore", "effect.restore"),
-    Action("/dead-letters/replay", "dead_letters.replay", of_all_projects=True),
-    Action("/dead-letters/discard", "dead_letters.discard", Permission.ADMIN, of_all_projects=True),
+    Action("/dead-letters/replay", "dead_letters.replay"),
+    Action("/dead-letters/discard", "dead_letters.discard", Permission.ADMIN),
 )

@@ -5,10 +5,14 @@ from urllib.parse import quote, urlencode
 
 from shown_store import ShownStore
 
+import trackrecord
 from trackrecord_door.page.table import VIEWS
 
 # For each path with a part in braces: an id of a project, of which a page is shown.
-EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {}
+EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {
+    "/procedures/{id}": lambda store, project: _procedure(store, project),
+    "/runs/{id}": lambda _store, project: f"{project}-3",
+}
 
 
 def addresses(store: ShownStore, project: str, **query: str) -> Iterator[str]:
@@ -27,3 +31,8 @@ def addresses(store: ShownStore, project: str, **query: str) -> Iterator[str]:
             after = rest.partition("}")[2]
             path = f"{before}{quote(EXAMPLES[view.path](store, project), safe='')}{after}"
         yield f"{path}?{parameters}"
+
+
+def _procedure(store: ShownStore, project: str) -> str:
+    with store.calls(project):
+        return trackrecord.list_competences()[0].id

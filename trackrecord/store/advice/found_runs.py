@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, and_, select, tuple_
 
@@ -29,8 +29,7 @@ class FoundRun:
     run: NotedRun
 
 
-@dataclass(frozen=True, order=True)
-class RunPlace:
+class RunPlace(NamedTuple):
     """A run's place among those of its project: by when it ended, then by its outcome's row."""
 
     ended_at: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from trackrecord.changes.competences import revising
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _PATH: Final = "/procedures"
 _RUNS_SHOWN: Final = 20
+_LONGEST_TITLE: Final = 300
+_TWO_DAYS_S: Final = 2 * 86_400
 
 
 def shown(asked: Asked) -> Shown:
@@ -68,7 +70,7 @@ def one(asked: Asked) -> Shown:
         behind = runs_behind_record(connection, project, record.id, at=asked.at)
         over_time = record_over_time(connection, project, record.id, at=asked.at)
         explained = explain(connection, settings, project, record.id, at=asked.at)
-    estimate = record.estimate
+    estimate, labels = record.estimate, _labels(over_time)
     values = {
         "record": record,
         "details": details,
@@ -78,8 +80,10 @@ def one(asked: Asked) -> Shown:
         "flow": behind.flow,
         "explained": explained,
         "estimate": None if estimate is None else sentence(estimate),
-        "rates": [_rate(each) for each in over_time],
-        "saliences": [Point(_day(each.at), each.salience) for each in over_time],
+        "rates": [_rate(each, label) for each, label in zip(over_time, labels, strict=True)],
+        "saliences": [
+            Point(label, each.salience) for each, label in zip(over_time, labels, strict=True)
+        ],
         "history": [
             {
                 "at": change.at,
@@ -92,21 +96,29 @@ def one(asked: Asked) -> Shown:
         "can_revise": record.record.status.is_selectable,
         "named": lambda tool: step_name(tool, behind.flow),
     }
-    return Shown("procedure.html", record.record.skill_name, values)
+    return Shown("procedure.html", _title(record), values)
+
+
+def _title(record: CompetenceRecord) -> str:
+    title = " → ".join(step.tool for step in record.record.recipe)
+    return title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…"
 
 
 def _what(action: str, version: int | None) -> str:
     return action if version is None else f"{action} (version {version})"
 
 
-def _rate(moment: RecordMoment) -> Point:
+def _rate(moment: RecordMoment, label: str) -> Point:
     uses = moment.successes + moment.failures
     low, high = wilson_interval(moment.successes, moment.failures)
-    return Point(_day(moment.at), moment.successes / uses if uses else None, low, high)
+    return Point(label, moment.successes / uses if uses else None, low, high)
 
 
-def _day(at: float) -> str:
-    return (iso(at) or "")[:10]
+def _labels(moments: Sequence[RecordMoment]) -> list[str]:
+    """Return the days, or the minutes of what all happened within two days."""
+    is_short = bool(moments) and moments[-1].at - moments[0].at < _TWO_DAYS_S
+    days = slice(11, 16) if is_short else slice(0, 10)
+    return [(iso(each.at) or "")[days] for each in moments]
 
 
 def reinforce(asked: Asked, form: Form) -> Deed:
