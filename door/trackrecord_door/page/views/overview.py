@@ -17,6 +17,7 @@ from trackrecord.queries.status import StatusReport, read_status
 
 from ..answering import Shown
 from ..asked import Asked
+from ..effect_lately import Lately, effects_lately
 from ..plots import Point, Stack
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
@@ -50,9 +51,7 @@ def shown(asked: Asked) -> Shown:
         by_day = outcomes_by_day(
             connection, asked.project, days=int(days), until=until, at=asked.at
         )
-        effect = measure_effect(
-            connection, asked.project, setting=asked.floor.settings.holdout, at=asked.at
-        )
+    effect = _effect(asked)
     values = {
         "status": status,
         "problem": problem,
@@ -62,10 +61,11 @@ def shown(asked: Asked) -> Shown:
         "ranges": _RANGES,
         "range": days,
         "news": news[::-1],
+        "now": time.time(),
         "kinds": _KINDS,
         "tones": _TONES,
         "effect": effect,
-        "conclusion": conclusion(effect.report),
+        "conclusion": [] if effect is None else conclusion(effect.effect.report),
     }
     return Shown("overview.html", "Overview", values)
 
@@ -81,6 +81,16 @@ def _alive(
             return status, _news(asked, connection, client, until), None
     except ServerUnavailable as error:
         return None, _news(asked, connection, None, until), str(error)
+
+
+def _effect(asked: Asked) -> Lately | None:
+    """Return the effect that was measured last; of a past moment, what was known then."""
+    if asked.at is None:
+        return effects_lately(asked.floor).of(asked.project)
+    setting = asked.floor.settings.holdout
+    with asked.reading() as connection:
+        found = measure_effect(connection, asked.project, setting=setting, at=asked.at)
+    return Lately(found, asked.at, 0)
 
 
 def _news(
