@@ -12,8 +12,10 @@ from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.queries.days import Day, outcomes_by_day
 from trackrecord.queries.effect import measure_effect
+from trackrecord.queries.letters_of_project import count_letters_of
 from trackrecord.queries.news import News, changes_between
 from trackrecord.queries.status import StatusReport, read_status
+from trackrecord_producers.spool import spool_size
 
 from ..answering import Shown
 from ..asked import Asked
@@ -76,11 +78,24 @@ def _alive(
     """Return the status and the news, or why Redis cannot tell: the rest is shown without it."""
     try:
         with asked.redis() as client:
-            settings = asked.floor.settings
-            status = read_status(client, connection, settings, project=asked.project, at=asked.at)
+            status = _status(asked, client, connection)
             return status, _news(asked, connection, client, until), None
     except ServerUnavailable as error:
         return None, _news(asked, connection, None, until), str(error)
+
+
+def _status(asked: Asked, client: redis.Redis, connection: Connection) -> StatusReport:
+    """Return the status; of dead letters and the spool, what the caller may see."""
+    settings, project = asked.floor.settings, asked.project
+    return read_status(
+        client,
+        connection,
+        settings,
+        project=project,
+        spooled=spool_size(settings).outcomes if asked.sees_all else 0,
+        dead_letters=None if asked.sees_all else count_letters_of(client, settings.keys, project),
+        at=asked.at,
+    )
 
 
 def _effect(asked: Asked) -> Lately | None:
