@@ -193,7 +193,7 @@ def recognise(text: str, *, as_json: bool) -> None:
 @at_option
 @json_option
 def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """Show one pattern: its numbers, its estimate, its newest examples, its changes of state."""
+    """Show one pattern with its numbers, its newest examples and its history."""
     from trackrecord.queries import patterns
 
     with read_store(project) as (connection, settings, name):
