@@ -7,6 +7,7 @@ that is needed cannot be reached, 130 interrupted.
 import importlib
 import os
 import sys
+from io import TextIOWrapper
 from typing import NoReturn
 
 import click
@@ -143,6 +144,10 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line and end the process with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # What the encoding of a terminal or a pipe lacks is escaped there, and no reason to fail.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 
