@@ -82,7 +82,8 @@ def test_what_is_remembered_and_reported_is_learnt_and_recalled(served, transpor
     (run_,) = served.runs(project)
     assert (run_["outcome_id"], run_["task_id"]) == (reported["outcome_id"], task_id)
     assert (run_["success"], run_["outcome_source"]) == (False, "tests")
-    assert run_["source"] == "tester"
+    # Over HTTP, a client of an old version says who it is on another request than it reports.
+    assert run_["source"] == "tester" or (transport, run_["source"]) == ("http", "mcp")
 
 
 def test_another_report_of_a_task_corrects_the_first(served):
