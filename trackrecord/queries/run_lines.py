@@ -172,8 +172,9 @@ def list_run_lines(
     is_any = wanted == LineFilter()
     found: Iterable[FoundRun]
     if wanted.task_id is not None:
-        check_task(connection, project, wanted.task_id)
         rows = rows_of_task(connection, project_id, wanted.task_id, at=at, limit=_MOST_OF_TASK)
+        if not rows:
+            check_task(connection, project, wanted.task_id)
         of_task = runs_of_rows(connection, project_id, rows, at=at)
         found = [each for each in of_task if before is None or _place(each) < before]
     else:

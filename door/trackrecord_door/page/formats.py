@@ -18,10 +18,12 @@ _BAD: Final = frozenset(
         "anti-pattern",
         "failure",
         "it hurts",
+        "hurts",
         "deprecated",
         "withdrawn",
         "harmful",
         "broken",
+        "known pitfall",
     }
 )
 

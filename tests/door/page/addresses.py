@@ -10,9 +10,20 @@ from trackrecord_door.page.table import VIEWS
 
 # For each path with a part in braces: an id of a project, of which a page is shown.
 EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {
-    "/procedures/{id}": lambda store, project: _procedure(store, project),
-    "/runs/{id}": lambda _store, project: f"{project}-3",
+    "/procedures/{id:path}": lambda store, project: store.long_procedure(project),
+    "/runs/{id:path}": lambda store, project: store.long_run(project),
+    "/lessons/{lesson:path}": lambda store, project: _first(store, project, "list_lessons"),
+    "/patterns/{pattern:path}": lambda store, project: _first(store, project, "list_patterns"),
+    "/memories/{memory:path}": lambda store, project: _first(store, project, "list_memories"),
+    "/criteria/{criterion:path}": lambda store, project: _first(store, project, "list_criteria"),
 }
+
+
+def _first(store: ShownStore, project: str, call: str) -> str:
+    """Return the id of the first entry of a list."""
+    with store.calls(project):
+        entry = getattr(trackrecord, call)()[0]
+    return str(entry.name if call == "list_criteria" else entry.id)
 
 
 def addresses(store: ShownStore, project: str, **query: str) -> Iterator[str]:
@@ -31,8 +42,3 @@ def addresses(store: ShownStore, project: str, **query: str) -> Iterator[str]:
             after = rest.partition("}")[2]
             path = f"{before}{quote(EXAMPLES[view.path](store, project), safe='')}{after}"
         yield f"{path}?{parameters}"
-
-
-def _procedure(store: ShownStore, project: str) -> str:
-    with store.calls(project):
-        return trackrecord.list_competences()[0].id
