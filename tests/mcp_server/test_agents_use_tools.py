@@ -8,6 +8,7 @@ import httpx
 import pytest
 from mcp_served import until
 
+from trackrecord_cli.commands.mcp_ import TOOLS
 from trackrecord_door.mcp_server.seat import ALL
 
 FACT = "The cart rounds to whole cents"
@@ -195,6 +196,11 @@ def test_the_project_is_that_of_the_folder_if_asked_for(served, tmp_path, monkey
             assert document["project"] == "acme-shop"
 
     run(use)
+
+
+def test_the_tools_of_the_help_are_those_of_the_server():
+    """The help does not import them."""
+    assert TOOLS == ALL
 
 
 def test_fewer_tools_need_fewer_words(served):
