@@ -40,6 +40,7 @@ BENCHMARKS = (
     "benchmark_rates",
     "first_publish",
     "startup",
+    "mcp_start",
     "hook",
     "injection",
     "worker_rss",
