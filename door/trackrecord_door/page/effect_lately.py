@@ -21,7 +21,7 @@ from trackrecord.store.outcomes.projects import revision_of
 from trackrecord_door.floor import Floor
 
 # How long a page waits for it.
-_PATIENCE_S: Final = 0.04
+_PATIENCE_S: Final = 0.03
 # Outcomes come all the time; so often it is measured anew at most.
 _EVERY_S: Final = 10.0
 _MOST_PROJECTS: Final = 200
