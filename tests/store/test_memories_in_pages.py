@@ -1,6 +1,5 @@
 """Memories in pages: sorted and cut by the database as the whole list is by Python."""
 
-
 import pytest
 from teaching import DAY, NOW, outcome, teach
 
