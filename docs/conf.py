@@ -17,6 +17,8 @@ _FOLDERS = ("docs", "examples")
 _FIRST = "docs/index"
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([\w./-]+)\.md\)")
+_FOLDER_LINK = re.compile(r"(?<=\]\()[\w./-]+(?=\))")
+_REPOSITORY = "https://github.com/trackrecord/trackrecord/tree/main"
 
 project = "trackrecord"
 author = "The trackrecord authors"
@@ -53,9 +55,17 @@ def _table(heading: str, links: list[str]) -> str:
     )
 
 
-def _add_contents(_app: Sphinx, document: str, source: list[str]) -> None:
+def _adapt(_app: Sphinx, document: str, source: list[str]) -> None:
+    folder = (_ROOT / document).parent
+    source[0] = _FOLDER_LINK.sub(lambda link: _to_folder(folder, link[0]), source[0])
     if document == _FIRST:
         source[0] += f"\n\n{contents(source[0])}\n"
+
+
+def _to_folder(folder: Path, link: str) -> str:
+    """Return a link to a folder of the repository as one that works on the site, too."""
+    target = (folder / link).resolve()
+    return f"{_REPOSITORY}/{target.relative_to(_ROOT)}" if target.is_dir() else link
 
 
 def _lead_to_first(app: Sphinx, error: Exception | None) -> None:
@@ -67,5 +77,5 @@ def _lead_to_first(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Take part in the building of the site."""
-    app.connect("source-read", _add_contents)
+    app.connect("source-read", _adapt)
     app.connect("build-finished", _lead_to_first)

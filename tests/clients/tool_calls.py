@@ -87,9 +87,12 @@ def _use(offers: Mapping[str, Offer], tool: str, arguments: Mapping[str, object]
     name = name_offered(offers, tool)
     if name is not None:
         return ToolCall(name, arguments)
+    named = f"mcp__trackrecord__{tool}"
+    if CODE_MODE not in offers:
+        # Offered by its name alone: the client takes the call all the same.
+        return ToolCall(named, arguments)
     # A script calls what it is not offered as a tool of its own.
-    asked = json.dumps(arguments)
-    called = f"const r = await tools.mcp__trackrecord__{tool}({asked});"
+    called = f"const r = await tools.{named}({json.dumps(arguments)});"
     return ToolCall(CODE_MODE, f"{called}\ntext(JSON.stringify(r));")
 
 

@@ -39,7 +39,8 @@ def test_it_works_without_the_database(door):
         result = ask(door, "tools/call", name=tool, arguments=arguments)
         assert result["isError"] is is_error, result
         (line,) = result["content"][0]["text"].splitlines()
-        assert "redis" in line.lower()
+        assert "redis is unavailable" in line
+        assert is_error or "redis" in result["structuredContent"]["problem"]
     assert not list(home.glob("*.db"))
     assert any(path.stat().st_size for path in (home / "spool").rglob("*") if path.is_file())
 

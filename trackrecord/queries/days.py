@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
+from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.store.outcomes.days import CountedDay, day_of, read_days
 
 from .project_rows import project_row
@@ -24,6 +25,9 @@ class Day:
         successes: those whose task reached its goal.
         failures: those whose task did not.
         without_verdict: those of which nobody knows.
+        rate: successes ÷ outcomes with a verdict; None without any.
+        low: where the 95% interval of the rate begins.
+        high: where it ends.
     """
 
     day: str
@@ -31,6 +35,9 @@ class Day:
     successes: int
     failures: int
     without_verdict: int
+    rate: float | None
+    low: float | None
+    high: float | None
 
     def to_document(self) -> dict[str, Any]:
         """Return the day as a JSON object."""
@@ -61,10 +68,16 @@ def outcomes_by_day(
 
 
 def _day(day: int, counted: CountedDay) -> Day:
+    failures = counted.outcomes - counted.successes - counted.without_verdict
+    judged = counted.successes + failures
+    low, high = wilson_interval(counted.successes, failures) if judged else (None, None)
     return Day(
         day=(_EPOCH + timedelta(days=day)).isoformat(),
         outcomes=counted.outcomes,
         successes=counted.successes,
-        failures=counted.outcomes - counted.successes - counted.without_verdict,
+        failures=failures,
         without_verdict=counted.without_verdict,
+        rate=counted.successes / judged if judged else None,
+        low=low,
+        high=high,
     )

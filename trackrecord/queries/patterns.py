@@ -254,8 +254,18 @@ def show_pattern(
     pattern_id: str,
     *,
     at: float | None = None,
+    examples: int | None = None,
 ) -> PatternDetails:
     """Return one pattern with its newest examples and its changes of state; see `find_pattern`.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose pattern.
+        pattern_id: as for `find_pattern`.
+        at: a past moment to answer for.
+        examples: the maximum number of examples; the setting `antipatterns.examples_kept` when not
+            given.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -265,7 +275,7 @@ def show_pattern(
     pattern = find_pattern(connection, settings, project, pattern_id, at=at)
     project_id = project_row(connection, project)
     slug = pattern.standing.facts.slug
-    most = settings.antipatterns.examples_kept
+    most = settings.antipatterns.examples_kept if examples is None else examples
     return PatternDetails(
         pattern,
         tuple(read_examples(connection, project_id, slug, at=at, most=most)),

@@ -34,8 +34,8 @@ class RateThen:
 
     Attributes:
         at: the moment, seconds since the epoch.
-        rate: the share of helpful verdicts, or the memory's confidence, weighed by age; None where
-            nothing was on record.
+        rate: the share of helpful verdicts, a memory's confidence or a lesson's strength, each
+            weighed by age; None where nothing was on record.
         low: the lower end of its 95% interval; None where it has none.
         high: the upper end.
         evidence: the verdicts that it was counted from, weighed by age.

@@ -1,5 +1,8 @@
 """What the tools take and return: one definition for the check, the schema and the type.
 
+What a tool returns says all that its text says: Claude Code and Codex hand models the structure
+alone, other clients the text.
+
 Values of another type are coerced where only one reading is possible: models write "800" for 800.
 """
 
@@ -118,19 +121,21 @@ class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem: str | None = None
 
 
-class Remembered(Struct, frozen=True, kw_only=True):
+class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What `remember` returns."""
 
     project: str
     memory_id: str
+    problem: str | None = None
 
 
-class Reported(Struct, frozen=True, kw_only=True):
+class Reported(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What `report_outcome` returns."""
 
     project: str
     outcome_id: str
     task_id: str
+    problem: str | None = None
 
 
 def read_arguments(given: Mapping[str, object] | None, kind: type[_Arguments]) -> _Arguments:

@@ -82,8 +82,10 @@ def remember(project: str, arguments: RememberArguments, source: str | None) -> 
     memory_id = trackrecord.remember(text, project=project, source=source or _USUAL_SOURCE)
     if memory_id is None:
         raise InvalidRequest(_dropped("memory"))
+    problem = _delivery_problem()
     said = f"Remembered in the project {project!r}, as {memory_id} if it was not known already"
-    return Said(f"{said}{_delivered()}.", Remembered(project=project, memory_id=memory_id))
+    document = Remembered(project=project, memory_id=memory_id, problem=problem)
+    return Said(_sentence(said, problem), document)
 
 
 def report_outcome(project: str, arguments: OutcomeArguments, source: str | None) -> Said:
@@ -117,8 +119,11 @@ def report_outcome(project: str, arguments: OutcomeArguments, source: str | None
     if outcome_id is None:
         raise InvalidRequest(_dropped("outcome"))
     how = "a success" if arguments.success else "a failure"
-    said = f"Reported as {how} in the project {project!r}{_delivered()}."
-    return Said(said, Reported(project=project, outcome_id=outcome_id, task_id=arguments.task_id))
+    problem = _delivery_problem()
+    document = Reported(
+        project=project, outcome_id=outcome_id, task_id=arguments.task_id, problem=problem
+    )
+    return Said(_sentence(f"Reported as {how} in the project {project!r}", problem), document)
 
 
 def in_one_line(error: TrackrecordError) -> str:
@@ -168,13 +173,17 @@ def _new_task_id() -> str:
     return new_id()
 
 
-def _delivered() -> str:
-    """Wait until what was reported is safe; return what to say of it."""
+def _delivery_problem() -> str | None:
+    """Wait until what was reported is safe; return what keeps it from Redis, None if nothing."""
     before = trackrecord.stats().spooled
     if not trackrecord.flush(_PATIENCE_S):
-        return "; it waits to be delivered"
+        return "it waits to be delivered"
     is_spooled = trackrecord.stats().spooled > before
-    return "; Redis is away, so it waits in the spool" if is_spooled else ""
+    return "redis is unavailable, so it waits in the spool" if is_spooled else None
+
+
+def _sentence(said: str, problem: str | None) -> str:
+    return f"{said}; {problem}." if problem else f"{said}."
 
 
 def _dropped(what: str) -> str:

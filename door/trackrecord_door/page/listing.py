@@ -46,6 +46,7 @@ def listed(
     *,
     keys: Mapping[str, Callable[[T], Any]],
     text: Callable[[T], str],
+    search: bool = True,
     rows: int = ROWS,
 ) -> Listing[T]:
     """Return the page of a list that the query asks for: `q`, `sort` and `cursor`.
@@ -54,32 +55,58 @@ def listed(
         asked: the query.
         items: the whole list, in its own order.
         keys: what it can be sorted by, by name: those of a `Sorting` of `queries.sorting`.
-        text: the text of an item that `q` is looked for in, whatever its case.
+        text: the text of an item that `q` is looked for in, whatever its case; of items that are
+            equal otherwise it decides which comes first.
+        search: whether `q` is looked for here, and not where the list comes from.
         rows: how many a page has.
 
     Raises:
         InvalidRequest: it cannot be sorted so.
         InvalidCursor: no page begins there.
     """
-    wanted = asked.text("q")
-    found = [each for each in items if wanted is None or wanted.lower() in text(each).lower()]
+    wanted = asked.text("q") if search else None
+    found = list(items)
+    if wanted is not None:
+        found = [each for each in items if wanted.casefold() in text(each).casefold()]
     sort = asked.text("sort")
     if sort is not None:
         sorting = Sorting("rows", text, keys)
         found = sorting.sorted(found, sorting.order(sort))
-    start = _start(asked.text("cursor"))
+    start = start_of(asked)
+    return page_of(asked, found[start : start + rows], len(found), rows=rows)
+
+
+def page_of(asked: Asked, here: Sequence[T], total: int, *, rows: int = ROWS) -> Listing[T]:
+    """Return the page of a list that the database sorts and cuts: it begins at `start_of`.
+
+    Args:
+        asked: the query.
+        here: what the page shows.
+        total: how many there are on all pages.
+        rows: how many a page has.
+
+    Raises:
+        InvalidCursor: no page begins there.
+    """
+    start = start_of(asked)
     return Listing(
-        found[start : start + rows],
-        len(found),
+        here,
+        total,
         start + 1,
-        sort,
+        asked.text("sort"),
         asked.here(cursor=max(0, start - rows) or None) if start else None,
-        asked.here(cursor=start + rows) if start + rows < len(found) else None,
+        asked.here(cursor=start + rows) if start + rows < total else None,
     )
 
 
-def _start(cursor: str | None) -> int:
+def start_of(asked: Asked) -> int:
+    """Return how many items stand before the page that the query asks for.
+
+    Raises:
+        InvalidCursor: no page begins there.
+    """
     most_digits = 9
+    cursor = asked.text("cursor")
     if cursor is None:
         return 0
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= most_digits):

@@ -161,7 +161,10 @@ def bar(value: float | None, low: float | None = None, high: float | None = None
 
 
 def difference(value: float | None, low: float | None, high: float | None) -> Markup:
-    """Return a difference of -1..1 with its interval around a line at 0, for a cell of a table."""
+    """Return a difference with its interval around a line at 0, for a cell of a table.
+
+    It reaches from half less to half more: beyond that the number beside it says enough.
+    """
     if value is None or low is None or high is None:
         return Markup("")
     ends = [_middle(each) for each in (low, high)]
@@ -178,7 +181,7 @@ def difference(value: float | None, low: float | None, high: float | None) -> Ma
 
 
 def _middle(value: float) -> float:
-    return _BAR_WIDTH / 2 * (1 + max(-1.0, min(1.0, value)))
+    return _BAR_WIDTH * (0.5 + max(-0.5, min(0.5, value)))
 
 
 def _plot(title: str, shapes: Markup, scale: tuple[str, str], labels: Sequence[str]) -> Markup:

@@ -54,6 +54,14 @@ NAVIGATION: Final = (
 
 VIEWS: Final = (
     View("/", "overview.shown"),
+    View("/lessons", "lessons.shown"),
+    View("/lessons/{lesson:path}", "lessons.entry"),
+    View("/patterns", "patterns.shown"),
+    View("/patterns/{pattern:path}", "patterns.entry"),
+    View("/memories", "memories.shown"),
+    View("/memories/{memory:path}", "memories.entry"),
+    View("/criteria", "criteria.shown"),
+    View("/criteria/{criterion:path}", "criteria.entry"),
     View("/procedures", "procedures.shown"),
     View("/procedures/{id:path}", "procedures.one"),
     View("/runs", "runs.shown"),
@@ -64,6 +72,17 @@ VIEWS: Final = (
 )
 
 ACTIONS: Final = (
+    Action("/lessons/dismiss", "lessons.dismiss"),
+    Action("/lessons/restore", "lessons.restore"),
+    Action("/patterns/promote", "patterns.promote"),
+    Action("/patterns/deprecate", "patterns.deprecate"),
+    Action("/patterns/reset", "patterns.reset"),
+    Action("/patterns/tag", "patterns.tag"),
+    Action("/memories/add", "memories.add"),
+    Action("/memories/confirm", "memories.confirm"),
+    Action("/memories/reject", "memories.reject"),
+    Action("/memories/forget", "memories.forget"),
+    Action("/feedback", "feedback.give"),
     Action("/procedures/reinforce", "procedures.reinforce"),
     Action("/procedures/penalize", "procedures.penalize"),
     Action("/procedures/contest", "procedures.contest"),
@@ -74,6 +93,6 @@ ACTIONS: Final = (
     Action("/effect/holdout", "effect.hold_out", Permission.ADMIN),
     Action("/effect/withdraw", "effect.withdraw"),
     Action("/effect/restore", "effect.restore"),
-    Action("/dead-letters/replay", "dead_letters.replay", of_all_projects=True),
-    Action("/dead-letters/discard", "dead_letters.discard", Permission.ADMIN, of_all_projects=True),
+    Action("/dead-letters/replay", "dead_letters.replay"),
+    Action("/dead-letters/discard", "dead_letters.discard", Permission.ADMIN),
 )

@@ -8,6 +8,7 @@ from trackrecord.learning.numbers.verdict_counts import VerdictCounts, sum_of
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..outcomes.decay_basis import read_bases
+from ..outcomes.projects import first_received
 from ..outcomes.tables import feedback, outcomes
 from ..outcomes.verdicts_over_time import (
     CountsThen,
@@ -78,9 +79,9 @@ def first_feedback(
         feedback.c.subject == "criterion",
         feedback.c.name == name,
     )
-    own = select(func.min(outcomes.c.received_at)).where(outcomes.c.project_id == project_id)
-    queries = (listed, alone, own) if is_default else (listed, alone)
-    found = (connection.execute(query).scalar() for query in queries)
+    found = [connection.execute(query).scalar() for query in (listed, alone)]
+    if is_default:
+        found.append(first_received(connection, project_id))
     return min((moment for moment in found if moment is not None), default=None)
 
 

@@ -17,7 +17,7 @@ from trackrecord.queries.status import StatusReport, read_status
 
 from ..answering import Shown
 from ..asked import Asked
-from ..plots import Stack
+from ..plots import Point, Stack
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
 _USUAL_RANGE: Final = "30"
@@ -58,6 +58,7 @@ def shown(asked: Asked) -> Shown:
         "problem": problem,
         "days": by_day,
         "stacks": [_stack(each) for each in by_day],
+        "rates": [Point(each.day, each.rate, each.low, each.high) for each in by_day],
         "ranges": _RANGES,
         "range": days,
         "news": news[::-1],
