@@ -136,8 +136,9 @@ def so_far(publication: Publication | None) -> str:
     from trackrecord.queries.status import counted
 
     count = 0 if publication is None else len(publication.published.outcome_ids)
+    # Redis may have taken a batch that it had no time to confirm.
     return (
-        f"{counted(count, 'outcome')} published and kept, to be learnt in any case; run the same "
+        f"at least {counted(count, 'outcome')} published, to be learnt in any case; run the same "
         "command again for the rest: none counts twice"
     )
 

@@ -4,18 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from terminal import Terminal
-
-from trackrecord.redis_keys import Keys
 
 _ESCAPE = "\x1b"
 
 
 @pytest.fixture
-def unlearnt(home, redis_server, client, tmp_path, monkeypatch):
+def unlearnt(home, redis_server, tmp_path, monkeypatch):
     """The arguments of an import that waits for ever: no worker is running."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home))
     path = tmp_path / "three.jsonl"
@@ -30,26 +27,23 @@ def test_a_long_import_shows_progress_on_a_terminal(unlearnt):
         terminal.wait_for("0/3")
         terminal.type("\x03")
         assert terminal.wait() == 130
-    assert "3 outcomes published and kept" in terminal.shown
+    assert "at least 3 outcomes published" in terminal.shown
     assert "trackrecord: interrupted" in terminal.shown
 
 
-def test_a_long_import_in_a_pipe_shows_none(unlearnt, client):
+def test_a_long_import_in_a_pipe_shows_none(unlearnt):
     """Standard error has whole lines, and nothing that steers a terminal."""
     process = subprocess.Popen(
         [sys.executable, "-m", "trackrecord_cli", *unlearnt],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while client.xlen(Keys("trackrecord").outcomes) < 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert process.stderr.readline().startswith("still waiting; is a worker running?")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert _ESCAPE not in err
     published, interrupted = [line for line in err.splitlines() if line]
-    assert published.startswith("trackrecord: 3 outcomes published and kept")
+    assert published.startswith("trackrecord: at least 3 outcomes published")
     assert interrupted == "trackrecord: interrupted"
 
 

@@ -7,7 +7,7 @@ hostile text (see `hostile_texts`).
 import json
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -145,6 +145,7 @@ def fill(store: ShownStore, hostile: Sequence[str]) -> None:
     """Put something on every page, of both projects."""
     _fill(store, FLEET, lambda _number, usual: usual)
     _fill(store, HOSTILE, lambda number, _usual: hostile[number % len(hostile)])
+    store.teach(HOSTILE, _failing_tools(hostile))
     store.set_aside("body is not JSON", b"{")
     store.set_aside("body is not JSON", b"[1,")
     store.set_aside("task_id is missing", b'{"success": true}')
@@ -174,6 +175,20 @@ def _fill(store: ShownStore, project: str, text: Callable[[int, str], str]) -> N
         project,
         (text(number, f"Bookings of kind {number} need a payment id") for number in range(5)),
     )
+
+
+def _failing_tools(hostile: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield outcomes that teach lessons about tools with hostile names and errors."""
+    for number, text in enumerate(hostile[::10]):
+        for task in range(4):
+            call = {"tool": text[:120] or "blank", "ok": False, "error": text or "blank"}
+            yield {
+                "outcome_id": f"failing-{number}-{task}",
+                "task_id": f"failing {number} {task}",
+                "success": False,
+                "source": text[:200] or "blank",
+                "tool_graph": [call, call],
+            }
 
 
 def _task(number: int, text: Callable[[int, str], str]) -> str:

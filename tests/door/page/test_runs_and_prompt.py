@@ -6,6 +6,8 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
+from trackrecord.inflight.reports import error_report
+from trackrecord.inflight.store import write_reports
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.metadata import metadata
 
