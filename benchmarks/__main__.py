@@ -40,11 +40,13 @@ BENCHMARKS = (
     "benchmark_rates",
     "first_publish",
     "startup",
+    "mcp_start",
     "hook",
     "injection",
     "worker_rss",
     "traces",
     "front_door",
+    "page",
     "metrics",
 )
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 
 import anyio
+import httpx
 import pytest
 from mcp_served import until
 
@@ -155,6 +156,28 @@ def test_an_agent_of_one_project_sees_nothing_of_another(served):
                 assert FACT not in text
 
     run(use)
+
+
+def test_the_bearer_of_a_token_sees_its_project_alone(served):
+    """A token that may only read is offered what reads, and no other project."""
+    made = served.command("token", "create", "--project", "of-the-token", "--read")
+    headers = {"authorization": f"Bearer {made.split()[0]}", "accept": "application/json"}
+
+    def ask(method, query="", **params):
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        url = f"{served.url}/mcp{query}"
+        return httpx.post(url, json=body, headers=headers, timeout=PATIENCE_S)
+
+    async def remember():
+        async with served.over_http(project="of-the-token") as client:
+            await text_of(client, "remember", text=FACT)
+            await recalled(client, FACT, task=TASK)
+
+    run(remember)
+    (tool,) = ask("tools/list").json()["result"]["tools"]
+    assert tool["name"] == "recall"
+    assert FACT in ask("tools/call", name="recall", arguments={"task": TASK}).text
+    assert ask("tools/list", "?project=shop").status_code == 403
 
 
 def test_the_project_is_that_of_the_folder_if_asked_for(served, tmp_path, monkeypatch):

@@ -15,7 +15,8 @@ from ..completing import complete
 from ..group import Group
 from ..options import Read, at_option, json_option, list_options, project_option
 from ..outcome_ids import outcome_ids
-from ..screen import console, print_details, print_json, print_table, say_more
+from ..screen import console, for_people, print_details, print_json, print_table, say_more
+from ..trends import criterion_trends, trend
 
 if TYPE_CHECKING:
     from trackrecord.learning.criteria.evaluation import WeightedEvaluation
@@ -44,15 +45,26 @@ def list_criteria(
 
     with read_store(project) as (connection, settings, name):
         found = criteria.list_criteria(connection, settings, name, at=at)
-    found = CRITERIA.sorted(found, order)
-    shown = found[:limit]
+        found = CRITERIA.sorted(found, order)
+        shown = found[:limit]
+        names = [] if as_json else [criterion.name for criterion in shown]
+        trends = criterion_trends(connection, settings, name, names, at)
     if as_json:
         print_json([criterion.to_document() for criterion in shown])
     elif not shown:
         click.echo(f"no criteria in project {name!r}")
     else:
         print_table(
-            ("criterion", "weight", "helpful", "neutral", "harmful", "evidence", "note"),
+            (
+                "criterion",
+                "weight",
+                "helpful",
+                "neutral",
+                "harmful",
+                "evidence",
+                *for_people("trend"),
+                "note",
+            ),
             (
                 (
                     criterion.standing.criterion,
@@ -61,6 +73,7 @@ def list_criteria(
                     criterion.standing.evidence.neutral,
                     criterion.standing.evidence.harmful,
                     criterion.standing.evidence.decayed_total,
+                    *for_people(trends.get(criterion.name, "")),
                     criterion.note,
                 )
                 for criterion in shown
@@ -101,7 +114,12 @@ def show_criterion(
         details = criteria.show_criterion(
             connection, settings, name, criterion, at=at, limit=limit, after=after
         )
-    (print_json if as_json else print_details)(details.to_document())
+        names = [] if as_json else [criterion]
+        trends = criterion_trends(connection, settings, name, names, at)
+    if as_json:
+        print_json(details.to_document())
+    else:
+        print_details(details.to_document() | trend(trends.get(criterion)))
 
 
 @command.command("feedback")
