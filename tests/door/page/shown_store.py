@@ -27,6 +27,7 @@ from trackrecord.store.memories.write import remember
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_consolidation.run import consolidate
+from trackrecord_worker.refresh import RankingsRefresher
 
 FLEET: Final = "fleet"
 HOSTILE: Final = "hostile"
@@ -111,6 +112,10 @@ class ShownStore:
                     source="airline-agent",
                     force=True,
                 )
+
+    def refresh(self, project: str) -> None:
+        """Compute what agents get from what was learnt, as a worker does."""
+        RankingsRefresher(self.engine, self.client, self.settings).refresh(project)
 
     def long_procedure(self, project: str) -> str:
         """Return the id of the competence record with the most tools."""
