@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from .drawing import sparkline
@@ -22,12 +23,23 @@ _MOMENTS: Final = 10
 _MANY_MOMENTS: Final = 30
 # More rows than this are not for people to look at.
 _MOST: Final = 100
+# Each takes a microsecond to be counted, and a table must be there at once.
+_MOST_VERDICTS: Final = 200_000
 
 
 def pattern_trends(
-    connection: Connection, project: str, slugs: Sequence[str], at: float | None
+    connection: Connection, project: str, verdicts: Mapping[str, int], at: float | None
 ) -> Mapping[str, str]:
-    """Return by slug how the rate of each pattern went in the last 30 days."""
+    """Return by slug how the rate of each pattern went in the last 30 days.
+
+    Args:
+        connection: a reading transaction.
+        project: whose patterns.
+        verdicts: the number of verdicts on each by its slug, in the order of the table; the first
+            ones are drawn as long as that is quick.
+        at: the moment that the days lead up to; None for now.
+    """
+    slugs = _affordable(verdicts)
     if not _is_drawn(slugs):
         return {}
     from trackrecord.queries.rates_over_time import pattern_rates
@@ -39,10 +51,11 @@ def criterion_trends(
     connection: Connection,
     settings: DaemonSettings,
     project: str,
-    names: Sequence[str],
+    verdicts: Mapping[str, int],
     at: float | None,
 ) -> Mapping[str, str]:
-    """Return by name how the rate of each criterion went in the last 30 days."""
+    """Return by name how the rate of each criterion went in the last 30 days; as above."""
+    names = _affordable(verdicts)
     if not _is_drawn(names):
         return {}
     from trackrecord.queries.rates_over_time import criterion_rates
@@ -87,6 +100,11 @@ def day_trends(
 def trend(drawn: str | None) -> dict[str, str]:
     """Return the field of a page about one thing that shows its trend; none where none is drawn."""
     return {f"last {DAYS} days": drawn} if drawn else {}
+
+
+def _affordable(verdicts: Mapping[str, int]) -> list[str]:
+    sums = accumulate(verdicts.values())
+    return [name for name, so_far in zip(verdicts, sums, strict=True) if so_far <= _MOST_VERDICTS]
 
 
 def _is_drawn(things: Sequence[str]) -> bool:

@@ -70,7 +70,7 @@ def test_tables_have_trends_on_a_terminal_only(learnt, trackrecord, project, up)
     learnt(
         *(
             {"task_id": f"t{number}", "success": True, "strategy": "Tests first",
-             "criteria": {"readable": "helpful"}}
+             "patterns": ["先写测试"], "criteria": {"readable": "helpful"}}
             for number in range(3)
         )
     )  # fmt: skip
@@ -89,4 +89,5 @@ def test_tables_have_trends_on_a_terminal_only(learnt, trackrecord, project, up)
     with Terminal("patterns", "list", *mine, columns=160, PYTHONIOENCODING="ascii") as terminal:
         assert terminal.wait() == 0
     assert ".........@" in terminal.shown
+    assert "\\u5148" in terminal.shown
     assert terminal.shown.isascii()

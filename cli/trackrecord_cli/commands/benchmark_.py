@@ -66,6 +66,7 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
     "--last",
     "limit",
     type=click.IntRange(min=1),
+    metavar="N",
     default=10,
     show_default=True,
     help="Show at most this many runs, the newest ones.",

@@ -20,6 +20,7 @@ from ..trends import criterion_trends, trend
 
 if TYPE_CHECKING:
     from trackrecord.learning.criteria.evaluation import WeightedEvaluation
+    from trackrecord.queries.criteria import Criterion
 
 
 _MOST = 10_000
@@ -47,8 +48,8 @@ def list_criteria(
         found = criteria.list_criteria(connection, settings, name, at=at)
         found = CRITERIA.sorted(found, order)
         shown = found[:limit]
-        names = [] if as_json else [criterion.name for criterion in shown]
-        trends = criterion_trends(connection, settings, name, names, at)
+        verdicts = {} if as_json else dict(map(_verdicts, shown))
+        trends = criterion_trends(connection, settings, name, verdicts, at)
     if as_json:
         print_json([criterion.to_document() for criterion in shown])
     elif not shown:
@@ -80,6 +81,11 @@ def list_criteria(
             ),
         )
         say_more(len(found) - len(shown), "criteria")
+
+
+def _verdicts(criterion: Criterion) -> tuple[str, int]:
+    evidence = criterion.standing.evidence
+    return criterion.name, evidence.helpful + evidence.neutral + evidence.harmful
 
 
 @command.command("show")
@@ -114,8 +120,8 @@ def show_criterion(
         details = criteria.show_criterion(
             connection, settings, name, criterion, at=at, limit=limit, after=after
         )
-        names = [] if as_json else [criterion]
-        trends = criterion_trends(connection, settings, name, names, at)
+        verdicts = {} if as_json else dict([_verdicts(details.criterion)])
+        trends = criterion_trends(connection, settings, name, verdicts, at)
     if as_json:
         print_json(details.to_document())
     else:

@@ -104,8 +104,8 @@ def list_patterns(
         )
         found = PATTERNS.sorted(found, order)
         shown = found[:limit]
-        slugs = [] if is_prompt else [pattern.standing.facts.slug for pattern in shown]
-        trends = {} if as_json else pattern_trends(connection, name, slugs, at)
+        verdicts = {} if as_json or is_prompt else dict(map(_verdicts, shown))
+        trends = pattern_trends(connection, name, verdicts, at)
     if as_json:
         print_json([pattern.to_document() for pattern in shown])
     elif form == "prompt":
@@ -115,6 +115,12 @@ def list_patterns(
     else:
         _print(shown, [pattern.shown.id for pattern in found], trends)
         say_more(len(found) - len(shown), "patterns")
+
+
+def _verdicts(pattern: Pattern) -> tuple[str, int]:
+    shown = pattern.shown
+    count = shown.helpful_count + shown.neutral_count + shown.harmful_count
+    return pattern.standing.facts.slug, count
 
 
 def _print_prompt(found: list[Pattern], lang: Language, *, with_deprecated: bool) -> None:
@@ -193,13 +199,14 @@ def recognise(text: str, *, as_json: bool) -> None:
 @at_option
 @json_option
 def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """Show one pattern: its numbers, its estimate, its newest examples, its changes of state."""
+    """Show one pattern with its numbers, its newest examples and its history."""
     from trackrecord.queries import patterns
 
     with read_store(project) as (connection, settings, name):
         details = patterns.show_pattern(connection, settings, name, pattern_id, at=at)
         slug = details.pattern.standing.facts.slug
-        trends = {} if as_json else pattern_trends(connection, name, [slug], at)
+        verdicts = {} if as_json else dict([_verdicts(details.pattern)])
+        trends = pattern_trends(connection, name, verdicts, at)
     if as_json:
         print_json(details.to_document())
     else:

@@ -35,6 +35,7 @@ _LONGEST_S = 3600
 @click.option(
     "--interval",
     type=click.FloatRange(_SHORTEST_S, _LONGEST_S),
+    metavar="SECONDS",
     default=2.0,
     show_default=True,
     help="Wait this many seconds between two readings of --watch.",
@@ -47,7 +48,7 @@ def command(
     as_json: bool,
     is_watched: bool,
 ) -> int:
-    """Show whether the loop is alive and how much it has learnt.
+    """Show whether outcomes are being learnt, and how much is known.
 
     With --project the counts are those of the project, otherwise those of all projects. The last
     line says in one sentence how things are, and what to do if something is wrong. Exit status 1

@@ -7,7 +7,7 @@ meanwhile is shown what was measured before, and when.
 import time
 from collections import OrderedDict
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -21,7 +21,7 @@ from trackrecord.store.outcomes.projects import revision_of
 from trackrecord_door.floor import Floor
 
 # How long a page waits for it.
-_PATIENCE_S: Final = 0.04
+_PATIENCE_S: Final = 0.03
 # Outcomes come all the time; so often it is measured anew at most.
 _EVERY_S: Final = 10.0
 _MOST_PROJECTS: Final = 200
@@ -35,11 +35,13 @@ class Lately:
         effect: what was measured.
         at: when, seconds since the epoch.
         revision: of the project at that moment.
+        is_current: whether nothing has changed since.
     """
 
     effect: MeasuredEffect
     at: float
     revision: int
+    is_current: bool = True
 
 
 class _Kept:
@@ -99,7 +101,10 @@ class EffectsLately:
             wait([running], _PATIENCE_S)
         with self._lock:
             kept.collect()
-            return kept.known
+            known = kept.known
+        if known is None or known.revision >= revision:
+            return known
+        return replace(known, is_current=False)
 
     def _kept_of(self, project: str) -> _Kept:
         kept = self._kept.setdefault(project, _Kept())

@@ -4,6 +4,10 @@ import httpx
 import pytest
 from shown_store import FLEET
 
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord_door.page.table import ACTIONS
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -122,7 +126,7 @@ def test_a_database_that_is_away_is_said(door_of, tmp_path):
     assert 'class="problem"' in answer.text
 
 
-def test_without_redis_the_rest_is_shown(door_of, monkeypatch):
+def test_without_redis_the_rest_is_shown(door_of):
     """The overview says that Redis cannot be reached, and shows what the store knows."""
     door = door_of()
     answer = httpx.get(f"{door.url}/", headers=BROWSER, timeout=60)
@@ -170,3 +174,17 @@ def test_the_way_back_leads_nowhere_else(http):
         assert answer.headers["location"] == "/"
     answer = http.post("/theme", data={"theme": "dark", "back": "/effect?q=1"}, headers=OWN)
     assert answer.headers["location"] == "/effect?q=1"
+
+
+def test_of_very_many_projects_the_name_is_typed(door_of, tmp_path):
+    """A list of hundreds would be longer than the page."""
+    door = door_of()
+    settings = DaemonSettings(home=tmp_path / "door-0")
+    engine = connect_store(settings.effective_database_url)
+    migrate(engine)
+    with writing(engine) as connection:
+        ensure_projects(connection, [f"p{number}" for number in range(201)])
+    engine.dispose()
+    text = httpx.get(f"{door.url}/effect?project=p7", headers=BROWSER, timeout=60).text
+    assert '<input name="project" value="p7"' in text
+    assert '<select name="project">' not in text
