@@ -81,7 +81,7 @@ def spooled(home):
     return "".join(path.read_text() for path in (home / "spool").rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT])
 def test_it_ends_cleanly_and_nothing_that_was_reported_is_lost(server_of, home, number):
     """With its stdin or by a signal; without a Redis, reports are in the spool then."""
     server = server_of()

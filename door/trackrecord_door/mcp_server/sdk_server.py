@@ -24,8 +24,9 @@ from .tools import Tool, tools_of
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 _NAME: Final = "trackrecord"
-_AT_ONCE: Final = 8
 _LONGEST_NAME: Final = 100
+# Of all clients together: while Redis hangs, their calls take no thread from anybody else.
+_THREADS: Final = anyio.CapacityLimiter(16)
 
 # What anybody sends is no news.
 logging.getLogger("mcp").setLevel(logging.CRITICAL)
@@ -34,7 +35,6 @@ logging.getLogger("mcp").setLevel(logging.CRITICAL)
 def create_server(seat: Seat) -> Server[Any]:
     """Return a server for one seat."""
     offered, listed = _offered(seat.tools)
-    threads = anyio.CapacityLimiter(_AT_ONCE)
 
     async def list_tools(
         _context: Context, _page: types.PaginatedRequestParams | None
@@ -46,7 +46,7 @@ def create_server(seat: Seat) -> Server[Any]:
     ) -> types.CallToolResult:
         # A call that was begun is finished, also when the client is gone meanwhile.
         return await anyio.to_thread.run_sync(
-            partial(_answer, offered, seat, asked, _client_name(context)), limiter=threads
+            partial(_answer, offered, seat, asked, _client_name(context)), limiter=_THREADS
         )
 
     return Server(
