@@ -22,7 +22,7 @@ from trackrecord.store.outcomes.projects import revision_of
 from trackrecord_door.floor import Floor
 
 # How long a page waits for it.
-_PATIENCE_S: Final = 0.03
+_PATIENCE_S: Final = 0.02
 # Outcomes come all the time; so often it is measured anew at most.
 _EVERY_S: Final = 10.0
 # More tasks than these take longer than a page waits. They are read when the page has been sent:
