@@ -48,14 +48,17 @@ def measure(scale: Scale) -> Measured:
 def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
     _fill(settings, count)
     with running_redis(settings):
-        fresh, first, health = [], [], []
+        fresh, first, health, first_cpu = [], [], [], []
         for _ in range(_FIRST_VIEWS):
             with serving(DOOR, settings) as door:
                 health.append(_ask(door, "/health"))
                 fresh.append(_ask(door, f"/?project={_OTHER_PROJECT}"))
+                before = door.cpu_s()
                 first.append(_ask(door, "/"))
+                first_cpu.append((door.cpu_s() - before) * 1000)
         with serving(DOOR, settings) as door, closing(_connection(door)) as connection:
             _get(connection, "/")
+            before = door.cpu_s()
             took = time_by_turns(
                 {
                     "page": lambda: _get(connection, "/"),
@@ -63,6 +66,7 @@ def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
                 },
                 _VIEWS,
             )
+            later_cpu = (door.cpu_s() - before) * 1000 / _VIEWS
     of_health = Baseline("/health", took["health"].p50 / 1000)
     yield Figure(
         f"{database}, first view", percentile(first, 0.5), "ms", at_most(_FLOOR_MS), (of_health,)
@@ -71,6 +75,8 @@ def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
         f"{database}, views after it, median", took["page"].p50 / 1000, "ms",
         at_most(_FLOOR_MS), (of_health,),
     )  # fmt: skip
+    yield Figure(f"{database}, processor time of a first view", percentile(first_cpu, 0.5), "ms")
+    yield Figure(f"{database}, of a view after it, and of one /health", later_cpu, "ms")
     yield Figure(
         f"{database}, first page of a new process", percentile(fresh, 0.5), "ms", None,
         (Baseline("its first /health", percentile(health, 0.5)),),

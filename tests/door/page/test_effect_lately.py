@@ -36,15 +36,17 @@ def test_it_is_measured_once_until_something_changes(floor, shown_store, monkeyp
 
     shown_store.teach("lately", [{"success": True, "task_id": "t2", "outcome_id": "o2"}])
     shown_store.hand_out("lately", [("t1", ["x"], False), ("t2", ["x"], False)])
-    assert lately.of("lately") is first  # a moment ago
+    again = lately.of("lately")  # a moment after the first
+    assert again.effect is first.effect
+    assert not again.is_current
     monkeypatch.setattr(effect_lately, "_EVERY_S", 0.0)
-    second = until(lambda: other_than(first, lately.of("lately")))
+    second = until(lambda: current(lately.of("lately")))
     assert second.effect.report.tasks == (2, 0)
     assert second.at > first.at
 
 
-def other_than(first, found):
-    return None if found is first else found
+def current(found):
+    return found if found.is_current else None
 
 
 def test_what_fails_is_said_and_tried_again(floor):

@@ -4,6 +4,10 @@ import httpx
 import pytest
 from shown_store import FLEET
 
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord_door.page.table import ACTIONS
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -122,14 +126,25 @@ def test_a_database_that_is_away_is_said(door_of, tmp_path):
     assert 'class="problem"' in answer.text
 
 
-def test_without_redis_the_rest_is_shown(door_of, monkeypatch):
+def test_without_redis_the_rest_is_shown(door_of, tmp_path):
     """The overview says that Redis cannot be reached, and shows what the store knows."""
     door = door_of()
+    store_of(tmp_path / "door-0", ["p"])
     answer = httpx.get(f"{door.url}/", headers=BROWSER, timeout=60)
     assert answer.status_code == 200
-    assert "Nothing on record yet" in answer.text
+    assert 'class="problem"' in answer.text
+    assert "How tasks went" in answer.text
     letters = httpx.get(f"{door.url}/dead-letters", headers=BROWSER, timeout=60)
     assert letters.status_code == 503
+
+
+def store_of(home, projects):
+    """Make the store of a front door, with projects of which nothing else is known."""
+    engine = connect_store(DaemonSettings(home=home).effective_database_url)
+    migrate(engine)
+    with writing(engine) as connection:
+        ensure_projects(connection, projects)
+    engine.dispose()
 
 
 def test_every_answer_has_the_policy(http):
@@ -170,3 +185,12 @@ def test_the_way_back_leads_nowhere_else(http):
         assert answer.headers["location"] == "/"
     answer = http.post("/theme", data={"theme": "dark", "back": "/effect?q=1"}, headers=OWN)
     assert answer.headers["location"] == "/effect?q=1"
+
+
+def test_of_very_many_projects_the_name_is_typed(door_of, tmp_path):
+    """A list of hundreds would be longer than the page."""
+    door = door_of()
+    store_of(tmp_path / "door-0", [f"p{number}" for number in range(201)])
+    text = httpx.get(f"{door.url}/effect?project=p7", headers=BROWSER, timeout=60).text
+    assert '<input name="project" value="p7"' in text
+    assert '<select name="project">' not in text

@@ -63,7 +63,6 @@ def shown(asked: Asked) -> Shown:
         "ranges": _RANGES,
         "range": days,
         "news": news[::-1],
-        "now": time.time(),
         "kinds": _KINDS,
         "tones": _TONES,
         "effect": effect,

@@ -30,6 +30,7 @@ _MOST_CALLS: Final = 200
 _LONGEST: Final = 2000
 _LONGEST_TEXT: Final = 6000
 _MOST_ERRORS: Final = 50
+_MOST_TOOLS: Final = 10
 # Where what is handed out has a page of its own.
 _PAGES: Final = {
     "lesson": "/lessons",
@@ -87,6 +88,9 @@ def one(asked: Asked) -> Shown:
         "left_out": len(line.bars) - len(bars),
         "half": half,
         "failed_calls": sum(bar.failed for bar in line.bars),
+        "failed_tools": list(
+            dict.fromkeys(bar.call.tool for bar in line.bars if bar.failed and bar.call.tool)
+        )[:_MOST_TOOLS],
         "texts": _told(said),
         "handed": [
             (each, [(entry, _link(asked, entry)) for entry in each.entries])
@@ -124,9 +128,9 @@ def _text(raw: msgspec.Raw) -> str:
     text = given.decode(errors="replace")
     with suppress(msgspec.MsgspecError, RecursionError):
         decoded = msgspec.json.decode(given)
-        text = (
-            decoded if isinstance(decoded, str) else msgspec.json.format(given, indent=1).decode()
-        )
+        # Encoded anew, so that no letter is shown as its code.
+        written = msgspec.json.format(msgspec.json.encode(decoded), indent=1).decode()
+        text = decoded if isinstance(decoded, str) else written
     return _cut(text, _LONGEST)
 
 
