@@ -3,12 +3,12 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, Final, TypedDict
 
 import redis
 from sqlalchemy import Connection
 
+from trackrecord import __version__
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.cache import cached_ages
 from trackrecord.server_urls import without_password
@@ -134,7 +134,7 @@ def read_status(
     }
     learnt = _learnt(connection, settings, project, at)
     return StatusReport(
-        version=version("trackrecord"),
+        version=__version__,
         home=str(settings.home),
         redis=without_password(settings.effective_redis_url),
         database=without_password(settings.effective_database_url),
