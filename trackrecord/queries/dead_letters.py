@@ -1,15 +1,17 @@
 """Dead letters: outcomes that could not be learnt, in Redis until someone decides about them."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import redis
 
-from trackrecord.errors import UnknownId
+from trackrecord.errors import InvalidCursor, UnknownId
 from trackrecord.redis_keys import Keys
 from trackrecord.times import iso
 
+from .cursors import cursor_of
 from .short_ids import matching, whole_id
 
 # What the worker added when it set an entry aside.
@@ -18,6 +20,7 @@ _PAGE: Final = 500
 # A letter comes with its body, which may have a megabyte.
 _MOST_COMPARED: Final = 50
 _MILLISECONDS_DIGITS: Final = 13
+_AN_ID: Final = re.compile(r"[0-9]{1,19}-[0-9]{1,19}", re.ASCII)
 
 Fields = dict[bytes, bytes]
 
@@ -42,6 +45,11 @@ class DeadLetter:
     body: str
     fields: dict[str, str]
 
+    @property
+    def cursor(self) -> str:
+        """The text that `after` takes for the letters that follow this one in a list."""
+        return cursor_of((self.id,))
+
     def to_document(self) -> dict[str, Any]:
         """Return the dead letter as a JSON object."""
         return dict(vars(self)) | {"set_aside_at": iso(self.set_aside_at)}
@@ -61,6 +69,23 @@ def list_letters(
     until = "+" if at is None else str(int(at * 1000))
     answer: Any = client.xrange(keys.dead, max=until, count=limit + 1)
     return [_letter(letter_id, fields) for letter_id, fields in answer[:limit]], len(answer) > limit
+
+
+def letters_after(
+    client: redis.Redis, keys: Keys, after: str | None, *, at: float | None = None
+) -> Iterator[DeadLetter]:
+    """Yield the dead letters that follow one, the oldest first; see `list_letters`.
+
+    Raises:
+        InvalidCursor: there can be no letter of the id `after`.
+    """
+    if after is not None and not _AN_ID.fullmatch(after):
+        message = "the cursor is not that of a dead letter"
+        raise InvalidCursor(message)
+    start = "-" if after is None else f"({after}"
+    end = "+" if at is None else str(int(at * 1000))
+    for letter_id, fields in _pages(client, keys, start, end):
+        yield _letter(letter_id, fields)
 
 
 def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:

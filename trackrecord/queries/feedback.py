@@ -1,7 +1,7 @@
 """Feedback on single things as a reader is shown it, newest first."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -13,7 +13,20 @@ from trackrecord.store.outcomes.feedback_list import EVERY, FeedbackFilter, read
 from trackrecord.times import iso
 from trackrecord.wire.feedback import FeedbackBody
 
+from .cursors import cursor_of, place_of
 from .project_rows import project_row
+
+
+class FeedbackPlace(NamedTuple):
+    """A place in the order of feedback: what was received last first.
+
+    Attributes:
+        received_at: seconds since the epoch.
+        feedback_id: of the feedback.
+    """
+
+    received_at: float
+    feedback_id: str
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,11 @@ class KnownFeedback:
 
     feedback: GivenFeedback
     is_waiting: bool
+
+    @property
+    def cursor(self) -> str:
+        """The text that `after` takes for the feedback that follows this in a list."""
+        return cursor_of(FeedbackPlace(self.feedback.received_at, self.feedback.feedback_id))
 
     def to_document(self) -> dict[str, Any]:
         """Return the feedback as a JSON object."""
@@ -71,6 +89,7 @@ def list_feedback(
     *,
     at: float | None = None,
     limit: int | None = None,
+    after: str | None = None,
 ) -> list[KnownFeedback]:
     """Return the feedback that a project has on record, newest first.
 
@@ -81,10 +100,13 @@ def list_feedback(
         at: a past moment: what was received later does not count. Whether it waits is told as of
             now.
         limit: the maximum number to return.
+        after: the cursor of a piece of feedback: only what follows it.
 
     Raises:
         UnknownProject: nothing is on record for the project.
+        InvalidCursor: `after` is not the cursor of a piece of feedback.
     """
+    place = None if after is None else place_of(after, FeedbackPlace)
     project_id = project_row(connection, project)
-    found = read_feedback(connection, project_id, wanted, at=at, limit=limit)
+    found = read_feedback(connection, project_id, wanted, at=at, limit=limit, after=place)
     return [KnownFeedback(given, is_waiting) for given, is_waiting in found]

@@ -2,8 +2,9 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 from sqlalchemy import Connection, Engine, select
 
 from trackrecord.daemon_settings import DaemonSettings
@@ -18,10 +19,23 @@ from trackrecord.store.memories.write import MemoryFilter
 from trackrecord.store.memories.write import list_memories as read_memories
 from trackrecord.times import iso
 
+from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .short_ids import ids_beginning_with, ids_near, whole_stored_id
 
 EVERY = MemoryFilter()
+
+
+class MemoryPlace(NamedTuple):
+    """A place in the order of memories: the newest first.
+
+    Attributes:
+        created_at: seconds since the epoch.
+        row: the memory's row in the store.
+    """
+
+    created_at: float
+    row: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,11 @@ class KnownMemory:
     def text(self) -> str:
         """The memory's text; that of a known pitfall with its prefix."""
         return self.memory.text
+
+    @property
+    def cursor(self) -> str:
+        """The text that `after` takes for the memories that follow this one in a list."""
+        return cursor_of(MemoryPlace(self.memory.created_at, self.memory.row))
 
     @classmethod
     def at(cls, rules: MemoryRules, memory: Memory, moment: float) -> "KnownMemory":
@@ -134,15 +153,27 @@ def list_memories(
     wanted: MemoryFilter = EVERY,
     at: float | None = None,
     limit: int | None = None,
+    after: str | None = None,
 ) -> list[KnownMemory]:
     """Return the memories of a project, newest first.
 
+    Args:
+        engine: the store.
+        settings: the rules.
+        project: whose memories.
+        wanted: which of them.
+        at: a past moment to answer for.
+        limit: the maximum number of memories to return.
+        after: the cursor of a memory: only those that follow it.
+
     Raises:
         UnknownProject: nothing is on record for the project.
+        InvalidCursor: `after` is not the cursor of a memory.
     """
+    place = None if after is None else place_of(after, MemoryPlace)
     with reading(engine) as connection:
         project_id = project_row(connection, project)
-        found = read_memories(connection, project_id, wanted, at=at, limit=limit)
+        found = read_memories(connection, project_id, wanted, at=at, limit=limit, after=place)
     moment = time.time() if at is None else at
     return [KnownMemory.at(settings.memories, memory, moment) for memory in found]
 

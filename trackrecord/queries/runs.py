@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, Row, Select, select, tuple_
@@ -17,6 +17,7 @@ from trackrecord.times import iso
 from trackrecord.wire.join import Entry
 from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
+from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .short_ids import whole_stored_id
 from .tasks import check_task, is_known_task
@@ -25,6 +26,20 @@ RunVerdict = Literal["success", "failure", "none"]
 
 _PAGE: Final = 500
 _any = msgspec.json.Decoder()
+
+
+class RunPlace(NamedTuple):
+    """A place in the order of runs: the newest first.
+
+    Attributes:
+        ended_at: seconds since the epoch.
+        row: the run's row in the store.
+    """
+
+    ended_at: float
+    row: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
 _Decoded = tuple[Row[Any], Outcome]
 
 
@@ -97,6 +112,7 @@ class RunOnRecord:
         received_at: when what is shown was received, seconds since the epoch.
         ended_at: when it ended.
         outcome: what was reported, all reports joined.
+        row: its row in the store.
         amendments: what was reported after the first report, in the order of receipt.
     """
 
@@ -105,7 +121,13 @@ class RunOnRecord:
     received_at: float
     ended_at: float
     outcome: Outcome
+    row: int
     amendments: tuple[Amendment, ...] = ()
+
+    @property
+    def cursor(self) -> str:
+        """The text that `after` takes for the runs that follow this one in a list."""
+        return cursor_of(RunPlace(self.ended_at, self.row))
 
     def to_document(self) -> dict[str, Any]:
         """Return the run as a JSON object."""
@@ -165,6 +187,7 @@ def list_runs(
     at: float | None = None,
     wanted: RunFilter | None = None,
     limit: int | None = None,
+    after: str | None = None,
 ) -> list[RunOnRecord]:
     """Return the runs of a project that ended last, the newest first.
 
@@ -174,11 +197,14 @@ def list_runs(
         at: a past moment to answer for: only what had been received by then.
         wanted: which runs; None for all.
         limit: how many at most; None for all.
+        after: the cursor of a run: only those that follow it.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         UnknownId: runs of one task are asked for, and no outcome of it is on record.
+        InvalidCursor: `after` is not the cursor of a run.
     """
+    place = None if after is None else place_of(after, RunPlace)
     project_id = project_row(connection, project)
     wanted = wanted or RunFilter()
     query = _on_record(project_id, at)
@@ -186,13 +212,13 @@ def list_runs(
         made = outcomes_of_commit(connection, project_id, wanted.commit)
         query = query.where(outcomes.c.outcome_id.in_(made))
     found: list[_Decoded] = []
-    for row in _newest(connection, query):
+    for row in _newest(connection, query, place):
         outcome = _decoded(row.body)
         if wanted.admits(outcome):
             found.append((row, outcome))
             if len(found) == limit:
                 break
-    if not found and wanted.task_id is not None:
+    if not found and place is None and wanted.task_id is not None:
         check_task(connection, project, wanted.task_id)
     return _read(connection, project_id, project, found, at)
 
@@ -283,14 +309,22 @@ def _on_record(project_id: int, at: float | None) -> Select[Any]:
     return query if at is None else query.where(runs.c.received_at <= at)
 
 
-def _newest(connection: Connection, query: Select[Any]) -> Iterator[Row[Any]]:
+def _newest(
+    connection: Connection, query: Select[Any], place: RunPlace | None
+) -> Iterator[Row[Any]]:
     """Yield the rows page by page: a body may have a megabyte."""
     query = query.order_by(runs.c.ended_at.desc(), runs.c.outcome.desc()).limit(_PAGE)
-    page = connection.execute(query).all()
+    page = connection.execute(_following(query, place)).all()
     while page:
         yield from page
-        last = tuple_(runs.c.ended_at, runs.c.outcome) < (page[-1].ended_at, page[-1].outcome)
-        page = connection.execute(query.where(last)).all()
+        last = RunPlace(page[-1].ended_at, page[-1].outcome)
+        page = connection.execute(_following(query, last)).all()
+
+
+def _following(query: Select[Any], place: RunPlace | None) -> Select[Any]:
+    if place is None:
+        return query
+    return query.where(tuple_(runs.c.ended_at, runs.c.outcome) < tuple(place))
 
 
 def _read(
@@ -308,6 +342,7 @@ def _read(
             received_at=row.received_at,
             ended_at=row.ended_at,
             outcome=outcome,
+            row=row.outcome,
             amendments=_amendments(entries.get((project_id, row.outcome_id), ()), at),
         )
         for row, outcome in rows

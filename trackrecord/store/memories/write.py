@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, tuple_, update
 
 from trackrecord.learning.memories.comparison import Likeness, compare
 from trackrecord.learning.memories.rules import (
@@ -291,8 +291,12 @@ def list_memories(
     *,
     at: float | None = None,
     limit: int | None = None,
+    after: tuple[float, int] | None = None,
 ) -> list[Memory]:
-    """Memories of a project, newest first; as they stood at a moment if one is given."""
+    """Memories of a project, newest first; as they stood at a moment if one is given.
+
+    With `after`, the time and the row of one of them, only those that follow it.
+    """
     query = as_of(at).where(memories.c.project_id == project_id)
     stands = memories.c if at is None else memory_changes.c
     if wanted.type is not None:
@@ -301,6 +305,8 @@ def list_memories(
         query = query.where(stands.confidence >= wanted.min_confidence)
     if wanted.source is not None:
         query = query.where(_is_said_by(wanted.source, at))
+    if after is not None:
+        query = query.where(tuple_(memories.c.created_at, memories.c.id) < tuple(after))
     query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
     return complete(connection, _rows(connection, query), at=at)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, and_, or_, select
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import Subject
@@ -39,6 +39,7 @@ def read_feedback(
     *,
     at: float | None = None,
     limit: int | None = None,
+    after: tuple[float, str] | None = None,
 ) -> list[tuple[GivenFeedback, bool]]:
     """Return feedback, that which was received last first, and whether it waits.
 
@@ -48,6 +49,7 @@ def read_feedback(
         wanted: which feedback.
         at: a past moment: what was received later does not count.
         limit: the maximum number to return.
+        after: when a piece of feedback was received, and its id: only what follows it.
     """
     table = feedback.c
     query = select(feedback).where(table.project_id == project_id)
@@ -62,6 +64,10 @@ def read_feedback(
         query = query.where(table.is_waiting)
     if at is not None:
         query = query.where(table.received_at <= at)
+    if after is not None:
+        received_at, feedback_id = after
+        same = and_(table.received_at == received_at, table.feedback_id > feedback_id)
+        query = query.where(or_(table.received_at < received_at, same))
     query = query.order_by(table.received_at.desc(), table.feedback_id)
     return [(_given(row), row.is_waiting) for row in connection.execute(query.limit(limit))]
 

@@ -1,0 +1,75 @@
+"""Decisions about lessons: dismissed, restored."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import Engine
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.queries import lessons
+from trackrecord.store.advice.lesson_decisions import LessonAction
+from trackrecord.store.database.engine import writing
+
+Action = Literal["dismiss", "restore"]
+
+
+@dataclass(frozen=True)
+class LessonDecided:
+    """A decision about a lesson.
+
+    Attributes:
+        id: the lesson.
+        action: what was decided.
+        changed: whether that changed anything.
+        by: who decided.
+        reason: why; None without a reason.
+    """
+
+    id: str
+    action: Action
+    changed: bool
+    by: str
+    reason: str | None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the decision as a JSON object."""
+        return dict(vars(self))
+
+
+def decide_about_lesson(
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    lesson_id: str,
+    action: Action,
+    *,
+    by: str,
+    reason: str | None = None,
+) -> LessonDecided:
+    """Dismiss a lesson, or restore it.
+
+    Args:
+        engine: the store.
+        settings: the rules.
+        project: whose lesson.
+        lesson_id: its id, or the beginning of it.
+        action: what is decided.
+        by: who decides.
+        reason: why.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such lesson.
+        AmbiguousId: several lessons' ids begin so.
+    """
+    with writing(engine) as connection:
+        whole, changed = lessons.decide_about_lesson(
+            connection,
+            settings,
+            project,
+            lesson_id,
+            LessonAction(action),
+            actor=by,
+            reason=reason or "",
+        )
+    return LessonDecided(whole, action, changed, by, reason)
