@@ -257,6 +257,7 @@ DAEMONS_SERVICES: Final = {
         }
     ),
     "http": frozenset({"host", "max_body_bytes", "names", "port", "token"}),
+    "notify": frozenset({"command", "events", "secret", "timeout_s", "url"}),
     "traces": frozenset(
         {
             "idle_s",

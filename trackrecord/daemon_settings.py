@@ -23,6 +23,7 @@ from .learning.patterns.texts import TextRules
 from .learning.strategies.catalogue import STRATEGIES, Strategy
 from .learning.strategies.identity import strategies_by_slug
 from .learning.strategies.recogniser import MAX_CHARS
+from .notify_settings import NotifySettings
 from .rules import Rules
 from .server_urls import checked_database_url, database_url_of
 from .setting_values import Check, read_values
@@ -168,6 +169,7 @@ class DaemonSettings(AgentSettings):
     traces: TraceRules = field(default=TraceRules())
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
+    notify: NotifySettings = field(default=NotifySettings())
 
     @property
     def rules(self) -> Rules:

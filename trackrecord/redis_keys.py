@@ -31,6 +31,28 @@ class Keys:
         """The flag of a database that is away, so that it is logged once."""
         return f"{self.prefix}:outage:database"
 
+    def notifications(self, channel: str) -> str:
+        """Return the stream of what is still to be told through "webhook" or "command"."""
+        return f"{self.prefix}:notifications:{channel}"
+
+    def notification_lock(self, channel: str) -> str:
+        """Return the lock of whoever tells it."""
+        return f"{self.prefix}:notifications:lock:{channel}"
+
+    @property
+    def notifications_since(self) -> str:
+        """The moment from which on news are told."""
+        return f"{self.prefix}:notifications:since"
+
+    @property
+    def announced_letters(self) -> str:
+        """The last dead letter that was told of, and when."""
+        return f"{self.prefix}:notifications:letters"
+
+    def announced(self, project: str) -> str:
+        """Return the digests of the news of a project that were noted to be told."""
+        return f"{self.prefix}:notifications:announced:{project}"
+
     def rankings(self, project: str) -> str:
         """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
@@ -54,6 +76,10 @@ class Keys:
     def task_vectors(self, project: str) -> str:
         """Return the embeddings of a project's tasks, for those that are asked for again."""
         return f"{self.prefix}:task-vectors:{project}"
+
+    def known_lessons(self, project: str) -> str:
+        """Return when each established lesson of a project appeared."""
+        return f"{self.prefix}:known-lessons:{project}"
 
     def task_in_flight(self, digest: str, project: str) -> str:
         """Errors and failed attempts of one task; the digest stands for the task's own name."""
@@ -85,8 +111,9 @@ class Keys:
             self.past_task_words(project),
             self.past_task_order(project),
             self.task_vectors(project),
+            self.known_lessons(project),
         )
 
     def indexes(self, project: str) -> tuple[str, ...]:
-        """Return the keys that say which tasks of a project are in flight."""
-        return (self.tasks_in_flight(project), self.task_sizes(project))
+        """Return the keys that say which tasks of a project are in flight, and what was told."""
+        return (self.tasks_in_flight(project), self.task_sizes(project), self.announced(project))

@@ -56,6 +56,8 @@ COMMANDS = {
     "evaluate": "Measure on recorded runs whether advice would have been right.",
     "benchmark": "Measure how a project's work goes, and gate a build on it.",
     "status": "Show whether the loop is alive and how much it has learnt.",
+    "news": "List what changed: patterns that became proven or warnings, lessons that appeared.",
+    "notify": "Show what your webhook or command is still to be told, and try them out.",
     "dead": "Show, replay or discard outcomes that could not be learnt.",
     "rebuild": "Compute every statistic of a project anew.",
     "forget": "Erase a source, a task or a whole project everywhere.",

@@ -7,6 +7,7 @@ from uuid import uuid4
 from sqlalchemy import Connection
 
 from trackrecord.errors import AlreadyRunning
+from trackrecord.store.competences.run_leases import run_lease_name
 from trackrecord.store.database.leases import drop_lease, renew_lease, take_lease
 
 
@@ -26,7 +27,7 @@ class RunLease:
 
     @property
     def _name(self) -> str:
-        return f"consolidate:{self.project}"
+        return run_lease_name(self.project)
 
     def take(self, connection: Connection) -> None:
         """Take the lease.

@@ -23,8 +23,8 @@ _VERBS = frozenset({
     "Find", "Forget", "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower",
     "Make", "Mark", "Measure", "Move", "Name", "Note", "Print", "Publish", "Put", "Raise",
     "Rank", "Recall", "Record", "Remove", "Replace", "Retract", "Return", "Run", "Say",
-    "Score", "Select", "Serve", "Set", "Show", "Store", "Tag", "Take", "Turn", "Use", "Wait",
-    "Weigh", "Write",
+    "Score", "Select", "Send", "Serve", "Set", "Show", "Start", "Store", "Tag", "Take", "Turn",
+    "Use", "Wait", "Weigh", "Write",
 })  # fmt: skip
 
 

@@ -9,7 +9,12 @@ from trackrecord.store.intake.forget_project import OWN, OWNED
 OF_NO_PROJECT = {"leases", "store_moves", "move_steps", "forgotten_ids", "forgettings"}
 # Keys that are not a project's own: both streams are looked through entry by entry, and the set of
 # changed tasks loses its members with their tasks.
-OF_ALL_PROJECTS = {"outcomes", "dead", "changed_tasks", "database_outage"}
+OF_ALL_PROJECTS = {
+    "outcomes", "dead", "changed_tasks", "database_outage", "notifications_since",
+    "announced_letters",
+}  # fmt: skip
+# Keys of all projects by something else: those whose entries name their project.
+OF_CHANNELS = {"notifications", "notification_lock"}
 # Keys of one task each, which are found by way of the project's index.
 OF_A_TASK = {"task_in_flight", "retry"}
 # Keys that hold nothing but who works.
@@ -32,6 +37,6 @@ def test_every_key_of_redis_is_forgotten_with_its_project() -> None:
     """A key that is in none of the lists is one that forget would leave behind."""
     keys = Keys("t")
     public = {name for name in dir(keys) if not name.startswith("_")}
-    of_project = public - OF_ALL_PROJECTS - OF_A_TASK - LISTS - LOCKS - {"prefix"}
+    of_project = public - OF_ALL_PROJECTS - OF_A_TASK - OF_CHANNELS - LISTS - LOCKS - {"prefix"}
     covered = {*keys.computed("p"), *keys.indexes("p")}
     assert {getattr(keys, name)("p") for name in of_project} == covered

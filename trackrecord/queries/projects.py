@@ -39,6 +39,12 @@ class Project:
     memories: int
     last_outcome: float | None
 
+    @property
+    def success_rate(self) -> float | None:
+        """The share of the outcomes with a verdict that reached their goal; None without any."""
+        judged = self.outcomes - self.without_verdict
+        return self.successes / judged if judged else None
+
     def to_document(self) -> dict[str, Any]:
         """Return the project as a JSON object."""
         return dict(vars(self)) | {"last_outcome": iso(self.last_outcome)}

@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
+from trackrecord.prompt.appeared_lessons import note_lessons
 from trackrecord.prompt.cache import CachedAdvice, cached_advice, write_advice
 from trackrecord.queries.advice import build_advice
 from trackrecord.store.advice.effect import harmful_entries, withdraw
@@ -97,6 +98,10 @@ class Adviser:
             self._withdraw(project_id, harmful)
         cost_s = time.perf_counter() - started
         written = write_advice(self._client, self._settings, document, cost_s=cost_s, force=force)
+        if written:
+            note_lessons(
+                self._client, self._settings, project, document.lessons, now=document.computed_at
+            )
         _log.debug(
             "advice_renewed",
             project=project,

@@ -4,11 +4,13 @@ Celery carries wake-ups only. A lost or doubled one changes nothing: the outcome
 on the stream, and every task finds its own work.
 """
 
+import atexit
 import gc
 from typing import Any
 
 import structlog
 from celery.signals import (
+    beat_init,
     setup_logging,
     task_postrun,
     task_prerun,
@@ -19,9 +21,11 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.logs import configure_logs
+from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
 
 from .beat import QUEUE
+from .notify.sending import SenderThread
 from .schedule import beat_schedule
 from .server_checks import check_servers
 from .services import TrackrecordApp
@@ -30,6 +34,8 @@ from .stalled import NoticeStall
 _log = structlog.get_logger(__name__)
 
 _UNFIT = 3
+# What is being told when beat ends may be told to its end; the rest waits for its successor.
+_LAST_NEWS_S = 5.0
 
 # Objects made before the garbage collector looks; a batch makes some ten thousand.
 _COLLECT_AFTER = 50_000
@@ -110,6 +116,15 @@ def _spare_the_garbage_collector(**_signal: object) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER)
+
+
+@beat_init.connect
+def _tell_news(**_signal: object) -> None:
+    """Tell people what changed, from the process of beat: it learns nothing, and never forks."""
+    for name in settings.notify.channels:
+        thread = SenderThread(name, worker_client(settings), settings)
+        thread.start()
+        atexit.register(thread.stop, _LAST_NEWS_S)
 
 
 @task_prerun.connect

@@ -56,6 +56,11 @@ def embed_records(stages: Services) -> None:
     stages.record_vectors.renew(projects)
 
 
+def look_for_news(stages: Services) -> None:
+    """Find what people are to be told, if anybody is; beat's process tells it."""
+    stages.news.look()
+
+
 def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
     consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")

@@ -17,6 +17,7 @@ _REFRESH_EVERY_S = 5.0
 _PAST_TASKS_EVERY_S = 5.0
 _ADVISE_EVERY_S = 2.0
 _EMBED_EVERY_S = 5.0
+_NEWS_EVERY_S = 5.0
 _CLAIM_EVERY_S = 10.0
 _CATCH_UP_EVERY_S = 300.0
 
@@ -40,6 +41,8 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
             "schedule": parse_crontab(settings.consolidation_crontab),
         },
     }
+    if settings.notify.channels:
+        schedule["news"] = _every("trackrecord.news", _NEWS_EVERY_S)
     if settings.embeddings.url is not None:
         schedule["embed"] = _every("trackrecord.embed", _EMBED_EVERY_S)
     return schedule

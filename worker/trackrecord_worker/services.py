@@ -18,6 +18,7 @@ from trackrecord.store.database.migrate import migrate
 from .advise import Adviser
 from .drain import Drain
 from .error_entries import ErrorRecorder
+from .notify.look import NewsLooker
 from .outage import DatabaseOutage
 from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
@@ -84,6 +85,11 @@ class Services:
     def reminder(self) -> RebuildReminder:
         """The reminder of rebuilds that are due."""
         return RebuildReminder(self.engine, self.settings)
+
+    @cached_property
+    def news(self) -> NewsLooker:
+        """The looker for what people are told."""
+        return NewsLooker(self.engine, self.redis, self.settings)
 
     @cached_property
     def outage(self) -> DatabaseOutage:

@@ -15,6 +15,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
+from trackrecord.notify_settings import CHANNELS
 from trackrecord.prompt.cache import ADVICE_REVISION, REVISION, write_advice, write_document
 from trackrecord.prompt.past_task_cache import alone_with_tasks
 from trackrecord.queries.advice import build_advice
@@ -120,11 +121,24 @@ class RedisPlace:
         for some in _some(found.letters):
             self._client.xdel(self._keys.dead, *some)
         project = self._goes.subject.project
+        self._forget_notifications(project)
         store = InFlightStore(self._client, self._keys, project, self._settings.errors)
         for task in found.tasks:
             store.forget(task.decode())
         if self._goes.subject.what == "project":
             self._client.delete(*self._keys.indexes(project))
+
+    def _forget_notifications(self, project: str) -> None:
+        """Delete what is still to be told of the project: it may be about what is forgotten."""
+        for channel in CHANNELS:
+            outbox = self._keys.notifications(channel)
+            own = [
+                entry_id
+                for entry_id, fields in self._pages(outbox)
+                if fields.get(b"project") == project.encode()
+            ]
+            for some in _some(own):
+                self._client.xdel(outbox, *some)
 
     def renew_cache(self, engine: Engine, now: float) -> None:
         """Put what the store says now in the place of what was computed from it before."""

@@ -1,0 +1,358 @@
+"""The keys that lists can be sorted by: the same for the command line, HTTP and the page.
+
+An order is written as the name of a key, `rate` for the smallest first, with a minus before it for
+the largest first: `-last-seen`. Nothing is imported here but what an order needs: options name the
+keys in their help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+from trackrecord.errors import InvalidRequest
+from trackrecord.learning.text.spelling import closest
+
+if TYPE_CHECKING:
+    from trackrecord.inflight.errors import TaskError
+    from trackrecord.learning.advice.effect.comparison import Comparison
+    from trackrecord.learning.advice.effect.entries import EntryEffect
+    from trackrecord.store.competences.runs import StoredRun
+    from trackrecord.store.criteria.feedback import Feedback
+    from trackrecord.store.memories.past_tasks import PastTask
+
+    from .benchmark import Run
+    from .competences import CompetenceRecord, RecordChange
+    from .criteria import Criterion
+    from .dead_letters import DeadLetter
+    from .estimates import KindOfTask
+    from .feedback import KnownFeedback
+    from .lessons import KnownLesson
+    from .memories import KnownMemory, RecalledMemory
+    from .patterns import Pattern
+    from .projects import Project
+    from .runs import RunOnRecord
+
+Entry = TypeVar("Entry")
+Value = str | float | None
+
+# From the least to the most trusted.
+_STATES: Final = ("deprecated", "candidate", "established", "proven")
+_LESSON_STATES: Final = ("faded", "seen", "established")
+_ANTI_PATTERN: Final = -1
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order that was asked for.
+
+    Attributes:
+        key: what is compared.
+        is_descending: whether the largest comes first.
+    """
+
+    key: str
+    is_descending: bool = False
+
+    def __str__(self) -> str:
+        return f"-{self.key}" if self.is_descending else self.key
+
+
+@dataclass(frozen=True)
+class Sorting(Generic[Entry]):
+    """The keys that entries of one kind can be sorted by.
+
+    Attributes:
+        things: what the entries are called, in the plural.
+        id_of: returns what decides between entries that are equal otherwise.
+        keys: by name, what returns the value to be compared.
+    """
+
+    things: str
+    id_of: Callable[[Entry], str]
+    keys: Mapping[str, Callable[[Entry], Value]]
+
+    def order(self, text: str) -> Order:
+        """Return the order that a text such as `-last-seen` asks for; underscores are hyphens.
+
+        Raises:
+            InvalidRequest: there is no such key; the message names the nearest one, or all.
+        """
+        key = text.removeprefix("-").replace("_", "-")
+        if key in self.keys:
+            return Order(key, is_descending=text.startswith("-"))
+        nearest = closest(key, self.keys)
+        hint = f"the keys are {', '.join(self.keys)}"
+        if nearest is not None:
+            hint = f"did you mean {nearest!r}?"
+        message = f"{self.things} cannot be sorted by {key!r}; {hint}"
+        raise InvalidRequest(message)
+
+    def sorted(self, entries: Iterable[Entry], order: Order | None) -> list[Entry]:
+        """Return the entries in an order; as they come if none is asked for.
+
+        Entries without a value come last in both directions, equal ones in the order of their ids.
+        """
+        found = list(entries)
+        if order is None:
+            return found
+        value_of = self.keys[order.key]
+        values = [(value_of(entry), entry) for entry in sorted(found, key=self.id_of)]
+        # One key has values of one type.
+        known = [pair for pair in values if pair[0] is not None]
+        known.sort(key=lambda pair: pair[0], reverse=order.is_descending)  # type: ignore[arg-type,return-value]
+        return [entry for _, entry in known] + [entry for value, entry in values if value is None]
+
+
+class _Output(Protocol):
+    """What is known of a stored output; this package stands beside the artifacts, not on them."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def stored_at(self) -> float: ...
+    @property
+    def kept_until(self) -> float: ...
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def tool(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+
+
+def _pattern_state(pattern: Pattern) -> int:
+    is_warning = pattern.shown.is_negative
+    return _ANTI_PATTERN if is_warning else _STATES.index(pattern.shown.state)
+
+
+PATTERNS: Final[Sorting[Pattern]] = Sorting(
+    "patterns",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "name": lambda each: each.shown.content,
+        "state": _pattern_state,
+        "score": lambda each: each.shown.score,
+        "rate": lambda each: None if each.estimate is None else each.estimate.posterior.mean,
+        "runs": lambda each: None if each.estimate is None else each.estimate.tally.runs,
+        "helpful": lambda each: each.shown.helpful_count,
+        "neutral": lambda each: each.shown.neutral_count,
+        "harmful": lambda each: each.shown.harmful_count,
+        "last-seen": lambda each: each.shown.last_validated,
+    },
+)
+LESSONS: Final[Sorting[KnownLesson]] = Sorting(
+    "lessons",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "name": lambda each: each.text,
+        "kind": lambda each: each.lesson.kind.value,
+        "state": lambda each: _LESSON_STATES.index(each.lesson.state.value),
+        "tool": lambda each: each.lesson.tools[0],
+        "strength": lambda each: each.lesson.strength,
+        "effect": lambda each: each.lesson.effect,
+        "tasks": lambda each: each.lesson.tasks,
+        "runs": lambda each: each.lesson.runs,
+        "calls": lambda each: each.lesson.calls,
+        "last-seen": lambda each: each.lesson.last_seen,
+    },
+)
+CRITERIA: Final[Sorting[Criterion]] = Sorting(
+    "criteria",
+    lambda each: each.name,
+    {
+        "name": lambda each: each.name,
+        "weight": lambda each: each.standing.weight,
+        "evidence": lambda each: each.standing.evidence.decayed_total,
+        "helpful": lambda each: each.standing.evidence.helpful,
+        "neutral": lambda each: each.standing.evidence.neutral,
+        "harmful": lambda each: each.standing.evidence.harmful,
+        "last-seen": lambda each: each.standing.evidence.last_validated,
+    },
+)
+CRITERION_FEEDBACK: Final[Sorting[Feedback]] = Sorting(
+    "entries",
+    lambda each: f"{each.criterion} {each.outcome_id or each.feedback_id}",
+    {
+        "name": lambda each: each.criterion,
+        "verdict": lambda each: each.verdict,
+        "value": lambda each: each.value,
+        "ended": lambda each: each.ended_at,
+        "received": lambda each: each.received_at,
+    },
+)
+COMPETENCES: Final[Sorting[CompetenceRecord]] = Sorting(
+    "records",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "name": lambda each: each.record.skill_name,
+        "state": lambda each: each.record.status.value,
+        "rate": lambda each: each.record.performance.success_rate,
+        "runs": lambda each: (
+            each.record.performance.success_count + each.record.performance.failure_count
+        ),
+        "salience": lambda each: each.salience_now,
+        "confidence": lambda each: each.record.confidence,
+        "created": lambda each: each.record.created_at,
+        "updated": lambda each: each.record.updated_at,
+        "last-seen": lambda each: each.record.performance.last_used_at,
+    },
+)
+RECORD_CHANGES: Final[Sorting[RecordChange]] = Sorting(
+    "changes",
+    lambda each: each.action,
+    {
+        "at": lambda each: each.at,
+        "action": lambda each: each.action,
+        "actor": lambda each: each.actor,
+        "version": lambda each: each.version,
+    },
+)
+MEMORIES: Final[Sorting[KnownMemory]] = Sorting(
+    "memories",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "name": lambda each: each.text,
+        "type": lambda each: each.memory.state.type.value,
+        "confidence": lambda each: each.memory.state.confidence,
+        "effective-confidence": lambda each: each.effective_confidence,
+        "source": lambda each: each.memory.sources[0] if each.memory.sources else None,
+        "created": lambda each: each.memory.created_at,
+        "last-seen": lambda each: each.memory.last_recalled_at,
+    },
+)
+RECALLED: Final[Sorting[RecalledMemory]] = Sorting(
+    "memories",
+    lambda each: each.id,
+    {
+        "score": lambda each: each.score,
+        "relevance": lambda each: each.relevance,
+        "confidence": lambda each: each.known.memory.state.confidence,
+        "effective-confidence": lambda each: each.known.effective_confidence,
+        "created": lambda each: each.known.memory.created_at,
+    },
+)
+PAST_TASKS: Final[Sorting[PastTask]] = Sorting(
+    "tasks",
+    lambda each: each.outcome_id,
+    {
+        "relevance": lambda each: each.relevance,
+        "task": lambda each: each.task_id,
+        "score": lambda each: each.raw_score,
+        "ended": lambda each: each.ended_at,
+    },
+)
+RUNS: Final[Sorting[RunOnRecord]] = Sorting(
+    "runs", lambda each: each.outcome_id, {"ended": lambda each: each.ended_at}
+)
+PROJECTS: Final[Sorting[Project]] = Sorting(
+    "projects",
+    lambda each: each.name,
+    {
+        "name": lambda each: each.name,
+        "outcomes": lambda each: each.outcomes,
+        "rate": lambda each: each.success_rate,
+        "patterns": lambda each: each.patterns,
+        "competences": lambda each: each.competences,
+        "memories": lambda each: each.memories,
+        "last-seen": lambda each: each.last_outcome,
+    },
+)
+KINDS: Final[Sorting[KindOfTask]] = Sorting(
+    "kinds",
+    lambda each: each.name,
+    {
+        "name": lambda each: each.name,
+        "rate": lambda each: each.estimate.posterior.mean,
+        "runs": lambda each: each.estimate.tally.runs,
+        "tasks": lambda each: each.estimate.tally.tasks,
+    },
+)
+ERRORS: Final[Sorting[TaskError]] = Sorting(
+    "errors",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "task": lambda each: each.task_id or None,
+        "type": lambda each: each.type,
+        "tool": lambda each: each.tool_name or None,
+        "at": lambda each: each.at,
+    },
+)
+FEEDBACK: Final[Sorting[KnownFeedback]] = Sorting(
+    "verdicts",
+    lambda each: each.feedback.feedback_id,
+    {
+        "id": lambda each: each.feedback.feedback_id,
+        "subject": lambda each: each.feedback.subject,
+        "name": lambda each: each.feedback.name,
+        "verdict": lambda each: each.feedback.verdict.value,
+        "task": lambda each: each.feedback.task_id,
+        "source": lambda each: each.feedback.source,
+        "given": lambda each: each.feedback.given_at,
+        "received": lambda each: each.feedback.received_at,
+    },
+)
+DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(
+    "dead letters", lambda each: each.id, {"set-aside": lambda each: each.set_aside_at}
+)
+ARTIFACTS: Final[Sorting[_Output]] = Sorting(
+    "artifacts",
+    lambda each: f"{each.id} {each.task_id} {each.tool}",
+    {
+        "id": lambda each: each.id,
+        "task": lambda each: each.task_id or None,
+        "tool": lambda each: each.tool or None,
+        "kind": lambda each: each.kind or None,
+        "size": lambda each: each.size,
+        "stored": lambda each: each.stored_at,
+        "kept-until": lambda each: each.kept_until,
+    },
+)
+EFFECT_ENTRIES: Final[Sorting[EntryEffect]] = Sorting(
+    "entries",
+    lambda each: each.entry,
+    {
+        "id": lambda each: each.entry,
+        "handed-out": lambda each: each.handed_out,
+        "followed": lambda each: each.followed,
+        "rate": lambda each: each.effect.given.mean if each.effect.given.tasks else None,
+        "difference": lambda each: each.effect.difference,
+    },
+)
+# The effect for each kind of task: its name, and what was compared.
+EFFECT_KINDS: Final[Sorting[tuple[str, Comparison]]] = Sorting(
+    "kinds of task",
+    lambda each: each[0],
+    {
+        "name": lambda each: each[0],
+        "tasks": lambda each: each[1].given.tasks + each[1].withheld.tasks,
+        "rate": lambda each: each[1].given.mean if each[1].given.tasks else None,
+        "difference": lambda each: each[1].difference,
+    },
+)
+BENCHMARK_RUNS: Final[Sorting[Run]] = Sorting(
+    "runs",
+    lambda each: str(each.snapshot.at),
+    {
+        "at": lambda each: each.snapshot.at,
+        "outcomes": lambda each: each.snapshot.outcomes,
+        "rate": lambda each: each.snapshot.success_rate,
+    },
+)
+CONSOLIDATION_RUNS: Final[Sorting[StoredRun]] = Sorting(
+    "runs",
+    lambda each: str(each.started_at),
+    {
+        "started": lambda each: each.started_at,
+        "took": lambda each: each.duration_ms,
+        "episodes": lambda each: each.episodes_read,
+    },
+)

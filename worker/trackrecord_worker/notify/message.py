@@ -1,0 +1,52 @@
+"""The message that a piece of news is told by, in the form of Standard Webhooks."""
+
+import base64
+import hmac
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from trackrecord.queries.news import News
+from trackrecord.redaction.redact import redacted
+from trackrecord.times import iso
+
+
+def encode_message(news: News) -> bytes:
+    """Return a piece of news as JSON: its type, its moment, and its data; without secrets."""
+    data = {
+        "text": redacted(news.text),
+        "project": news.project,
+        "subject": news.subject,
+        "numbers": news.numbers,
+    }
+    return _encode(news.kind.value, news.at, data)
+
+
+def example_message(*, now: float) -> bytes:
+    """Return a message of the type "test", which tells nothing but that messages arrive."""
+    text = "This is a test message: notifications of trackrecord arrive here."
+    return _encode("test", now, {"text": text, "project": None, "subject": "", "numbers": {}})
+
+
+def _encode(message_type: str, at: float, data: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"type": message_type, "timestamp": iso(at), "data": data})
+
+
+def signed_headers(message_id: str, body: bytes, key: bytes, *, now: float) -> dict[str, str]:
+    """Return the headers by which a receiver knows that a message is ours, and not an old one.
+
+    Args:
+        message_id: the same each time that the message is sent.
+        body: the message.
+        key: the key of the signature.
+        now: when it is sent, seconds since the epoch.
+    """
+    stamp = str(int(now))
+    signed = b".".join((message_id.encode(), stamp.encode(), body))
+    signature = base64.b64encode(hmac.digest(key, signed, sha256)).decode()
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": stamp,
+        "webhook-signature": f"v1,{signature}",
+    }

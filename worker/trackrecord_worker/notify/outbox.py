@@ -1,0 +1,152 @@
+"""The outbox: news that is still to be told, in Redis, for each channel its own."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+import redis
+import structlog
+
+from trackrecord.queries.news import News
+from trackrecord.redis_keys import Keys
+
+from .message import encode_message
+
+_MOST_WAITING: Final = 10_000
+PAGE: Final = 100
+_HOUR_S: Final = 3600.0
+
+_log = structlog.get_logger(__name__)
+
+# The digest of the news is noted in the same step in which the news comes into the outbox: it can
+# neither be lost in between nor come twice. Of a full outbox the oldest is dropped.
+_ADD = """
+local most, at, digest, forget_before = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
+if redis.call('ZADD', KEYS[1], 'NX', at, digest) == 0 then return 0 end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', forget_before)
+local dropped = 0
+for i = 2, #KEYS do
+  redis.call('XADD', KEYS[i], '*', 'body', ARGV[5], 'project', ARGV[6])
+  dropped = dropped + redis.call('XTRIM', KEYS[i], 'MAXLEN', most)
+end
+return 1 + dropped
+"""
+
+# As above, of dead letters: it was told of all up to a certain one.
+_ADD_LETTERS = """
+if redis.call('HGET', KEYS[1], 'last') == ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'last', ARGV[2], 'at', ARGV[3])
+for i = 2, #KEYS do
+  redis.call('XADD', KEYS[i], '*', 'body', ARGV[4], 'project', '')
+  redis.call('XTRIM', KEYS[i], 'MAXLEN', tonumber(ARGV[1]))
+end
+return 1
+"""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A piece of news that is still to be told.
+
+    Attributes:
+        entry_id: its id in the outbox, "milliseconds-number".
+        body: the message, as JSON.
+    """
+
+    entry_id: str
+    body: bytes
+
+    @property
+    def noted_at(self) -> float:
+        """When it came into the outbox, seconds since the epoch."""
+        return int(self.entry_id.partition("-")[0]) / 1000
+
+
+class Outbox:
+    """News on its way to people.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+    """
+
+    def __init__(self, client: redis.Redis, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def since(self, now: float) -> float:
+        """Return the moment from which on news are told: when they first were looked for."""
+        self._client.set(self._keys.notifications_since, repr(now), nx=True)
+        answer: Any = self._client.get(self._keys.notifications_since)
+        return float(answer)
+
+    def add(
+        self, project: str, news: Iterable[News], channels: Iterable[str], *, kept_since: float
+    ) -> int:
+        """Put news of a project into the outbox of each channel; return how much of it was new.
+
+        Args:
+            project: whose news.
+            news: what changed; what was added before is left out.
+            channels: the channels to tell it through.
+            kept_since: news from before this moment are not looked for again.
+        """
+        outboxes = [self._keys.notifications(channel) for channel in channels]
+        with self._client.pipeline(transaction=False) as pipe:
+            for each in news:
+                digest = blake2b(repr((each.kind, each.subject, each.at)).encode(), digest_size=12)
+                arguments = (
+                    _MOST_WAITING,
+                    repr(each.at),
+                    digest.hexdigest(),
+                    repr(kept_since - _HOUR_S),
+                    encode_message(each),
+                    project,
+                )
+                names = (self._keys.announced(project), *outboxes)
+                pipe.eval(_ADD, len(names), *names, *arguments)
+            answers: list[int] = pipe.execute()
+        dropped = sum(answer - 1 for answer in answers if answer)
+        if dropped:
+            _log.error("notifications_dropped", count=dropped, reason="the outbox is full")
+        return sum(1 for answer in answers if answer)
+
+    def letters_told(self) -> tuple[str, float]:
+        """Return the id of the last dead letter that was told of, and when that was."""
+        answer: Any = self._client.hmget(self._keys.announced_letters, "last", "at")
+        last, at = answer
+        return (last.decode(), float(at)) if last else ("0-0", 0.0)
+
+    def add_letters(self, news: News, last: str, channels: Iterable[str]) -> bool:
+        """Put news of dead letters into the outbox; return whether it was new.
+
+        Args:
+            news: what is told of them.
+            last: the id of the last one of them.
+            channels: the channels to tell it through.
+        """
+        names = (
+            self._keys.announced_letters,
+            *(self._keys.notifications(channel) for channel in channels),
+        )
+        arguments = (_MOST_WAITING, last, repr(news.at), encode_message(news))
+        return bool(self._client.eval(_ADD_LETTERS, len(names), *names, *arguments))
+
+    def waiting(self, channel: str, *, after: str = "-", limit: int = PAGE) -> list[Waiting]:
+        """Return what is still to be told through a channel, the oldest first."""
+        start = after if after == "-" else f"({after}"
+        found: Any = self._client.xrange(self._keys.notifications(channel), start, "+", limit)
+        return [Waiting(entry_id.decode(), _body(fields)) for entry_id, fields in found]
+
+    def count(self, channel: str) -> int:
+        """Return how much is still to be told through a channel."""
+        return int(self._client.xlen(self._keys.notifications(channel)))
+
+    def done(self, channel: str, entry_id: str) -> None:
+        """Remove what was told."""
+        self._client.xdel(self._keys.notifications(channel), entry_id)
+
+
+def _body(fields: Mapping[bytes, bytes]) -> bytes:
+    return fields.get(b"body", b"{}")
