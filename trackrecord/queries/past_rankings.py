@@ -5,9 +5,14 @@ import time
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.text.language import Language
+from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.hints import Hints
 from trackrecord.prompt.task_record import FoundTask
+from trackrecord.prompt.wanted import Wanted
 
+from .advice import build_advice
 from .past_tasks import find_tasks_at
 from .project_rows import project_row
 from .prompt_document import build_document
@@ -29,6 +34,55 @@ def rankings_at(
         most=settings.rankings_max,
         now=time.time(),
         at=at,
+    )
+
+
+def answer_at(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    at: float,
+    *,
+    task: str | None = None,
+    budget: int | None,
+    limit: int | None = None,
+    language: Language = "en",
+    conditions: object = None,
+    wanted: Wanted,
+) -> Rankings:
+    """Return what an agent would have got at a moment.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose experience.
+        at: the moment.
+        task: the text of the task at hand.
+        budget: in tokens; None for no limit.
+        limit: of each kind; None for no limit.
+        language: of the text.
+        conditions: the conditions under which the task appeared.
+        wanted: the sections that are asked for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    document = rankings_at(connection, settings, project, at)
+    now = time.time()
+    return answer_from(
+        document,
+        project=project,
+        problem=None,
+        task=task,
+        budget=budget,
+        limit=limit,
+        language=language,
+        now=now,
+        rules=settings.context,
+        memory_rules=settings.memories,
+        advice=build_advice(connection, project, settings.rules, now=now, at=at),
+        wanted=wanted,
+        hints=Hints(conditions, past_tasks=past_tasks_at(connection, document, task, at)),
     )
 
 
