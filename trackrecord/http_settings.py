@@ -13,15 +13,18 @@ class HttpSettings:
     """The address of the HTTP server, and who may use it.
 
     Attributes:
-        host: address to listen on. With an address that other machines can reach, `token` must be
-            set.
+        host: address to listen on. With an address that other machines can reach, every request
+            needs a token: `token`, or one that `trackrecord token create` made.
         port: port to listen on; 0 for any free port.
-        token: if set, every request must carry it, as `Authorization: Bearer …` or as the password
-            of basic authentication; at least 16 characters; the token is never shown.
+        token: if set, every request must carry it, or a token that `trackrecord token create` made,
+            as `Authorization: Bearer …` or as the password of basic authentication; at least 16
+            characters; the token is never shown.
         names: further host names under which the server may be addressed without a token, for
             example `["host.docker.internal"]`. Any other name than this machine's own is refused,
             because a web page could stand behind it.
         max_body_bytes: maximum size of a request's body, compressed and decompressed.
+        metrics_projects: number of projects that have series of their own in the metrics, those
+            that have been on record the longest; all others are one project, "other".
     """
 
     host: str = "127.0.0.1"
@@ -29,6 +32,7 @@ class HttpSettings:
     token: str | None = field(default=None, repr=False)
     names: tuple[str, ...] = ()
     max_body_bytes: int = 20 * _MIB
+    metrics_projects: int = 200
 
     def __post_init__(self) -> None:
         require(bool(self.host.strip()), "host must not be blank")
@@ -40,4 +44,8 @@ class HttpSettings:
         require(
             1024 <= self.max_body_bytes <= 64 * _MIB,
             f"max_body_bytes must lie in 1024..67108864, not {self.max_body_bytes}",
+        )
+        require(
+            1 <= self.metrics_projects <= 10_000,
+            f"metrics_projects must lie in 1..10000, not {self.metrics_projects}",
         )

@@ -53,6 +53,21 @@ class Keys:
         """Return the digests of the news of a project that were noted to be told."""
         return f"{self.prefix}:notifications:announced:{project}"
 
+    @property
+    def database_away(self) -> str:
+        """The mark of a database that is away, for as long as no worker has reached it."""
+        return f"{self.prefix}:outage:database-away"
+
+    @property
+    def redis_outage(self) -> str:
+        """The mark of an outage of Redis that was counted a moment ago."""
+        return f"{self.prefix}:outage:redis"
+
+    @property
+    def counters(self) -> str:
+        """The hash of what workers count, of all projects together."""
+        return f"{self.prefix}:counters"
+
     def rankings(self, project: str) -> str:
         """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"

@@ -28,6 +28,7 @@ from .group import Group
 COMMANDS = {
     "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
     "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
+    "token": "Create, list and revoke tokens for the HTTP server.",
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
     "install": "Make coding agents report their runs by themselves.",
     "uninstall": "Remove what `trackrecord install` added, and nothing else.",

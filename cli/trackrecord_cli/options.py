@@ -5,9 +5,10 @@ from typing import Any, TypeVar
 
 import click
 
-from trackrecord.errors import InvalidTime
+from trackrecord.errors import InvalidRequest, InvalidTime
 from trackrecord.learning.text.spelling import closest
 from trackrecord.project_names import DEFAULT_PROJECT, checked_project
+from trackrecord.queries.sorting import Sorting
 from trackrecord.times import parse_moment
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -41,7 +42,7 @@ class Read(click.ParamType[_Value]):
             return value  # type: ignore[no-any-return] # a default of ours
         try:
             return self._read(value)
-        except (ValueError, InvalidTime) as error:
+        except (ValueError, InvalidTime, InvalidRequest) as error:
             self.fail(str(error), param, ctx)
 
 
@@ -176,6 +177,19 @@ def limit_option(
     )
 
 
+def sort_option(sorting: Sorting[Any]) -> Callable[[Command], Command]:
+    """`--sort KEY`."""
+    return click.option(
+        "--sort",
+        "order",
+        type=Read("key", sorting.order),
+        default=None,
+        help=f"Put the {sorting.things} in this order: {', '.join(sorting.keys)}; with a minus "
+        "before it, as in -"
+        f"{list(sorting.keys)[-1]}, the largest or newest come first.",
+    )
+
+
 def lang_option(command: Command) -> Command:
     """`--lang en|zh`."""
     return click.option(
@@ -229,11 +243,14 @@ def sections_options(command: Command) -> Command:
     return command
 
 
-def list_options(things: str, *, default: int | None = None) -> Callable[[Command], Command]:
-    """The options of every list: `--project`, `--at`, `--limit` and `--json`."""
+def list_options(
+    sorting: Sorting[Any], *, default: int | None = None
+) -> Callable[[Command], Command]:
+    """The options of every list: `--project`, `--at`, `--sort`, `--limit` and `--json`."""
 
     def decorate(command: Command) -> Command:
-        for option in (json_option, limit_option(things, default=default), at_option):
+        limit = limit_option(sorting.things, default=default)
+        for option in (json_option, limit, sort_option(sorting), at_option):
             command = option(command)
         return project_option(command)
 

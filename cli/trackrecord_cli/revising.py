@@ -16,8 +16,6 @@ from .options import Command, Read, conditions_option
 from .screen import print_json
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from trackrecord.learning.competences.record import Competence
     from trackrecord.learning.competences.revision import ForkChanges
     from trackrecord.store.competences.revise import Reviser, Signed
@@ -268,9 +266,8 @@ def _revising(
     *, actor: str, reason: str | None, project: str | None, as_json: bool
 ) -> Iterator[tuple[Reviser, _Whole, _Say]]:
     """Open one transaction; what was said of it is printed once it is committed."""
-    from trackrecord.queries.project_rows import project_row
-    from trackrecord.store.competences.revise import Reviser, Signed
-    from trackrecord.store.database.engine import writing
+    from trackrecord.changes.competences import revising
+    from trackrecord.store.competences.revise import Signed
 
     settings, name = settings_for(project)
     said: list[tuple[str, tuple[Competence, ...]]] = []
@@ -280,20 +277,11 @@ def _revising(
         said.append((action, records))
 
     with open_store(settings) as engine:
-        with writing(engine) as connection:
-            project_id = project_row(connection, name)
-            reviser = Reviser(connection, project_id, settings.competence, by)
-            yield reviser, _whole_ids(connection, name), say
+        with revising(engine, settings, name, by=by.actor, reason=by.rationale) as revision:
+            yield *revision, say
         refresh_rankings(engine, settings, name)
     for action, records in said:
         _print(action, records, by, as_json=as_json)
-
-
-def _whole_ids(connection: Connection, project: str) -> _Whole:
-    """Return what finds the id that a beginning stands for."""
-    from trackrecord.queries.competences import whole_record_id
-
-    return lambda given: whole_record_id(connection, project, given)
 
 
 def _print(action: str, records: Sequence[Competence], by: Signed, *, as_json: bool) -> None:

@@ -177,7 +177,14 @@ def _flat(value: object, most: int) -> str:
     return one_line(str(value), most)
 
 
-def say_more(beyond: int, things: str) -> None:
-    """Say on standard error that a list has more than was shown."""
-    if beyond:
-        click.echo(f"{beyond} more {things}; --limit shows them", err=True)
+def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
+    """Say on standard error that a list has more than was shown.
+
+    Args:
+        beyond: how many more.
+        things: what they are, in the plural.
+        is_exact: whether all that are not shown were counted.
+    """
+    if beyond > 0:
+        told = f"{beyond} more {things}" if is_exact else f"there are more {things}"
+        click.echo(f"{told}; --limit shows them", err=True)

@@ -7,6 +7,7 @@ open while the server is started again.
 import socket
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import TrackrecordError
@@ -16,6 +17,7 @@ from .floor import Floor
 from .listening import listen
 from .server import serve
 from .services import create_intake
+from .stored_tokens import has_tokens, with_own_token
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,7 +25,11 @@ def main(arguments: Sequence[str]) -> int:
     try:
         settings = load_daemon_settings()
         configure_logs(settings.log_level)
-        listener = socket.socket(fileno=int(arguments[0])) if arguments else listen(settings.http)
+        if arguments:
+            listener = socket.socket(fileno=int(arguments[0]))
+        else:
+            listener = listen(settings.http, partial(has_tokens, settings))
+        settings = with_own_token(settings)
         serve(listener, settings.http, create_intake(settings, listener), Floor(settings))
     except TrackrecordError as error:
         sys.stderr.write(f"trackrecord: {error}\n")

@@ -1,68 +1,106 @@
-"""Who may use the front door: the same machine, or the bearer of the token, and no web page.
+"""Who may use the front door: the same machine, or the bearer of a token, and no web page.
 
 A page that the user visits can make their browser post to loopback, and after rebinding its own
 name to 127.0.0.1 it can read the answers. It can set neither `Host` nor `Origin`, so both are
-checked; it does not know the token.
+checked; it does not know a token.
+
+A token of the store counts on every address: whoever presents one on loopback is held to what it
+permits.
 """
 
 import base64
 import binascii
 import hmac
+from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from trackrecord.access_tokens import PREFIX
+from trackrecord.errors import TrackrecordError
 from trackrecord.http_settings import HttpSettings
 
 from .answers import Refused, refused
-from .callers import OWNER
+from .callers import OWNER, Caller
 from .listening import is_loopback
+from .tokens import Tokens
 
-_LONGEST_SHOWN = 100
+_LONGEST_SHOWN: Final = 100
+_RETRY_AFTER_S: Final = "5"
+_ASK_THE_PERSON: Final = 'Basic realm="trackrecord", charset="UTF-8"'
 
 
 class Access:
     """An ASGI application in front of another one, which sees only requests that are permitted.
 
+    It says of each request whose it is, as `scope["caller"]`.
+
     Args:
         app: the application.
-        settings: the token and the names of this server.
+        settings: the address, the token and the names of this server.
+        tokens: the tokens of the store.
     """
 
-    def __init__(self, app: ASGIApp, settings: HttpSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: HttpSettings, tokens: Tokens) -> None:
         self._app = app
         self._token = settings.token
+        self._is_open = settings.token is None and is_loopback(settings.host)
         self._names = {name.lower() for name in settings.names}
+        self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, or answer it with 401 or 403."""
+        """Hand the request on, or answer it with 401, 403 or 503."""
         if scope["type"] == "http":
-            scope["caller"] = OWNER
             request = Request(scope)
-            refusal = self._refusal(request)
-            if refusal is not None:
+            try:
+                scope["caller"] = await self._caller(request)
+            except Refused as refusal:
                 await refused(request, refusal)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _refusal(self, request: Request) -> Refused | None:
+    async def _caller(self, request: Request) -> Caller:
         host = request.headers.get("host", "")
-        # Whoever knows the token may use any name: no web page knows it.
-        if self._token is None and not self._is_own(_name_of(host)):
-            shown = ascii(_name_of(host))[:_LONGEST_SHOWN]
-            message = f"host {shown} is not this machine; TRACKRECORD_HTTP__NAMES permits names"
-            return Refused(403, message)
         origin = request.headers.get("origin")
         if origin is not None and not _is_same(origin, host):
-            return Refused(403, "requests of other web pages are refused")
-        if self._token is not None and not _carries(request, self._token):
+            raise Refused(403, "requests of other web pages are refused")
+        given = _credential(request)
+        if self._token is not None and hmac.compare_digest(given.encode(), self._token.encode()):
+            return OWNER
+        # Langfuse's clients send keys of their own, which nobody here knows.
+        if given.startswith(PREFIX):
+            return await self._bearer(request, given)
+        if not self._is_open:
             message = "the token is missing or wrong; send `Authorization: Bearer TOKEN`"
-            return Refused(401, message, {"WWW-Authenticate": "Bearer"})
-        return None
+            raise Refused(401, message, _challenge(request))
+        # Whoever knows a token may use any name: no web page knows it.
+        if not self._is_own(_name_of(host)):
+            shown = ascii(_name_of(host))[:_LONGEST_SHOWN]
+            message = f"host {shown} is not this machine; TRACKRECORD_HTTP__NAMES permits names"
+            raise Refused(403, message)
+        return OWNER
+
+    async def _bearer(self, request: Request, token: str) -> Caller:
+        """Return the caller that a token of the store stands for, on whichever address."""
+        try:
+            caller = await self._tokens.caller_of(token)
+        except TrackrecordError:
+            message = "the token cannot be checked now: the database cannot be used"
+            raise Refused(503, message, {"Retry-After": _RETRY_AFTER_S}) from None
+        if caller is None:
+            message = "the token is unknown or revoked; `trackrecord token create` makes another"
+            raise Refused(401, message, _challenge(request))
+        return caller
 
     def _is_own(self, name: str) -> bool:
         return is_loopback(name) or name in self._names
+
+
+def _challenge(request: Request) -> dict[str, str]:
+    """Return the header that says how to send a token; a browser then asks the person for it."""
+    is_page = "text/html" in request.headers.get("accept", "")
+    return {"WWW-Authenticate": _ASK_THE_PERSON if is_page else "Bearer"}
 
 
 def _name_of(host: str) -> str:
@@ -77,15 +115,13 @@ def _is_same(origin: str, host: str) -> bool:
     return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
 
-def _carries(request: Request, token: str) -> bool:
-    """Return whether a request carries the token, compared in constant time."""
+def _credential(request: Request) -> str:
+    """Return the token that a request carries: a bearer's, or a password; "" for none."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     given = given.strip()
     if scheme.lower() == "basic":
-        given = _password(given)
-    elif scheme.lower() != "bearer":
-        return False
-    return hmac.compare_digest(given.encode(), token.encode())
+        return _password(given)
+    return given if scheme.lower() == "bearer" else ""
 
 
 def _password(credentials: str) -> str:

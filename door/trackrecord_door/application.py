@@ -23,9 +23,12 @@ from .intake import Intake
 from .langfuse_routes import LangfuseRoutes
 from .mcp_server import routes as mcp_routes
 from .metrics import routes as metrics_routes
+from .metrics.requests import CountRequests, Requests
 from .otlp_routes import OtlpRoutes
 from .page import routes as page_routes
+from .page.handling import error_answer
 from .posted import Posted
+from .tokens import Tokens
 
 _log = structlog.get_logger(__name__)
 
@@ -40,11 +43,14 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     """
     bodies = Bodies(settings.max_body_bytes)
     posted = Posted(intake, bodies)
+    tokens = Tokens(floor)
+    requests = Requests()
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         intake.close()
+        tokens.close()
         floor.close()
 
     return Starlette(
@@ -55,11 +61,14 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
             *HookRoutes(intake, bodies).routes(),
             *api_routes.routes(floor),
             *mcp_routes.routes(floor),
-            *metrics_routes.routes(floor),
+            *metrics_routes.routes(floor, intake.captured, requests),
             # Last: every path that is none of the others' is the page's.
             *page_routes.routes(floor),
         ],
-        middleware=[Middleware(Access, settings=settings)],
+        middleware=[
+            Middleware(CountRequests, requests=requests),
+            Middleware(Access, settings=settings, tokens=tokens),
+        ],
         exception_handlers={
             Refused: _refuse,
             HTTPException: _refuse_http,
@@ -71,14 +80,21 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     )
 
 
+def _refusal(request: Request, refusal: Refused) -> Response:
+    """Answer a browser with a page, and programs with what they can read."""
+    if "text/html" in request.headers.get("accept", ""):
+        return error_answer(request, refusal)
+    return refused(request, refusal)
+
+
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)  # noqa: S101 - registered for it
-    return refused(request, error)
+    return _refusal(request, error)
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-    return refused(request, Refused(error.status_code, error.detail, error.headers or {}))
+    return _refusal(request, Refused(error.status_code, error.detail, error.headers or {}))
 
 
 async def _nobody_reads(_request: Request, _error: Exception) -> Response:
@@ -88,7 +104,7 @@ async def _nobody_reads(_request: Request, _error: Exception) -> Response:
 async def _failed(request: Request, _error: Exception) -> Response:
     """A mistake of ours: it is raised again after the answer, logged, and ends the connection."""
     message = "the request failed; the log of the server says why"
-    return refused(request, Refused(500, message, {"Connection": "close"}))
+    return _refusal(request, Refused(500, message, {"Connection": "close"}))
 
 
 async def _cannot_keep(request: Request, error: Exception) -> Response:

@@ -1,22 +1,17 @@
 """Callers: which project a request may see, and how much it may do there."""
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Final
 
 from starlette.requests import Request
 
+from trackrecord.access_tokens import Permission
+
 from .answers import Refused
 
+__all__ = ["OWNER", "Caller", "Permission", "caller_of", "check_permitted"]
+
 _FORBIDDEN: Final = 403
-
-
-class Permission(IntEnum):
-    """How much a caller may do; each permission includes those before it."""
-
-    READ = 1
-    WRITE = 2
-    ADMIN = 3
 
 
 @dataclass(frozen=True)
@@ -57,6 +52,8 @@ def check_permitted(request: Request, permission: Permission, project: str | Non
     caller = caller_of(request)
     if caller.project is not None and caller.project != project:
         message = f"this token is for the project {caller.project!r} alone"
+        if project is None:
+            message += "; this needs a token for all projects"
         raise Refused(_FORBIDDEN, message)
     if caller.permission < permission:
         message = (

@@ -41,6 +41,8 @@ class Floor:
         self.settings: Final = settings
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, "question")
         self._opening = Lock()
+        # Redis answers while a database that is away is waited for.
+        self._connecting = Lock()
         self._opened = ExitStack()
         self._store: StoreHere | None = None
         self._client: redis.Redis | None = None
@@ -83,7 +85,7 @@ class Floor:
         """A client of Redis that gives up soon: a person waits for the answer."""
         from trackrecord.redis_client import agent_client
 
-        with self._opening:
+        with self._connecting:
             if self._client is None:
                 self._client = agent_client(self.settings)
                 self._opened.callback(self._client.close)

@@ -5,24 +5,31 @@ Exit status 0: healthy. 1: unhealthy, with the reason on standard error.
 
 import http.client
 import sys
+from pathlib import Path
 
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import TrackrecordError, Unhealthy
 from trackrecord.http_settings import HttpSettings
-from trackrecord_capture.agents.door_address import DoorAddress, health_status
+from trackrecord_capture.agents.door_address import DoorAddress, health_status, read_door
 
 from .listening import reached
 
 _TIMEOUT_S = 5.0
 
 
-def check(settings: HttpSettings) -> None:
+def check(settings: HttpSettings, home: Path) -> None:
     """Check that the front door of this machine answers.
+
+    Args:
+        settings: its address, and its token if it is set.
+        home: where a front door with a token of its own says so.
 
     Raises:
         Unhealthy: it does not.
     """
-    address = DoorAddress(reached(settings.host), settings.port, settings.token or "")
+    opened = read_door(home)
+    token = settings.token or (opened.token if opened else "")
+    address = DoorAddress(reached(settings.host), settings.port, token)
     try:
         status = health_status(address, _TIMEOUT_S)
     except (OSError, http.client.HTTPException) as error:
@@ -36,7 +43,8 @@ def check(settings: HttpSettings) -> None:
 def main() -> int:
     """Run the check; return the exit status."""
     try:
-        check(load_daemon_settings().http)
+        settings = load_daemon_settings()
+        check(settings.http, settings.home)
     except TrackrecordError as error:
         sys.stderr.write(f"unhealthy: {error}\n")
         return 1

@@ -6,6 +6,7 @@ from starlette.routing import Route
 
 from .answers import JSON, Refused, media_type
 from .bodies import Bodies
+from .callers import Permission, check_permitted
 from .intake import Intake
 
 
@@ -26,6 +27,8 @@ class HookRoutes:
         return [Route("/hooks/{agent}", self._hook, methods=["POST"])]
 
     async def _hook(self, request: Request) -> Response:
+        # An agent's folder says which project its runs are of.
+        check_permitted(request, Permission.WRITE, None)
         agent = request.path_params["agent"]
         if not self._intake.knows(agent):
             raise Refused(404, "there is no such agent")

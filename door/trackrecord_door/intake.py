@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Final, TypeVar
 
+from trackrecord_capture.history.captured import Captured
 from trackrecord_capture.otlp.receiver import Receiver
 from trackrecord_capture.otlp.span import LogRecord, Span
 
@@ -29,6 +30,7 @@ class Intake:
         receiver: takes spans and log records.
         hooks: takes the hooks of each agent, by the agent's name.
         at_the_end: closes the receiver and whatever else was opened for it and for the hooks.
+        captured: counts what they publish.
     """
 
     def __init__(
@@ -36,7 +38,9 @@ class Intake:
         receiver: Receiver,
         hooks: Mapping[str, Hook],
         at_the_end: Callable[[], None],
+        captured: Captured | None = None,
     ) -> None:
+        self.captured: Final = captured or Captured()
         self._receiver = receiver
         self._at_the_end = at_the_end
         self._hooks = hooks

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Callable
 from ipaddress import ip_address
 
 from trackrecord.errors import AddressUnusable, SettingsError
@@ -11,28 +12,40 @@ from trackrecord.http_settings import HttpSettings
 _BACKLOG = 1024
 
 
-def check_access(settings: HttpSettings) -> None:
+def _has_none() -> bool:
+    return False
+
+
+def check_access(settings: HttpSettings, has_tokens: Callable[[], bool] = _has_none) -> None:
     """Check that only those can reach the server who may.
 
+    Args:
+        settings: the address, and the server's own token.
+        has_tokens: returns whether there are tokens in the store; asked if it matters.
+
     Raises:
-        SettingsError: other machines can reach the address, and no token is set.
+        SettingsError: other machines can reach the address, and there is no token.
     """
-    if settings.token is None and not is_loopback(settings.host):
+    if settings.token is None and not is_loopback(settings.host) and not has_tokens():
         message = (
-            f"setting http.host: other machines can reach {settings.host}; "
-            "set TRACKRECORD_HTTP__TOKEN, or listen on 127.0.0.1"
+            f"setting http.host: other machines can reach {settings.host}; make a token with "
+            "`trackrecord token create`, set TRACKRECORD_HTTP__TOKEN, or listen on 127.0.0.1"
         )
         raise SettingsError(message)
 
 
-def listen(settings: HttpSettings) -> socket.socket:
+def listen(settings: HttpSettings, has_tokens: Callable[[], bool] = _has_none) -> socket.socket:
     """Return a socket that listens on the configured address.
+
+    Args:
+        settings: the address, and the server's own token.
+        has_tokens: returns whether there are tokens in the store; asked if it matters.
 
     Raises:
         SettingsError: as `check_access`.
         AddressUnusable: the address is taken or is not one of this machine's.
     """
-    check_access(settings)
+    check_access(settings, has_tokens)
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
         # "localhost" has two; agents are told 127.0.0.1.

@@ -15,6 +15,7 @@ from trackrecord_capture.otlp.receiver import Receiver
 
 from .answers import JSON, PROTOBUF, Refused, accepted, media_type
 from .bodies import Bodies
+from .callers import Permission, check_permitted
 from .intake import take_logs, take_spans
 from .posted import Posted
 
@@ -62,6 +63,7 @@ class OtlpRoutes:
         return accepted(request, message, _partial("rejectedLogRecords", rejected, "log records"))
 
     async def _metrics(self, request: Request) -> Response:
+        check_permitted(request, Permission.WRITE, None)
         _encoding_of(request)
         await self._bodies.discard(request)
         # The empty message is the same whichever response it is.

@@ -10,6 +10,7 @@ from trackrecord_capture.otlp.receiver import Full, Receiver
 
 from .answers import Refused
 from .bodies import Bodies, content_encoding, decompressed
+from .callers import Permission, check_permitted
 from .intake import Intake
 
 _Result = TypeVar("_Result")
@@ -35,9 +36,12 @@ class Posted:
             work: decodes the body and hands it to the receiver, on another thread.
 
         Raises:
-            Refused: the body is too large or malformed, or the receiver takes no more.
+            Refused: the caller may not, the body is too large or malformed, or the receiver takes
+                no more.
             starlette.requests.ClientDisconnect: the client is gone before it has sent everything.
         """
+        # A trace says itself which project its runs are of.
+        check_permitted(request, Permission.WRITE, None)
         encoding = content_encoding(request)
         async with self._bodies.of(request) as body:
 

@@ -43,6 +43,4 @@ def problem(
     }
     if errors:
         document["errors"] = errors
-    return Response(
-        msgspec.json.encode(document), status, headers=headers, media_type=PROBLEM
-    )
+    return Response(msgspec.json.encode(document), status, headers=headers, media_type=PROBLEM)

@@ -10,6 +10,8 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import AlreadyRunning
 from trackrecord.folders import make_private_folder, open_private
 from trackrecord_capture.agents.door_address import DoorAddress
+from trackrecord_capture.agents.known import AGENTS
+from trackrecord_capture.history.captured import Captured
 from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.opening import traces_of
 
@@ -29,13 +31,14 @@ def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
     """
     with ExitStack() as opened:
         opened.enter_context(_take_home(settings.home))
-        traces = traces_of(settings)
+        captured = Captured(AGENTS)
+        traces = traces_of(settings, captured)
         opened.callback(traces.close)
         traces.start()
-        live = live_of(settings)
+        live = live_of(settings, captured)
         live.start(DoorAddress(*reached_at(listener), settings.http.token or ""))
         opened.callback(live.stop)
-        return Intake(traces, live.hooks, opened.pop_all().close)
+        return Intake(traces, live.hooks, opened.pop_all().close, captured)
 
 
 def _take_home(home: Path) -> TextIO:

@@ -32,6 +32,7 @@ SECRETS: dict[str, st.SearchStrategy[tuple[str, str]]] = {
     "a token of PyPI": _of(_ALNUM, 60).map(lambda x: (f"pypi-{x}", x)),
     "a token of Hugging Face": _of(_ALNUM, 34).map(lambda x: (f"hf_{x}", x)),
     "a key of Stripe": _of(_ALNUM, 24).map(lambda x: (f"sk_live_{x}", x)),
+    "a token of trackrecord": _of(_HEX, 48, 48).map(lambda x: (f"trk_0123456789ab_{x}", x)),
     "a web token": _of(_ALNUM, 30).map(lambda x: (f"eyJ{x}.eyJ{x}.{x}", x)),
     "an authorization": _of(_ALNUM, 12).map(lambda x: (f"Authorization: Bearer {x}", x)),
     "a basic authorization": _of(_ALNUM, 12).map(lambda x: (f"'authorization': 'Basic {x}=='", x)),

@@ -52,9 +52,12 @@ TABLE = [
     ("entry", "effect", "--withdraw", "MISTYPED"),
     ("entry", "effect", "--restore", "MISTYPED"),
     ("artifact", "artifacts", "get", "MISTYPED"),
+    ("token", "token", "revoke", "MISTYPED"),
     ("letter", "dead", "replay", "MISTYPED"),
     ("letter", "dead", "discard", "MISTYPED"),
 ]
+# A dead letter may not say which project it is of; who may use the server is not a project's own.
+OF_NO_PROJECT = {"dead": (), "token": ("--json",)}
 # What takes a name that may be new, or an answer for every one of them.
 ANY_NAME = {
     ("artifacts", "list"), ("artifacts", "put"), ("context", "rank"),
@@ -82,6 +85,7 @@ def known(learnt, trackrecord, project, tmp_path, up):
     (record,) = trackrecord("competences", "list", *mine).json
     (lesson, *_) = trackrecord("lessons", "list", *mine, "--all").json
     memory = trackrecord("memories", "add", "The login test needs port 5432", *mine).json["id"]
+    made = trackrecord("token", "create", "--project", project, "--json").json["id"]
     error = trackrecord("errors", "record", "t", "m", *mine).json["id"]
     (tmp_path / "output").write_text("text")
     artifact = trackrecord("artifacts", "put", tmp_path / "output", *mine).json["id"]
@@ -98,7 +102,7 @@ def known(learnt, trackrecord, project, tmp_path, up):
             "pattern": "split-by-component", "criterion": "readable", "task": "mend-the-login-2",
             "record": record["id"], "outcome": "the-outcome-ccccccccc", "lesson": lesson["id"],
             "memory": memory, "error": error, "artifact": artifact, "entry": "memory:some-entry",
-            "letter": letter,
+            "letter": letter, "token": made,
         }  # fmt: skip
         client.xdel("trackrecord:dead", letter)
 
@@ -117,8 +121,7 @@ def test_a_mistyped_id_is_told_the_nearest_one(known, trackrecord, project):
     wrong = []
     for kind, *command in TABLE:
         given = [mistyped(known[kind]) if each == "MISTYPED" else each for each in command]
-        # A dead letter may not say which project it is of.
-        named = () if command[0] == "dead" else ("--project", project, "--json")
+        named = OF_NO_PROJECT.get(command[0], ("--project", project, "--json"))
         ran = trackrecord(*given, *named)
         is_right = (
             ran.status == 1
@@ -136,7 +139,7 @@ def test_what_is_like_no_id_is_told_where_the_ids_are(known, trackrecord, projec
     wrong = []
     for _, *command in TABLE:
         given = ["%%%" if each == "MISTYPED" else each for each in command]
-        named = () if command[0] == "dead" else ("--project", project, "--json")
+        named = OF_NO_PROJECT.get(command[0], ("--project", project, "--json"))
         ran = trackrecord(*given, *named)
         can_be_malformed = command[:2] in (["artifacts", "get"], ["feedback", "give"])
         is_malformed = can_be_malformed and ran.status == 2
@@ -160,7 +163,7 @@ def test_a_mistyped_project_is_told_the_nearest_one(known, trackrecord, project)
     """By every command that reads an id of a project."""
     wrong = []
     for kind, *command in TABLE:
-        if command[0] in ("dead", "artifacts", "errors"):
+        if command[0] in ("artifacts", "errors", *OF_NO_PROJECT):
             continue
         given = [known[kind] if each == "MISTYPED" else each for each in command]
         ran = trackrecord(*given, "--project", f"{project}x", "--json")

@@ -19,12 +19,12 @@ _FEWEST_WORDS = 4
 # Each help text begins with an imperative; these are all that are in use.
 _VERBS = frozenset({
     "Add", "Amend", "Answer", "Apply", "Ask", "Compute", "Confirm", "Contest", "Count",
-    "Delete", "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain", "Export",
-    "Find", "Forget", "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit", "List", "Lower",
-    "Make", "Mark", "Measure", "Move", "Name", "Note", "Print", "Publish", "Put", "Raise",
-    "Rank", "Recall", "Record", "Remove", "Replace", "Retract", "Return", "Run", "Say",
-    "Score", "Select", "Send", "Serve", "Set", "Show", "Start", "Store", "Tag", "Take", "Turn",
-    "Use", "Wait", "Weigh", "Write",
+    "Create", "Delete", "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain",
+    "Export", "Find", "Forget", "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit",
+    "List", "Lower", "Make", "Mark", "Measure", "Move", "Name", "Note", "Print", "Publish",
+    "Put", "Raise", "Rank", "Recall", "Record", "Remove", "Replace", "Retract", "Return",
+    "Revoke", "Run", "Say", "Score", "Select", "Send", "Serve", "Set", "Show", "Start", "Store",
+    "Tag", "Take", "Turn", "Use", "Wait", "Weigh", "Write",
 })  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from trackrecord_door.connections import BoundedProtocol
 from trackrecord_door.floor import Floor
 from trackrecord_door.intake import Intake
 from trackrecord_door.server import serve
+from trackrecord_door.stored_tokens import with_own_token
 
 
 class Impatient(BoundedProtocol):
@@ -83,7 +84,7 @@ class Recording:
 
 def main() -> None:
     descriptor, path = int(sys.argv[1]), Path(sys.argv[2])
-    settings = load_daemon_settings()
+    settings = with_own_token(load_daemon_settings())
     configure_logs("info")
     recording = Recording(path)
 

@@ -25,14 +25,16 @@ class Door:
     """
 
     def __init__(self, folder: Path, http: HttpSettings, *arguments: str) -> None:
+        self.home = folder
         self.taken_file = folder / "taken.jsonl"
         self.log_file = folder / "door.log"
-        listener = listen(http)
+        listener = listen(http, lambda: True)
         self.url = url_of(listener)
         self.port = listener.getsockname()[1]
         environment = {
             **os.environ,
             "TRACKRECORD_HOME": str(folder),
+            "TRACKRECORD_HTTP__HOST": http.host,
             "TRACKRECORD_HTTP__MAX_BODY_BYTES": str(http.max_body_bytes),
             "TRACKRECORD_HTTP__NAMES": json.dumps(http.names),
         }

@@ -2,19 +2,19 @@
 
 from trackrecord.redis_keys import Keys
 from trackrecord.store.intake.every_table import metadata
-from trackrecord.store.intake.forget_project import OWN, OWNED
+from trackrecord.store.intake.forget_project import NAMING, OWN, OWNED
 
 # Tables that hold nothing of a project: who works, moves of the whole store, and what keeps the
 # forgotten from coming back, which holds digests alone.
 OF_NO_PROJECT = {"leases", "store_moves", "move_steps", "forgotten_ids", "forgettings"}
-# Keys that are not a project's own: both streams are looked through entry by entry, and the set of
-# changed tasks loses its members with their tasks.
-OF_ALL_PROJECTS = {
-    "outcomes", "dead", "changed_tasks", "database_outage", "notifications_since",
-    "announced_letters",
-}  # fmt: skip
 # Keys of all projects by something else: those whose entries name their project.
 OF_CHANNELS = {"notifications", "notification_lock"}
+# Keys that are not a project's own: both streams are looked through entry by entry, the set of
+# changed tasks loses its members with their tasks, and the rest names no project.
+OF_ALL_PROJECTS = {
+    "outcomes", "dead", "changed_tasks", "counters", "database_outage", "database_away",
+    "redis_outage", "notifications_since", "announced_letters",
+}  # fmt: skip
 # Keys of one task each, which are found by way of the project's index.
 OF_A_TASK = {"task_in_flight", "retry"}
 # Keys that hold nothing but who works.
@@ -24,13 +24,15 @@ LISTS = {"computed", "indexes"}
 
 def test_every_table_is_forgotten_with_its_project() -> None:
     """A table that is in none of the lists is one that forget would leave behind."""
-    covered = {table.name for table in (*OWN, *OWNED)} | {"projects"} | OF_NO_PROJECT
+    covered = {table.name for table in (*OWN, *OWNED, *NAMING)} | {"projects"} | OF_NO_PROJECT
     assert set(metadata.tables) == covered
     for table in OWN:
         assert "project_id" in table.c, table.name
     for table, (column, owner) in OWNED.items():
         assert column in table.c, table.name
         assert owner in OWN
+    for table, column in NAMING.items():
+        assert column in table.c, table.name
 
 
 def test_every_key_of_redis_is_forgotten_with_its_project() -> None:

@@ -10,6 +10,8 @@ from killed_import import import_until
 from random_stores import RULES, History, all_rows, asked_for, lists
 from sqlalchemy import select
 
+from trackrecord.access_tokens import Permission
+from trackrecord.changes.tokens import create_token
 from trackrecord.errors import TransferRefused
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.store.competences.tables import competence_numbers, competence_words
@@ -205,3 +207,13 @@ def test_what_was_forgotten_does_not_come_back(store, imported):
     with pytest.raises(TransferRefused, match="was forgotten here"):
         imported(store, data)
     assert _rows(store) == before
+
+
+def test_no_export_holds_a_token(store):
+    """Neither a token nor its digest: who may read one store may not read another one for that."""
+    History(store, 3).go_on(3)
+    made = create_token(store, project="default", permission=Permission.ADMIN)
+    data = exported(store)
+    assert b'"outcomes"' in data
+    for part in (made.token, made.known.id, made.known.digest):
+        assert part.encode() not in data

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import event
 
+from trackrecord.fleet_counts import Counts
 from trackrecord.settings import Settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.refresh import RankingsRefresher
@@ -26,11 +27,11 @@ def drain_until(point: str, settings: Settings) -> None:
     class DyingStream(OutcomeStream):
         """Dies before or after acknowledging."""
 
-        def acknowledge(self, entry_ids: Iterable[bytes]) -> None:
+        def acknowledge(self, entry_ids: Iterable[bytes], counts: Counts | None = None) -> None:
             """Once committed."""
             if point == "acknowledge":
                 _die()
-            super().acknowledge(entry_ids)
+            super().acknowledge(entry_ids, counts)
             if point == "acknowledged":
                 _die()
 

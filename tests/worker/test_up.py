@@ -16,9 +16,9 @@ import psutil
 import pytest
 from working import body, publish, until
 
+from trackrecord.consumers import consumers_here
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.consumers import consumers_here
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]

@@ -185,8 +185,8 @@ def test_other_machines_need_a_token(run: type[Running], command: str) -> None:
     refused = run(command, TRACKRECORD_HTTP__HOST=EVERYWHERE)
     assert refused.process.wait(PATIENCE_S) == 2
     assert refused.said == (
-        "trackrecord: setting http.host: other machines can reach 0.0.0.0; "
-        "set TRACKRECORD_HTTP__TOKEN, or listen on 127.0.0.1\n"
+        "trackrecord: setting http.host: other machines can reach 0.0.0.0; make a token "
+        "with `trackrecord token create`, set TRACKRECORD_HTTP__TOKEN, or listen on 127.0.0.1\n"
     )
 
 

@@ -1,14 +1,17 @@
-"""Changes of competence records: procedures that are stored by hand."""
+"""Changes of competence records: procedures that are stored by hand, and revisions."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.document import Reading
 from trackrecord.learning.competences.new_record import NewCompetence, new_record
-from trackrecord.queries.competences import CompetenceRecord
+from trackrecord.queries.competences import CompetenceRecord, whole_record_id
+from trackrecord.queries.project_rows import project_row
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -46,3 +49,29 @@ def add_competences(
             for each in procedures
         ]
     return [CompetenceRecord(record, Reading(signed.now)) for record in records]
+
+
+@contextmanager
+def revising(
+    engine: Engine, settings: DaemonSettings, project: str, *, by: str, reason: str
+) -> Iterator[tuple[Reviser, Callable[[str], str]]]:
+    """Revise records of a project in one transaction, of which nothing stays if the block raises.
+
+    Args:
+        engine: the store.
+        settings: the rules.
+        project: whose records.
+        by: who revises them, for their history.
+        reason: why, for their history, which outlives them.
+
+    Yields:
+        What revises records, and what finds the whole id that the beginning of one stands for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        InvalidRevision: the author or the reason is blank.
+    """
+    signed = Signed(by, reason, time.time())
+    with writing(engine) as connection:
+        reviser = Reviser(connection, project_row(connection, project), settings.competence, signed)
+        yield reviser, partial(whole_record_id, connection, project)

@@ -33,11 +33,11 @@ def _run_document(run: StoredRun) -> dict[str, Any]:
     return {**asdict(run), **moments}
 
 
-def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
-    """Return the last runs over a project's episodes.
+def last_runs(connection: Connection, project: str, *, limit: int | None = 10) -> ConsolidationRuns:
+    """Return the last runs over a project's episodes, the newest first; all without a limit.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    runs = read_runs(connection, project_row(connection, project))
+    runs = read_runs(connection, project_row(connection, project), limit=limit)
     return ConsolidationRuns(project, tuple(runs))

@@ -231,10 +231,10 @@ def list_feedback(
     project: str,
     task_id: str,
     *,
-    limit: int,
+    limit: int | None = None,
     at: float | None = None,
 ) -> list[Feedback]:
-    """Return what the outcomes of one task said about criteria, newest first.
+    """Return what the outcomes of one task said about criteria, newest first; all without a limit.
 
     Raises:
         UnknownProject: nothing is on record for the project.

@@ -13,6 +13,7 @@ from trackrecord.times import iso
 
 from .cursors import cursor_of
 from .short_ids import matching, whole_id
+from .sorting import Order
 
 # What the worker added when it set an entry aside.
 _OURS: Final = (b"reason", b"entry_id")
@@ -56,7 +57,12 @@ class DeadLetter:
 
 
 def list_letters(
-    client: redis.Redis, keys: Keys, *, limit: int, at: float | None = None
+    client: redis.Redis,
+    keys: Keys,
+    *,
+    limit: int,
+    at: float | None = None,
+    order: Order | None = None,
 ) -> tuple[list[DeadLetter], bool]:
     """Return the oldest dead letters, and whether there are more than these.
 
@@ -65,9 +71,11 @@ def list_letters(
         keys: the names of the keys.
         limit: the maximum number of letters to return.
         at: only those of the letters still there that had been set aside by this moment.
+        order: one of `sorting.DEAD_LETTERS`: the newest letters instead, if it is descending.
     """
     until = "+" if at is None else str(int(at * 1000))
-    answer: Any = client.xrange(keys.dead, max=until, count=limit + 1)
+    read = client.xrange if order is None or not order.is_descending else client.xrevrange
+    answer: Any = read(keys.dead, max=until, count=limit + 1)
     return [_letter(letter_id, fields) for letter_id, fields in answer[:limit]], len(answer) > limit
 
 
@@ -86,6 +94,11 @@ def letters_after(
     end = "+" if at is None else str(int(at * 1000))
     for letter_id, fields in _pages(client, keys, start, end):
         yield _letter(letter_id, fields)
+
+
+def count_letters(client: redis.Redis, keys: Keys) -> int:
+    """Return how many dead letters there are."""
+    return int(client.xlen(keys.dead))
 
 
 def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:

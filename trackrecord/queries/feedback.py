@@ -1,7 +1,7 @@
 """Feedback on single things as a reader is shown it, newest first."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -9,12 +9,31 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidFeedback
 from trackrecord.factories import recogniser_of
 from trackrecord.store.outcomes.feedback import GivenFeedback
-from trackrecord.store.outcomes.feedback_list import EVERY, FeedbackFilter, read_feedback
+from trackrecord.store.outcomes.feedback_list import (
+    EVERY,
+    FeedbackFilter,
+    FeedbackOrder,
+    count_feedback,
+    read_feedback,
+)
 from trackrecord.times import iso
 from trackrecord.wire.feedback import FeedbackBody
 
 from .cursors import cursor_of, place_of
 from .project_rows import project_row
+from .sorting import Order
+
+# The column that each key of `sorting.FEEDBACK` stands for.
+_COLUMNS: Final = {
+    "id": "feedback_id",
+    "subject": "subject",
+    "name": "name",
+    "verdict": "verdict",
+    "task": "task_id",
+    "source": "source",
+    "given": "given_at",
+    "received": "received_at",
+}
 
 
 class FeedbackPlace(NamedTuple):
@@ -89,6 +108,7 @@ def list_feedback(
     *,
     at: float | None = None,
     limit: int | None = None,
+    order: Order | None = None,
     after: str | None = None,
 ) -> list[KnownFeedback]:
     """Return the feedback that a project has on record, newest first.
@@ -100,6 +120,7 @@ def list_feedback(
         at: a past moment: what was received later does not count. Whether it waits is told as of
             now.
         limit: the maximum number to return.
+        order: one of `sorting.FEEDBACK`, instead of newest first.
         after: the cursor of a piece of feedback: only what follows it.
 
     Raises:
@@ -108,5 +129,21 @@ def list_feedback(
     """
     place = None if after is None else place_of(after, FeedbackPlace)
     project_id = project_row(connection, project)
-    found = read_feedback(connection, project_id, wanted, at=at, limit=limit, after=place)
+    by = None if order is None else FeedbackOrder(_COLUMNS[order.key], order.is_descending)
+    found = read_feedback(connection, project_id, wanted, at=at, limit=limit, by=by, after=place)
     return [KnownFeedback(given, is_waiting) for given, is_waiting in found]
+
+
+def count_listed_feedback(
+    connection: Connection,
+    project: str,
+    wanted: FeedbackFilter = EVERY,
+    *,
+    at: float | None = None,
+) -> int:
+    """Return how many `list_feedback` would return without a limit.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    return count_feedback(connection, project_row(connection, project), wanted, at=at)

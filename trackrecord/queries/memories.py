@@ -1,11 +1,12 @@
 """Memories and past tasks as a reader is shown them: listed, recalled, or found by similarity."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType, effective_confidence
@@ -15,13 +16,14 @@ from trackrecord.store.memories.read import Memory, MemoryChange, changes_of, fi
 from trackrecord.store.memories.recall import recall, reset_clocks
 from trackrecord.store.memories.similar import mark_waiting
 from trackrecord.store.memories.tables import memories
-from trackrecord.store.memories.write import MemoryFilter
+from trackrecord.store.memories.write import MemoryFilter, count_wanted
 from trackrecord.store.memories.write import list_memories as read_memories
 from trackrecord.times import iso
 
 from .cursors import cursor_of, place_of
 from .project_rows import project_row
-from .short_ids import ids_beginning_with, ids_near, whole_stored_id
+from .short_ids import ids_beginning_with, ids_near, ids_next_to, whole_stored_id
+from .sorting import MEMORIES, Order
 
 EVERY = MemoryFilter()
 
@@ -153,9 +155,10 @@ def list_memories(
     wanted: MemoryFilter = EVERY,
     at: float | None = None,
     limit: int | None = None,
+    order: Order | None = None,
     after: str | None = None,
 ) -> list[KnownMemory]:
-    """Return the memories of a project, newest first.
+    """Return the memories of a project: newest first, or in an order of `sorting.MEMORIES`.
 
     Args:
         engine: the store.
@@ -164,18 +167,33 @@ def list_memories(
         wanted: which of them.
         at: a past moment to answer for.
         limit: the maximum number of memories to return.
-        after: the cursor of a memory: only those that follow it.
+        order: one of `sorting.MEMORIES`, instead of newest first.
+        after: the cursor of a memory: only those that follow it where the newest come first.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         InvalidCursor: `after` is not the cursor of a memory.
     """
     place = None if after is None else place_of(after, MemoryPlace)
+    most = limit if order is None else None
     with reading(engine) as connection:
         project_id = project_row(connection, project)
-        found = read_memories(connection, project_id, wanted, at=at, limit=limit, after=place)
+        found = read_memories(connection, project_id, wanted, at=at, limit=most, after=place)
     moment = time.time() if at is None else at
-    return [KnownMemory.at(settings.memories, memory, moment) for memory in found]
+    known = [KnownMemory.at(settings.memories, memory, moment) for memory in found]
+    return MEMORIES.sorted(known, order)[:limit]
+
+
+def count_listed_memories(
+    engine: Engine, project: str, *, wanted: MemoryFilter = EVERY, at: float | None = None
+) -> int:
+    """Return how many memories `list_memories` would return without a limit.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    with reading(engine) as connection:
+        return count_wanted(connection, project_row(connection, project), wanted, at=at)
 
 
 def recall_memories(
@@ -311,12 +329,12 @@ def memory_ids_near(connection: Connection, project_id: int, given: str) -> list
     return ids_near(connection, memories.c.memory_id, memories.c.project_id == project_id, given)
 
 
-def ids_for_tables(engine: Engine, project: str) -> list[str]:
-    """Return the ids of all memories of a project: a short id must stand for one of them only.
+def ids_for_tables(engine: Engine, project: str, shown: Iterable[str]) -> list[str]:
+    """Return the ids of memories that the short ids of those shown must not stand for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
     with reading(engine) as connection:
         where = memories.c.project_id == project_row(connection, project)
-        return list(connection.execute(select(memories.c.memory_id).where(where)).scalars())
+        return ids_next_to(connection, memories.c.memory_id, where, shown)

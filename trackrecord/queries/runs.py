@@ -1,11 +1,11 @@
 """Runs on record: what came in for each task, its calls, its verdict and the grounds for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, select, tuple_
+from sqlalchemy import Connection, Row, Select, func, select, tuple_
 
 from trackrecord.errors import UnknownId
 from trackrecord.store.advice.tables import runs
@@ -19,7 +19,8 @@ from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
 from .cursors import cursor_of, place_of
 from .project_rows import project_row
-from .short_ids import whole_stored_id
+from .short_ids import ids_next_to, whole_stored_id
+from .sorting import Order
 from .tasks import check_task, is_known_task
 
 RunVerdict = Literal["success", "failure", "none"]
@@ -187,6 +188,7 @@ def list_runs(
     at: float | None = None,
     wanted: RunFilter | None = None,
     limit: int | None = None,
+    order: Order | None = None,
     after: str | None = None,
 ) -> list[RunOnRecord]:
     """Return the runs of a project that ended last, the newest first.
@@ -197,6 +199,7 @@ def list_runs(
         at: a past moment to answer for: only what had been received by then.
         wanted: which runs; None for all.
         limit: how many at most; None for all.
+        order: one of `sorting.RUNS`: those that ended first instead, unless it is descending.
         after: the cursor of a run: only those that follow it.
 
     Raises:
@@ -212,7 +215,8 @@ def list_runs(
         made = outcomes_of_commit(connection, project_id, wanted.commit)
         query = query.where(outcomes.c.outcome_id.in_(made))
     found: list[_Decoded] = []
-    for row in _newest(connection, query, place):
+    oldest_first = order is not None and not order.is_descending
+    for row in _in_pages(connection, query, place, oldest_first=oldest_first):
         outcome = _decoded(row.body)
         if wanted.admits(outcome):
             found.append((row, outcome))
@@ -309,22 +313,47 @@ def _on_record(project_id: int, at: float | None) -> Select[Any]:
     return query if at is None else query.where(runs.c.received_at <= at)
 
 
-def _newest(
-    connection: Connection, query: Select[Any], place: RunPlace | None
+def _in_pages(
+    connection: Connection, query: Select[Any], place: RunPlace | None, *, oldest_first: bool
 ) -> Iterator[Row[Any]]:
-    """Yield the rows page by page: a body may have a megabyte."""
-    query = query.order_by(runs.c.ended_at.desc(), runs.c.outcome.desc()).limit(_PAGE)
-    page = connection.execute(_following(query, place)).all()
-    while page:
+    """Yield the rows that follow a place page by page: a body may have a megabyte."""
+    columns = (runs.c.ended_at, runs.c.outcome)
+    query = query.order_by(*(each if oldest_first else each.desc() for each in columns))
+    while True:
+        following = query
+        if place is not None:
+            key = tuple_(*columns)
+            beyond = key > tuple(place) if oldest_first else key < tuple(place)
+            following = query.where(beyond)
+        page = connection.execute(following.limit(_PAGE)).all()
         yield from page
-        last = RunPlace(page[-1].ended_at, page[-1].outcome)
-        page = connection.execute(_following(query, last)).all()
+        if len(page) < _PAGE:
+            return
+        place = RunPlace(page[-1].ended_at, page[-1].outcome)
 
 
-def _following(query: Select[Any], place: RunPlace | None) -> Select[Any]:
-    if place is None:
-        return query
-    return query.where(tuple_(runs.c.ended_at, runs.c.outcome) < tuple(place))
+def count_runs(connection: Connection, project: str, *, at: float | None = None) -> int:
+    """Return how many runs of a project are on record.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    query = select(func.count()).where(
+        runs.c.project_id == project_row(connection, project), stood(runs.c.replaced_at, at)
+    )
+    if at is not None:
+        query = query.where(runs.c.received_at <= at)
+    return connection.execute(query).scalar_one()
+
+
+def outcome_ids_for_tables(connection: Connection, project: str, shown: Iterable[str]) -> list[str]:
+    """Return the ids of outcomes that the short ids of those shown must not stand for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    where = outcomes.c.project_id == project_row(connection, project)
+    return ids_next_to(connection, outcomes.c.outcome_id, where, shown)
 
 
 def _read(

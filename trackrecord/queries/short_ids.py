@@ -18,6 +18,10 @@ _SHOWN_CHARS: Final = 8
 _MOST_COMPARED: Final = 500
 # Ids of competence records all begin alike, so what follows counts as a beginning, too.
 _COMMON_BEGINNINGS: Final = ("skill-",)
+# What shortened ids hold whole: without the rest it says nothing.
+_KEPT_BEGINNINGS: Final = (
+    *_COMMON_BEGINNINGS, "anti-", "lesson:", "memory:", "failing:", "procedure:", "task:",
+)  # fmt: skip
 
 
 def only_match(given: str, matches: Iterable[str]) -> str | None:
@@ -159,6 +163,20 @@ def ids_near(
     return list({some_id for query in queries for some_id in connection.execute(query).scalars()})
 
 
+def ids_next_to(
+    connection: Connection, column: Column[str], where: ColumnElement[bool], ids: Iterable[str]
+) -> list[str]:
+    """Return the ids that sort right before and after each of some: no other begins more alike."""
+    found: list[str] = []
+    for some_id in ids:
+        for query in (
+            select(column).where(where, column < some_id).order_by(column.desc()),
+            select(column).where(where, column > some_id).order_by(column),
+        ):
+            found += connection.execute(query.limit(1)).scalars()
+    return found
+
+
 def shortened(ids: Sequence[str]) -> dict[str, str]:
     """Return the shortest beginning of each id that no other of them has, as git shows hashes.
 
@@ -174,7 +192,7 @@ def shortened(ids: Sequence[str]) -> dict[str, str]:
 
 
 def _fewest_shown(some_id: str) -> int:
-    common = next((each for each in _COMMON_BEGINNINGS if some_id.startswith(each)), "")
+    common = next((each for each in _KEPT_BEGINNINGS if some_id.startswith(each)), "")
     return len(common) + _SHOWN_CHARS
 
 

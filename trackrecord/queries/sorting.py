@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.spelling import closest
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .feedback import KnownFeedback
     from .lessons import KnownLesson
     from .memories import KnownMemory, RecalledMemory
+    from .news import News
     from .patterns import Pattern
     from .projects import Project
     from .runs import RunOnRecord
@@ -103,25 +104,6 @@ class Sorting(Generic[Entry]):
         known = [pair for pair in values if pair[0] is not None]
         known.sort(key=lambda pair: pair[0], reverse=order.is_descending)  # type: ignore[arg-type,return-value]
         return [entry for _, entry in known] + [entry for value, entry in values if value is None]
-
-
-class _Output(Protocol):
-    """What is known of a stored output; this package stands beside the artifacts, not on them."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def stored_at(self) -> float: ...
-    @property
-    def kept_until(self) -> float: ...
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def tool(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
 
 
 def _pattern_state(pattern: Pattern) -> int:
@@ -303,7 +285,17 @@ FEEDBACK: Final[Sorting[KnownFeedback]] = Sorting(
 DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(
     "dead letters", lambda each: each.id, {"set-aside": lambda each: each.set_aside_at}
 )
-ARTIFACTS: Final[Sorting[_Output]] = Sorting(
+NEWS: Final[Sorting[News]] = Sorting(
+    "pieces of news",
+    lambda each: f"{each.kind} {each.subject}",
+    {
+        "at": lambda each: each.at,
+        "kind": lambda each: each.kind.value,
+        "subject": lambda each: each.subject or None,
+    },
+)
+# `KeptOutput`s: the questions stand beside the artifacts, not on them.
+ARTIFACTS: Final[Sorting[Any]] = Sorting(
     "artifacts",
     lambda each: f"{each.id} {each.task_id} {each.tool}",
     {

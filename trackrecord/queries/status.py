@@ -4,14 +4,13 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import redis
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.cache import cached_ages
-from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.server_urls import without_password
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.intake.status import read_store_status
@@ -20,12 +19,19 @@ from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
+from .flow import read_flow
 from .patterns import list_patterns
 from .project_rows import project_row
 
-# A worker that waits for outcomes asks at least this often.
-_ALIVE_WITHIN_MS: Final = 15_000
 _SLOW_FROM_S: Final = 60.0
+
+
+class _Stands(TypedDict):
+    waiting: int
+    oldest_waiting_s: float | None
+    pending: int
+    dead_letters: int
+    workers: int
 
 
 @dataclass(frozen=True)
@@ -116,45 +122,27 @@ def read_status(
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    flow = _flow(client, settings)
+    flow = read_flow(client, settings.keys)
+    stands: _Stands = {
+        "waiting": flow.waiting,
+        "oldest_waiting_s": flow.oldest_waiting_s,
+        "pending": flow.pending,
+        "dead_letters": flow.dead_letters,
+        "workers": flow.workers,
+    }
     learnt = _learnt(connection, settings, project, at)
     return StatusReport(
         version=version("trackrecord"),
         home=str(settings.home),
         redis=without_password(settings.effective_redis_url),
         database=without_password(settings.effective_database_url),
-        **flow,
+        **stands,
         spooled=spooled,
         **learnt,
         cache_age_s=_cache_age(client, settings, project or settings.project),
-        is_learning=flow["workers"] > 0,
-        verdict=_verdict(**flow, rebuild_due=learnt["rebuild_due"], spooled=spooled),
+        is_learning=flow.workers > 0,
+        verdict=_verdict(**stands, rebuild_due=learnt["rebuild_due"], spooled=spooled),
     )
-
-
-def _flow(client: redis.Redis, settings: DaemonSettings) -> dict[str, Any]:
-    """The stream: what waits, what is being learnt, what was set aside, who works on it."""
-    keys = settings.keys
-    total = int(client.xlen(keys.outcomes))
-    pending = workers = 0
-    if client.exists(keys.outcomes):
-        groups: Any = client.xinfo_groups(keys.outcomes)
-        pending = sum(int(group["pending"]) for group in groups)
-        if groups:
-            consumers: Any = client.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
-            workers = sum(int(each["idle"]) < _ALIVE_WITHIN_MS for each in consumers)
-    oldest: Any = client.xrange(keys.outcomes, count=1)
-    return {
-        "waiting": total - pending,
-        "oldest_waiting_s": _age_of_entry(oldest[0][0]) if oldest else None,
-        "pending": pending,
-        "dead_letters": int(client.xlen(keys.dead)),
-        "workers": workers,
-    }
-
-
-def _age_of_entry(entry_id: bytes) -> float:
-    return round(max(0.0, time.time() - int(entry_id.split(b"-")[0]) / 1000), 3)
 
 
 def _learnt(

@@ -74,6 +74,8 @@ _TOKENS: Final = (
     r"fo1_[\w-]{20,}+|fm[12]_[\w+/=,-]{20,}+",
     r"AGE-SECRET-KEY-1[A-Z0-9]{20,}+",
     r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{20,}+",
+    # trackrecord's own, see access_tokens.py, also cut off
+    r"trk_[0-9a-f]{12}_[0-9a-f]{8,}+",
     # JSON Web Tokens, also without their signature
     r"eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?",
 )

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Column, Connection, Select, Table, func, literal, select
 
 from trackrecord.store.competences.tables import competence_words
+from trackrecord.store.database.access_tokens import access_tokens
 from trackrecord.store.database.leases import leases
 from trackrecord.store.database.moves import move_steps, store_moves
 from trackrecord.store.intake.every_table import metadata
@@ -18,8 +19,10 @@ from trackrecord.store.outcomes.tables import project_imports, projects
 
 # Of the one store: who works there, and how its own moves stand.
 NOT_MOVED: Final[frozenset[Table]] = frozenset({leases, move_steps, store_moves})
-# Made again from the rows of other tables; or about the store, not about one project.
+# Made again from the rows of other tables; or about the store, not about one project. Who may read
+# one store may not read another one for that.
 NOT_EXPORTED: Final[frozenset[Table]] = NOT_MOVED | {
+    access_tokens,
     competence_words,
     forgettings,
     forgotten_ids,

@@ -8,6 +8,8 @@ again.
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from trackrecord.fleet_counts import Counts
+
 from .batch_size import BatchSize
 from .stream import OutcomeStream
 from .stream_entries import Entry
@@ -54,9 +56,9 @@ class BackgroundStream:
         ahead, self._ahead = self._ahead, None
         return ahead.result() if ahead is not None else []
 
-    def acknowledge(self, entry_ids: Iterable[bytes]) -> None:
-        """Remove learnt entries soon; `settle` waits for the result."""
-        acknowledged = self._thread.submit(self._stream.acknowledge, list(entry_ids))
+    def acknowledge(self, entry_ids: Iterable[bytes], counts: Counts) -> None:
+        """Remove learnt entries soon, and count them; `settle` waits for the result."""
+        acknowledged = self._thread.submit(self._stream.acknowledge, list(entry_ids), counts)
         self._acknowledging.append(acknowledged)
 
     def settle(self) -> None:

@@ -16,12 +16,12 @@ from typing import IO, Self, TextIO
 import redis
 import structlog
 
+from trackrecord.consumers import consumers_here
 from trackrecord.errors import KeepsEnding
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 
 from .child import Child
-from .consumers import consumers_here
 from .embedded_redis import EmbeddedRedis
 from .home_lock import note_pids, take_home
 from .restarts import Restarts

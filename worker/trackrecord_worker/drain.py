@@ -6,13 +6,14 @@ recognised by their outcome_id, and the others were never acknowledged.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable
+from trackrecord.fleet_counts import Counts, batch_counts
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
@@ -72,6 +73,28 @@ class Drained:
     forgotten: int = 0
     refused: int = 0
     batches: int = 0
+
+    def add(self, other: "Drained") -> None:
+        """Add the counts of another drain."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+    def counts(self, seconds: float) -> Counts:
+        """Return what the fleet counts with a batch that took some seconds."""
+        return batch_counts(
+            seconds,
+            {
+                "recorded": self.recorded,
+                "amended": self.amended,
+                "duplicates": self.duplicates,
+                "memories": self.memories,
+                "exposures": self.exposures,
+                "recalls": self.recalls,
+                "feedback": self.feedback,
+                "errors": self.errors,
+                "forgotten": self.forgotten,
+            },
+        )
 
     def log(self) -> None:
         """Log the counts in one short line, unless there was nothing to learn."""
@@ -227,17 +250,29 @@ class Drain:
         without_room = self._errors.record(arrivals.errors)
         refused = arrivals.refused + refused_by_store + without_room
         gone = {each.entry_id for each in refused}
-        self._background.acknowledge(each for each in arrivals.entry_ids if each not in gone)
+        batch = Drained(
+            recorded=sum(each.recorded for each in learnt),
+            amended=sum(each.amended for each in learnt),
+            duplicates=sum(each.duplicates for each in learnt),
+            memories=memories,
+            exposures=len(arrivals.exposures),
+            recalls=len(arrivals.recalls),
+            feedback=len(arrivals.feedback),
+            errors=len(arrivals.errors) - len(without_room),
+            forgotten=sum(each.forgotten for each in learnt),
+            refused=len(refused),
+            batches=1,
+        )
+        self._background.acknowledge(
+            (each for each in arrivals.entry_ids if each not in gone),
+            batch.counts(time.perf_counter() - started),
+        )
         if refused:
             # Acknowledging first makes room in a Redis that is too full for dead letters.
             self._background.settle()
             self._stream.set_aside(refused)
-        done.memories += memories
-        done.exposures += len(arrivals.exposures)
-        done.recalls += len(arrivals.recalls)
-        done.feedback += len(arrivals.feedback)
-        done.errors += len(arrivals.errors) - len(without_room)
-        self._account(learnt, refused, done)
+        done.add(batch)
+        self._note_learnt(learnt)
         _log.debug(
             "batch_learnt",
             entries=len(entries),
@@ -268,20 +303,14 @@ class Drain:
                     # Before blaming the first one: does the database accept any?
                     try_store(self._engine, self._rules, self._scorer)
                 reason = f"{_REFUSED} ({type(error).__name__})"
-                refused_by_store.append(Refused(arrived[0].entry_id, arrived[0].fields, reason))
+                refused_by_store.append(_refused_by_database(arrived[0], reason))
                 return
             # One outcome must not hold up the others: halve until it stands alone.
             middle = len(arrived) // 2
             self._learn(arrived[:middle], learnt, refused_by_store)
             self._learn(arrived[middle:], learnt, refused_by_store)
 
-    def _account(self, learnt: Sequence[Learnt], refused: Sequence[Refused], done: Drained) -> None:
-        done.recorded += sum(each.recorded for each in learnt)
-        done.amended += sum(each.amended for each in learnt)
-        done.duplicates += sum(each.duplicates for each in learnt)
-        done.forgotten += sum(each.forgotten for each in learnt)
-        done.refused += len(refused)
-        done.batches += 1
+    def _note_learnt(self, learnt: Sequence[Learnt]) -> None:
         changed = frozenset[str]().union(*(each.projects for each in learnt))
         for each in learnt:
             _log_changes(each.transitions)
@@ -299,13 +328,17 @@ def _log_changes(changes: Iterable[Transition]) -> None:
         )
 
 
+def _refused_by_database(arrived: Arrived, reason: str) -> Refused:
+    return Refused(arrived.entry_id, arrived.fields, reason, "refused_by_database")
+
+
 def _without_room(arrived: Sequence[Arrived], learnt: Learnt) -> list[Refused]:
     """Return the entries that the store had no room for."""
     if not learnt.refused:
         return []
     refused = {id(outcome) for outcome in learnt.refused}
     return [
-        Refused(each.entry_id, each.fields, _NO_ROOM)
+        Refused(each.entry_id, each.fields, _NO_ROOM, "no_room")
         for each in arrived
         if id(each.outcome) in refused
     ]

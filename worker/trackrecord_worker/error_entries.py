@@ -41,7 +41,7 @@ class ErrorRecorder:
         has_room = write_reports(self._client, self._settings.keys, self._settings.errors, reports)
         self.refresh_texts()
         return [
-            Refused(each.entry_id, each.fields, _NO_ROOM)
+            Refused(each.entry_id, each.fields, _NO_ROOM, "no_room")
             for each, is_kept in zip(arrived, has_room, strict=True)
             if not is_kept
         ]

@@ -11,12 +11,11 @@ from typing import Any
 import redis
 from sqlalchemy import text
 
+from trackrecord.consumers import Consumer, consumers_here
 from trackrecord.errors import ServerUnavailable, TrackrecordError, Unhealthy
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
-
-from .consumers import Consumer, consumers_here
 
 # A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
 _SILENT_S = 30.0

@@ -10,6 +10,7 @@ from trackrecord.store.outcomes.projects import project_names
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_producers.spool_forwarder import forward_spool
 
+from .counting import counted_consolidation
 from .housekeeping import forget_artifacts
 from .schedule import is_consolidation_due
 from .services import Services
@@ -63,7 +64,8 @@ def look_for_news(stages: Services) -> None:
 
 def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
-    consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
+    with counted_consolidation(stages.redis, stages.settings.keys):
+        consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
     stages.refresher.refresh_stale()
     embed_everything(stages.engine, stages.settings.embeddings, now=time.time())
     forget_artifacts(stages.settings, now=time.time())

@@ -1,6 +1,7 @@
-"""Outages of the database: wait longer each time, and log them once.
+"""Outages: of the database, waited for longer each time and logged once; and of Redis.
 
-The outcomes stay in the stream meanwhile, which is where they are safe.
+The outcomes stay in the stream meanwhile, which is where they are safe. Each outage is counted once
+for the whole fleet.
 """
 
 import time
@@ -8,6 +9,7 @@ import time
 import redis
 import structlog
 
+from trackrecord.fleet_counts import outage_count
 from trackrecord.redis_keys import Keys
 
 _log = structlog.get_logger(__name__)
@@ -15,6 +17,8 @@ _log = structlog.get_logger(__name__)
 _FIRST_PAUSE_S = 0.5
 # The log line is repeated after this long, for readers of the log in a long outage.
 _REPEAT_AFTER_S = 600
+# All processes notice the end of an outage of Redis within this time.
+_ONE_OUTAGE_S = 10
 
 
 class DatabaseOutage:
@@ -30,6 +34,8 @@ class DatabaseOutage:
     def __init__(self, client: redis.Redis, keys: Keys, max_pause_s: float) -> None:
         self._client = client
         self._key = keys.database_outage
+        self._away = keys.database_away
+        self._counters = keys.counters
         self._max_pause_s = max_pause_s
         self._pause_s = 0.0
         self._resume_at = 0.0
@@ -43,7 +49,14 @@ class DatabaseOutage:
         """Note that the database failed, and pause twice as long as the last time."""
         self._pause_s = min(self._max_pause_s, max(_FIRST_PAUSE_S, 2 * self._pause_s))
         self._resume_at = time.monotonic() + self._pause_s
-        if self._client.set(self._key, "1", nx=True, ex=_REPEAT_AFTER_S):
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.set(self._key, "1", nx=True, ex=_REPEAT_AFTER_S)
+            # Without an end of its own: a long outage is logged again, and still one.
+            pipe.set(self._away, "1", nx=True)
+            to_be_logged, is_new = pipe.execute()
+        if is_new:
+            self._client.hincrby(self._counters, outage_count("database"))
+        if to_be_logged:
             _log.error(
                 "database_unavailable",
                 reason=reason,
@@ -57,5 +70,35 @@ class DatabaseOutage:
         find nothing to do until the next one.
         """
         self._pause_s = self._resume_at = 0.0
-        if self._client.delete(self._key):
+        if self._client.delete(self._key, self._away):
             _log.info("database_available_again")
+
+
+class RedisOutage:
+    """The state of Redis as one worker process sees it; it is counted when it is over.
+
+    Args:
+        client: a patient Redis client.
+        keys: the names of the keys.
+    """
+
+    def __init__(self, client: redis.Redis, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+        self._is_away = False
+
+    def begin(self) -> None:
+        """Note that Redis failed."""
+        self._is_away = True
+
+    def end(self) -> None:
+        """Note that Redis works; the first process that notices counts the outage.
+
+        Raises:
+            redis.RedisError: it fails again; the outage goes on.
+        """
+        if not self._is_away:
+            return
+        if self._client.set(self._keys.redis_outage, "1", nx=True, ex=_ONE_OUTAGE_S):
+            self._client.hincrby(self._keys.counters, outage_count("redis"))
+        self._is_away = False

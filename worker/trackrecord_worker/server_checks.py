@@ -171,6 +171,7 @@ def _worker_commands(probe: str) -> list[tuple[str, ...]]:
         ("HSET", fields, one, one),
         ("HGET", fields, one),
         ("HMGET", fields, one),
+        ("HINCRBY", fields, one, one),
         ("HDEL", fields, one),
         ("SET", probe, one, "NX", "EX", "60"),
         ("GET", probe),

@@ -19,7 +19,7 @@ from .advise import Adviser
 from .drain import Drain
 from .error_entries import ErrorRecorder
 from .notify.look import NewsLooker
-from .outage import DatabaseOutage
+from .outage import DatabaseOutage, RedisOutage
 from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
 from .record_vectors import RecordVectors
@@ -95,6 +95,11 @@ class Services:
     def outage(self) -> DatabaseOutage:
         """The state of the database as this process sees it."""
         return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
+
+    @cached_property
+    def redis_outage(self) -> RedisOutage:
+        """The state of Redis as this process sees it."""
+        return RedisOutage(self.redis, self.settings.keys)
 
     @cached_property
     def errors(self) -> ErrorRecorder:

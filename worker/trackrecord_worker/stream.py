@@ -9,9 +9,10 @@ from typing import Any
 
 import redis
 
+from trackrecord.consumers import own_name
+from trackrecord.fleet_counts import Counts, refused_count
 from trackrecord.redis_keys import CONSUMER_GROUP, Keys
 
-from .consumers import own_name
 from .stream_entries import Entry, Refused
 
 # A consumer that has been gone for this long and has nothing pending is deleted.
@@ -87,14 +88,17 @@ class OutcomeStream:
             if cursor == b"0-0":
                 return
 
-    def acknowledge(self, entry_ids: Iterable[bytes]) -> None:
-        """Acknowledge and remove learnt entries."""
+    def acknowledge(self, entry_ids: Iterable[bytes], counts: Counts | None = None) -> None:
+        """Acknowledge and remove learnt entries; add to the fleet's counts in the same step."""
         ids = list(entry_ids)
-        if not ids:
+        if not ids and not counts:
             return
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.xack(self._keys.outcomes, CONSUMER_GROUP, *ids)
-            pipe.xdel(self._keys.outcomes, *ids)
+            if ids:
+                pipe.xack(self._keys.outcomes, CONSUMER_GROUP, *ids)
+                pipe.xdel(self._keys.outcomes, *ids)
+            for name, number in (counts or {}).items():
+                pipe.hincrby(self._keys.counters, name, number)
             pipe.execute()
 
     def set_aside(self, refused: Iterable[Refused]) -> None:
@@ -108,6 +112,7 @@ class OutcomeStream:
                 pipe.xadd(self._keys.dead, letter)
                 pipe.xack(self._keys.outcomes, CONSUMER_GROUP, each.entry_id)
                 pipe.xdel(self._keys.outcomes, each.entry_id)
+                pipe.hincrby(self._keys.counters, refused_count(each.counted_as))
                 pipe.execute()
 
     def length(self) -> int:

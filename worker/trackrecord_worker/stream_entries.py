@@ -8,6 +8,7 @@ import msgspec
 import structlog
 
 from trackrecord.errors import InvalidEntry, InvalidOutcome
+from trackrecord.fleet_counts import RefusedAs
 from trackrecord.inflight.store import Report
 from trackrecord.store.outcomes.feedback import GivenFeedback, given_feedback
 from trackrecord.wire.error import decode_error
@@ -40,11 +41,13 @@ class Refused:
         entry_id: its id in the stream.
         fields: its fields, unchanged.
         reason: the reason, in one line that repeats nothing of the content.
+        counted_as: the kind of the reason.
     """
 
     entry_id: bytes
     fields: Mapping[bytes, bytes]
     reason: str
+    counted_as: RefusedAs = "invalid"
 
 
 class Arrived(msgspec.Struct, frozen=True, gc=False):
@@ -145,7 +148,7 @@ def sort_arrivals(
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
             _log.exception("scoring_failed", entry_id=entry_id.decode())
             reason = f"it cannot be scored ({type(error).__name__})"
-            found.refused.append(Refused(entry_id, fields, reason))
+            found.refused.append(Refused(entry_id, fields, reason, "not_scored"))
     return found
 
 

@@ -31,9 +31,12 @@ def _task(name: str, job: Callable[[Services], None]) -> Task[[], None]:
     def run(task: Task[[], None]) -> None:
         app = task.app
         assert isinstance(app, TrackrecordApp)  # noqa: S101 - `app.create_app` makes no other
+        stages = app.stages.get()
         try:
-            _run(job, app.stages.get())
+            _run(job, stages)
+            stages.redis_outage.end()
         except (ServerUnavailable, *REDIS_AWAY) as error:
+            stages.redis_outage.begin()
             # The entries that were read stay pending; the next wake-up tries again.
             _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
 

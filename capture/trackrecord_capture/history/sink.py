@@ -1,9 +1,12 @@
 """Where the outcomes of a reading go: nothing is forgotten before it is safe there."""
 
+from collections import Counter
 from typing import Any, Final, Protocol
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord_producers.publisher import Publisher
+
+from .captured import Captured
 
 _WAITING_AT_ONCE: Final = 200
 _FLUSH_S: Final = 10.0
@@ -38,15 +41,18 @@ class SpoolingSink:
 
     Args:
         publisher: takes the outcomes.
+        captured: counts them.
     """
 
-    def __init__(self, publisher: Publisher) -> None:
+    def __init__(self, publisher: Publisher, captured: Captured | None = None) -> None:
         self._publisher = publisher
+        self._captured = captured or Captured()
         self._waiting = 0
-        self._dropped = publisher.drops.total()
+        self._dropped = Counter(publisher.drops.by_reason())
 
     def publish(self, fields: dict[str, Any]) -> None:
         """Hand an outcome to the publisher; wait while too many of them are on their way."""
+        self._captured.note(fields)
         self._publisher.publish(fields)
         self._waiting += 1
         if self._waiting >= _WAITING_AT_ONCE:
@@ -59,9 +65,10 @@ class SpoolingSink:
             ServerUnavailable: neither Redis nor the spool took it in time.
         """
         self._wait()
-        dropped = self._publisher.drops.total()
+        dropped = Counter(self._publisher.drops.by_reason())
         new, self._dropped = dropped - self._dropped, dropped
-        return new
+        self._captured.note_dropped(new)
+        return new.total()
 
     def _wait(self) -> None:
         for _ in range(_MOST_FLUSHES):

@@ -9,6 +9,7 @@ from trackrecord.project_names import MAX_CHARS
 from trackrecord.redaction.redact import redacted
 from trackrecord_producers.publisher import Publisher
 
+from ..history.captured import Captured
 from ..history.counts import Counts
 from ..history.reading import Reading, read_and_publish
 from ..history.sink import SpoolingSink
@@ -21,20 +22,25 @@ from .live import Live
 from .watching import Read
 
 
-def live_of(settings: DaemonSettings) -> Live:
-    """Return what is live, ready to be started."""
+def live_of(settings: DaemonSettings, captured: Captured | None = None) -> Live:
+    """Return what is live, ready to be started.
+
+    Args:
+        settings: the daemon's settings.
+        captured: counts what is published.
+    """
     mapping = settings.capture.project_of_folder
     return Live(
         settings,
         SOURCES,
-        partial(_reading, settings),
+        partial(_reading, settings, captured),
         # As in the outcome of a run: they have to meet.
         lambda folder: redacted(project_of(folder, mapping=mapping))[:MAX_CHARS],
     )
 
 
 @contextmanager
-def _reading(settings: DaemonSettings) -> Iterator[Read]:
+def _reading(settings: DaemonSettings, captured: Captured | None) -> Iterator[Read]:
     """Open what reads logs and publishes what is new; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = Reading(
@@ -42,7 +48,7 @@ def _reading(settings: DaemonSettings) -> Iterator[Read]:
         with_automated=settings.capture.programs,
     )
     with CaptureState(settings.home) as state:
-        sink = SpoolingSink(publisher)
+        sink = SpoolingSink(publisher, captured)
 
         def read(source: Source, log: Log) -> str | None:
             return _problem(read_and_publish(source, log, state, sink, reading))

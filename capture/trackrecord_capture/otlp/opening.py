@@ -7,6 +7,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreUnfit
 from trackrecord_producers.publisher import Publisher
 
+from ..history.captured import Captured
 from ..history.sink import SpoolingSink
 from ..outcome import outcome_of
 from .recorded_prompts import recorded_prompt
@@ -14,8 +15,12 @@ from .trace_buffer import TraceBuffer
 from .trace_status import traces_file
 
 
-def traces_of(settings: DaemonSettings) -> TraceBuffer:
+def traces_of(settings: DaemonSettings, captured: Captured | None = None) -> TraceBuffer:
     """Return the buffer of traces, ready to be started.
+
+    Args:
+        settings: the daemon's settings.
+        captured: counts what is published.
 
     Raises:
         OSError: the home cannot be written.
@@ -27,7 +32,7 @@ def traces_of(settings: DaemonSettings) -> TraceBuffer:
         return TraceBuffer(
             path,
             partial(outcome_of, rules=settings.capture),
-            SpoolingSink(publisher),
+            SpoolingSink(publisher, captured),
             rules=settings.traces,
             prompt_of=recorded_prompt,
             on_close=publisher.close,

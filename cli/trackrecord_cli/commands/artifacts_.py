@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from trackrecord.queries.sorting import ARTIFACTS, Order
+
 from ..access import check_project, settings_for
 from ..group import Group
-from ..options import Read, at_option, json_option, limit_option, name_of, project_option
+from ..options import (
+    Read,
+    at_option,
+    json_option,
+    limit_option,
+    name_of,
+    project_option,
+    sort_option,
+)
 from ..screen import print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
@@ -174,12 +184,14 @@ def _suggest(known: list[str], settings: DaemonSettings, project: str, given: st
 @project_option
 @at_option
 @limit_option("artifacts")
+@sort_option(ARTIFACTS)
 @json_option
 def list_artifacts(
     task_id: str | None,
     project: str | None,
     at: float | None,
     limit: int | None,
+    order: Order | None,
     *,
     as_json: bool,
 ) -> None:
@@ -203,20 +215,18 @@ def list_artifacts(
     ]
     if task_id is not None and not found:
         _say_unknown_task(task_id, project, outputs)
+    shown = ARTIFACTS.sorted(found, order)[:limit]
     if as_json:
-        print_json([output_document(output) for output in found[:limit]])
+        print_json([output_document(output) for output in shown])
     elif not found:
         click.echo(f"no artifacts of project {project!r}")
     else:
-        ids = shown_ids([each.id for each in found[:limit]], [each.id for each in outputs])
+        ids = shown_ids([each.id for each in shown], [each.id for each in outputs])
         print_table(
             ("id", "task", "tool", "kind", "size", "stored at", "kept until"),
-            (
-                list((output_document(each) | {"id": ids[each.id]}).values())[:-1]
-                for each in found[:limit]
-            ),
+            ([*(output_document(each) | {"id": ids[each.id]}).values()][:-1] for each in shown),
         )
-        say_more(len(found) - len(found[:limit]), "artifacts")
+        say_more(len(found) - len(shown), "artifacts")
 
 
 def _say_unknown_task(task_id: str, project: str, outputs: list[KeptOutput]) -> None:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from trackrecord.errors import UnknownProject
+from trackrecord.queries.sorting import BENCHMARK_RUNS, Order
 
 from ..access import check_project, read_store, settings_for
 from ..group import Group
-from ..options import MOMENT, OneOf, at_option, json_option, project_option
-from ..screen import print_json, print_table
+from ..options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
+from ..screen import print_json, print_table, say_more
 
 if TYPE_CHECKING:
     from trackrecord.queries.benchmark import Gate, Run
@@ -59,22 +60,31 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
 @at_option
 @json_option
 @click.option(
-    "--last",
     "--limit",
-    "last",
+    "--last",
+    "limit",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
     help="Show at most this many runs, the newest ones.",
 )
-def show_report(project: str | None, at: float | None, last: int, *, as_json: bool) -> None:
+@sort_option(BENCHMARK_RUNS)
+def show_report(
+    project: str | None,
+    at: float | None,
+    limit: int,
+    order: Order | None,
+    *,
+    as_json: bool,
+) -> None:
     """Show the last runs, oldest first, with the changes between them."""
     from trackrecord.learning.outcomes.rates import RATES
     from trackrecord.queries.benchmark import read_runs
     from trackrecord.times import iso
 
     settings, project = settings_for(project)
-    shown = read_runs(settings, project, at=at, warn=_warn)[-last:]
+    found = read_runs(settings, project, at=at, warn=_warn)
+    shown = BENCHMARK_RUNS.sorted(found[-limit:], order)
     if not shown:
         check_project(settings, project)
     if as_json:
@@ -87,6 +97,7 @@ def show_report(project: str | None, at: float | None, last: int, *, as_json: bo
         ("at", "outcomes", *RATES),
         ((iso(run.snapshot.at), run.snapshot.outcomes, *_with_changes(run)) for run in shown),
     )
+    say_more(len(found) - len(shown), "runs")
 
 
 @command.command("gate")

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import click
 
+from trackrecord.queries.sorting import COMPETENCES, RECORD_CHANGES, Order
+
 from ..access import read_store
 from ..group import Group
-from ..options import at_option, json_option, limit_option, list_options, project_option
+from ..options import (
+    at_option,
+    json_option,
+    limit_option,
+    list_options,
+    project_option,
+    sort_option,
+)
 from ..revising import COMMANDS
 from ..screen import print_details, print_json, print_table, say_more, shown_ids
 from ..selecting import select_competences as select_command
@@ -22,9 +31,14 @@ for each_command in (select_command, *COMMANDS):
 
 
 @command.command("list")
-@list_options("records")
+@list_options(COMPETENCES)
 def list_competences(
-    project: str | None, at: float | None, limit: int | None, *, as_json: bool
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    order: Order | None,
+    *,
+    as_json: bool,
 ) -> None:
     """List the competence records, best first. `show` also names a record's episodes."""
     from trackrecord.learning.advice.estimates.wording import sentence
@@ -32,6 +46,7 @@ def list_competences(
 
     with read_store(project) as (connection, settings, name):
         found = competences.list_competences(connection, settings, name, at=at)
+    found = COMPETENCES.sorted(found, order)
     shown = found[:limit]
     if as_json:
         print_json([each.to_document() for each in shown])
@@ -79,12 +94,14 @@ def show_competence(
 @project_option
 @at_option
 @limit_option("changes")
+@sort_option(RECORD_CHANGES)
 @json_option
 def show_history(
     competence_id: str,
     project: str | None,
     at: float | None,
     limit: int | None,
+    order: Order | None,
     *,
     as_json: bool,
 ) -> None:
@@ -93,7 +110,8 @@ def show_history(
 
     with read_store(project) as (connection, _, name):
         changes = competences.record_history(connection, name, competence_id, at=at)
-    documents = [change.to_document() for change in changes[:limit]]
+    shown = RECORD_CHANGES.sorted(changes, order)[:limit]
+    documents = [change.to_document() for change in shown]
     if as_json:
         print_json(documents)
         return

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trackrecord.queries.sorting import CONSOLIDATION_RUNS, Order
+
 from ..access import open_store, read_store, settings_for
-from ..options import json_option, project_option
-from ..screen import print_json, print_table
+from ..options import json_option, project_option, sort_option
+from ..screen import print_json, print_table, say_more
 
 if TYPE_CHECKING:
     from trackrecord_consolidation.report import RunReport
+
+
+_FEW = 10
 
 
 @click.command("consolidate")
@@ -21,7 +26,21 @@ if TYPE_CHECKING:
 @json_option
 @click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
 @click.option("--history", is_flag=True, help="List the last runs instead of starting one.")
-def command(project: str | None, *, dry_run: bool, history: bool, as_json: bool) -> None:
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help="Show at most this many of the last runs, with --history.  [default: 10]",
+)
+@sort_option(CONSOLIDATION_RUNS)
+def command(
+    project: str | None,
+    limit: int | None,
+    order: Order | None,
+    *,
+    dry_run: bool,
+    history: bool,
+    as_json: bool,
+) -> None:
     """Turn new episodes into competence records now.
 
     The nightly job does the same for all projects.
@@ -29,8 +48,11 @@ def command(project: str | None, *, dry_run: bool, history: bool, as_json: bool)
     if dry_run and history:
         message = "--history starts no run: leave --dry-run out"
         raise click.UsageError(message)
+    if (limit or order) and not history:
+        message = "--limit and --sort are for the list of --history"
+        raise click.UsageError(message)
     if history:
-        _show_history(project, as_json=as_json)
+        _show_history(project, limit or _FEW, order, as_json=as_json)
         return
     from trackrecord.embeddings.embedder import embed_everything
     from trackrecord.logs import configure_logs
@@ -68,12 +90,14 @@ def command(project: str | None, *, dry_run: bool, history: bool, as_json: bool)
         click.echo(f"skipped {count}: {reason}")
 
 
-def _show_history(project: str | None, *, as_json: bool) -> None:
-    from trackrecord.queries.consolidation_runs import last_runs
+def _show_history(project: str | None, limit: int, order: Order | None, *, as_json: bool) -> None:
+    from trackrecord.queries.consolidation_runs import ConsolidationRuns, last_runs
     from trackrecord.times import iso
 
     with read_store(project) as (connection, _, name):
-        found = last_runs(connection, name)
+        every = last_runs(connection, name, limit=None)
+    newest = CONSOLIDATION_RUNS.sorted(every.runs[:limit], order)
+    found = ConsolidationRuns(name, tuple(newest))
     if as_json:
         print_json(found.to_document())
         return
@@ -96,6 +120,7 @@ def _show_history(project: str | None, *, as_json: bool) -> None:
             for run in found.runs
         ),
     )
+    say_more(len(every.runs) - len(newest), "runs")
 
 
 def _document(report: RunReport) -> dict[str, Any]:

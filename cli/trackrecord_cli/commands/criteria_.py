@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from trackrecord.queries.sorting import CRITERIA, CRITERION_FEEDBACK, Order
+
 from ..access import read_store
 from ..group import Group
 from ..options import Read, at_option, json_option, list_options, project_option
+from ..outcome_ids import outcome_ids
 from ..screen import console, print_details, print_json, print_table, say_more
 
 if TYPE_CHECKING:
@@ -26,15 +29,21 @@ def command() -> None:
 
 
 @command.command("list")
-@list_options("criteria")
+@list_options(CRITERIA)
 def list_criteria(
-    project: str | None, at: float | None, limit: int | None, *, as_json: bool
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    order: Order | None,
+    *,
+    as_json: bool,
 ) -> None:
     """List the criteria with their weights, by name."""
     from trackrecord.queries import criteria
 
     with read_store(project) as (connection, settings, name):
         found = criteria.list_criteria(connection, settings, name, at=at)
+    found = CRITERIA.sorted(found, order)
     shown = found[:limit]
     if as_json:
         print_json([criterion.to_document() for criterion in shown])
@@ -96,21 +105,41 @@ def show_criterion(
 
 @command.command("feedback")
 @click.argument("task_id", metavar="TASK_ID")
-@list_options("entries", default=100)
+@list_options(CRITERION_FEEDBACK, default=100)
 def show_feedback(
-    task_id: str, project: str | None, at: float | None, limit: int, *, as_json: bool
+    task_id: str,
+    project: str | None,
+    at: float | None,
+    limit: int,
+    order: Order | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Show what the outcomes of one task said about criteria, newest first."""
     from trackrecord.queries import criteria
+    from trackrecord.times import iso
 
     with read_store(project) as (connection, settings, name):
-        found = criteria.list_feedback(connection, settings, name, task_id, at=at, limit=limit)
-    documents = [criteria.feedback_document(feedback) for feedback in found]
+        found = criteria.list_feedback(connection, settings, name, task_id, at=at)
+        shown = CRITERION_FEEDBACK.sorted(found, order)[:limit]
+        ids = outcome_ids(connection, name, [said.outcome_id or "" for said in shown])
     if as_json:
-        print_json(documents)
+        print_json([criteria.feedback_document(feedback) for feedback in shown])
         return
-    columns = ("criterion", "verdict", "value", "outcome_id", "ended_at")
-    print_table(columns, ([document[column] for column in columns] for document in documents))
+    print_table(
+        ("criterion", "verdict", "value", "outcome", "ended at"),
+        (
+            (
+                said.criterion,
+                said.verdict,
+                said.value,
+                ids[said.outcome_id or ""],
+                iso(said.ended_at),
+            )
+            for said in shown
+        ),
+    )
+    say_more(len(found) - len(shown), "entries")
 
 
 def _score(text: str) -> tuple[str, float]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from trackrecord.queries.sorting import DEAD_LETTERS, Order
+
 from ..access import open_redis, settings_for
 from ..group import Group
-from ..options import at_option, json_option, limit_option
-from ..screen import print_json, print_table
+from ..options import at_option, json_option, limit_option, sort_option
+from ..screen import print_json, print_table, say_more
 
 
 @click.group("dead", cls=Group)
@@ -18,8 +20,9 @@ def command() -> None:
 @command.command("list")
 @at_option
 @limit_option("dead letters", default=100)
+@sort_option(DEAD_LETTERS)
 @json_option
-def list_letters(limit: int, at: float | None, *, as_json: bool) -> None:
+def list_letters(limit: int, order: Order | None, at: float | None, *, as_json: bool) -> None:
     """List the oldest dead letters, each with the reason why it could not be learnt.
 
     With --at the list holds those of the letters still there that had been set aside by then. A
@@ -30,7 +33,10 @@ def list_letters(limit: int, at: float | None, *, as_json: bool) -> None:
 
     settings, _ = settings_for(None)
     with open_redis(settings) as client:
-        letters, is_more = dead_letters.list_letters(client, settings.keys, limit=limit, at=at)
+        letters, is_more = dead_letters.list_letters(
+            client, settings.keys, limit=limit, at=at, order=order
+        )
+        total = dead_letters.count_letters(client, settings.keys) if is_more else len(letters)
     if as_json:
         print_json([letter.to_document() for letter in letters])
         return
@@ -41,8 +47,8 @@ def list_letters(limit: int, at: float | None, *, as_json: bool) -> None:
         ("id", "set aside", "reason", "body"),
         ((letter.id, iso(letter.set_aside_at), letter.reason, letter.body) for letter in letters),
     )
-    if is_more:
-        click.echo("there are more; --limit shows them")
+    # Redis counts the letters of a stream, not those up to a moment.
+    say_more(total - len(letters), "dead letters", is_exact=at is None)
 
 
 @command.command("replay")

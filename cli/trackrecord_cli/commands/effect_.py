@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS, Order
+
 from ..access import open_store, read_store, settings_for
 from ..by_hand import REASON, actor_option, refresh_rankings
 from ..effect_cells import COLUMNS, cells
-from ..options import OneOf, Read, at_option, json_option, name_of, project_option
-from ..screen import console, print_json, print_table
+from ..options import (
+    OneOf,
+    Read,
+    at_option,
+    json_option,
+    limit_option,
+    name_of,
+    project_option,
+)
+from ..screen import console, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.queries.effect import MeasuredEffect
-    from trackrecord.store.advice.effect_decisions import EffectDecision
 
 _USUAL_HOLDOUT = 0.1
 _ENTRY = Read("id", name_of("entry's id", 256))
@@ -30,6 +39,13 @@ _ENTRY = Read("id", name_of("entry's id", 256))
     "shown",
     type=OneOf(["kind", "entry"]),
     help="Show each kind of task, or each entry that was handed out.",
+)
+@limit_option("kinds or entries")
+@click.option(
+    "--sort",
+    help="Put the kinds or entries in this order: "
+    f"{', '.join({**EFFECT_KINDS.keys, **EFFECT_ENTRIES.keys})}; with a minus before it, as in "
+    "-difference, the largest come first.",
 )
 @click.option(
     "--enable", is_flag=True, help="Give some tasks no advice, so that both can be compared."
@@ -50,6 +66,8 @@ def command(
     project: str | None,
     at: float | None,
     shown: str | None,
+    limit: int | None,
+    sort: str | None,
     holdout: float | None,
     withdraw: str | None,
     restore: str | None,
@@ -69,9 +87,9 @@ def command(
     """
     actions = _actions(enable, disable, withdraw, restore, holdout)
     if not actions:
-        _show(project, at, shown, as_json=as_json)
+        _show(project, at, shown, limit, sort, as_json=as_json)
         return
-    if len(actions) > 1 or at is not None or shown is not None:
+    if len(actions) > 1 or any(each is not None for each in (at, shown, limit, sort)):
         message = "--enable, --disable, --withdraw and --restore stand alone; call them one by one"
         raise click.UsageError(message)
     (decision,) = actions
@@ -106,52 +124,76 @@ def _decide(
     *,
     as_json: bool,
 ) -> None:
-    from trackrecord.queries.effect import decided_entry
-    from trackrecord.queries.project_rows import project_row
-    from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
-    from trackrecord.store.database.engine import writing
+    from trackrecord.changes import effect
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        with writing(engine) as connection:
-            row = project_row(connection, project)
-            if entry:
-                entry = decided_entry(connection, project, entry)
-            decision = EffectDecision(action, entry, share, actor, reason, time.time())  # type: ignore[arg-type] # one of three, see _actions
-            decide_effect(connection, row, decision)
+        if action == "holdout":
+            decision = effect.hold_out(engine, project, share or 0.0, by=actor, reason=reason)
+        else:
+            change = effect.withdraw_entry if action == "withdraw" else effect.restore_entry
+            decision = change(engine, project, entry, by=actor, reason=reason)
         refresh_rankings(engine, settings, project)
     if as_json:
         print_json({"project": project, **vars(decision)})
     else:
-        click.echo(_said(project, decision))
+        click.echo(effect.said_of(project, decision))
 
 
-def _said(project: str, decision: EffectDecision) -> str:
-    if decision.action == "withdraw":
-        return f"{decision.entry} is handed out no more in project {project!r}"
-    if decision.action == "restore":
-        return f"{decision.entry} is handed out again in project {project!r}, whatever is measured"
-    if not decision.share:
-        return f"no task of project {project!r} is withheld advice any more"
-    return (
-        f"advice is withheld from {100 * decision.share:g}% of the tasks of project {project!r} "
-        "that are asked for with a task_id"
-    )
-
-
-def _show(project: str | None, at: float | None, shown: str | None, *, as_json: bool) -> None:
+def _show(
+    project: str | None,
+    at: float | None,
+    shown: str | None,
+    limit: int | None,
+    sort: str | None,
+    *,
+    as_json: bool,
+) -> None:
     from trackrecord.queries.effect import measure_effect
 
+    if shown is None and (limit or sort):
+        message = "--limit and --sort are for the lists of --by kind and --by entry"
+        raise click.UsageError(message)
+    entries = EFFECT_ENTRIES.order(sort) if sort and shown == "entry" else None
+    kinds = EFFECT_KINDS.order(sort) if sort and shown == "kind" else None
     with read_store(project) as (connection, settings, name):
-        found = measure_effect(connection, name, setting=settings.holdout, at=at)
+        every = measure_effect(connection, name, setting=settings.holdout, at=at)
+    if shown == "entry":
+        found, beyond = _entries(every, limit, entries)
+    elif shown == "kind":
+        found, beyond = _kinds(every, limit, kinds)
+    else:
+        found, beyond = every, 0
     if as_json:
         print_json(found.to_document())
     elif shown == "entry":
-        _print_entries(found)
+        _print_entries(found, [each.entry for each in every.report.entries])
+        say_more(beyond, "entries")
     elif shown == "kind":
         _print_kinds(found)
+        say_more(beyond, "kinds of task")
     else:
         _print_overall(found)
+
+
+def _entries(
+    every: MeasuredEffect, limit: int | None, order: Order | None
+) -> tuple[MeasuredEffect, int]:
+    """Return the effect with the entries that are shown, and how many more there are."""
+    entries = every.report.entries
+    shown = EFFECT_ENTRIES.sorted(entries, order)[:limit]
+    report = replace(every.report, entries=tuple(shown))
+    return replace(every, report=report), len(entries) - len(shown)
+
+
+def _kinds(
+    every: MeasuredEffect, limit: int | None, order: Order | None
+) -> tuple[MeasuredEffect, int]:
+    """Return the effect with the kinds of task that are shown, and how many more there are."""
+    kinds = list((every.report.kinds or {}).items())
+    shown = EFFECT_KINDS.sorted(kinds, order)[:limit]
+    report = replace(every.report, kinds=dict(shown))
+    return replace(every, report=report), len(kinds) - len(shown)
 
 
 def _print_overall(found: MeasuredEffect) -> None:
@@ -185,15 +227,16 @@ def _print_kinds(found: MeasuredEffect) -> None:
     print_table(("kind of task", *COLUMNS), rows)
 
 
-def _print_entries(found: MeasuredEffect) -> None:
+def _print_entries(found: MeasuredEffect, known: list[str]) -> None:
     if not found.report.entries:
         click.echo(f"no entry was handed to a task of project {found.project!r} that ended")
         return
+    ids = shown_ids([each.entry for each in found.report.entries], known)
     withdrawn = set(found.decisions.withdrawn)
     rows = []
     for each in found.report.entries:
         given, without, difference, interval, verdict = cells(each.effect)
         followed = "-" if each.followed is None else f"{each.followed} of {each.handed_out}"
         state = "withdrawn" if each.entry in withdrawn else verdict
-        rows.append((each.entry, followed, given, without, difference, interval, state))
+        rows.append((ids[each.entry], followed, given, without, difference, interval, state))
     print_table(("id", "followed", *COLUMNS), rows)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.errors import UnknownProject
+from trackrecord.queries.sorting import ERRORS, Order
 
 from ..access import check_project, open_redis, settings_for
 from ..group import Group
@@ -126,7 +127,7 @@ def record_error(
 
 
 @command.command("list")
-@list_options("errors")
+@list_options(ERRORS)
 @click.option("--task", "task_id", metavar="TASK_ID", help="List only the errors of this task.")
 @click.option("--unresolved", is_flag=True, help="List only errors that nobody has dealt with.")
 @click.option(
@@ -136,6 +137,7 @@ def list_errors(
     project: str | None,
     at: float | None,
     limit: int | None,
+    order: Order | None,
     task_id: str | None,
     category: ErrorType | None,
     *,
@@ -154,7 +156,7 @@ def list_errors(
         known = list(error_ids(client, settings.keys, name)) if on_terminal() else ()
         is_unknown = task_id is not None and not store.read(task_id).is_known
         _name_unknown(client, store, settings, name, task_id if is_unknown else None)
-    shown = found[:limit]
+    shown = ERRORS.sorted(found, order)[:limit]
     if as_json:
         print_json([error_document(error) for error in shown])
     elif not shown:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.queries.sorting import FEEDBACK, Order
+
 from ..access import open_store, read_store, settings_for
 from ..by_hand import refresh_rankings
 from ..group import Group
@@ -112,7 +114,7 @@ def give_feedback(
 
 @command.command("list")
 @_subject_options
-@list_options("verdicts", default=_FEW)
+@list_options(FEEDBACK, default=_FEW)
 @click.option("--task", "task_id", metavar="TASK_ID", help="List only the verdicts of this task.")
 @click.option(
     "--waiting",
@@ -127,6 +129,7 @@ def list_feedback(
     project: str | None,
     at: float | None,
     limit: int,
+    order: Order | None,
     task_id: str | None,
     *,
     is_waiting: bool,
@@ -140,8 +143,9 @@ def list_feedback(
             settings, pattern=pattern, criterion=criterion, memory=memory, task_id=task_id,
             is_waiting=is_waiting,
         )  # fmt: skip
-        found = feedback.list_feedback(connection, name, wanted, at=at, limit=limit + 1)
-    documents = [each.to_document() for each in found[:limit]]
+        found = feedback.list_feedback(connection, name, wanted, at=at, limit=limit, order=order)
+        total = feedback.count_listed_feedback(connection, name, wanted, at=at)
+    documents = [each.to_document() for each in found]
     if as_json:
         print_json(documents)
         return
@@ -152,4 +156,4 @@ def list_feedback(
         "feedback_id", "subject", "name", "verdict", "task_id", "source", "given_at", "is_waiting",
     )  # fmt: skip
     print_table(columns, ([document[column] for column in columns] for document in documents))
-    say_more(len(found) - len(documents), "verdicts or more")
+    say_more(total - len(documents), "verdicts")

@@ -30,10 +30,13 @@ def command(name: str | None, *, summarises: bool | None, dry_run: bool) -> int:
     from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord_capture.agents.carrying_out import install, plan_install
     from trackrecord_capture.agents.draft import Refused
+    from trackrecord_door.listening import is_loopback
 
     settings = load_daemon_settings()
     # A token does not belong into another program's configuration.
-    port = None if settings.http.token else settings.http.port or None
+    http = settings.http
+    needs_token = http.token is not None or not is_loopback(http.host)
+    port = None if needs_token else http.port or None
     agents = chosen(name)
     is_refused = False
     for agent in agents:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import click
 
+from trackrecord.queries.sorting import KINDS, Order
+
 from ..access import read_store
 from ..options import list_options
 from ..screen import print_json, print_table, say_more
 
 
 @click.command("kinds")
-@list_options("kinds")
-def command(project: str | None, at: float | None, limit: int | None, *, as_json: bool) -> None:
+@list_options(KINDS)
+def command(
+    project: str | None,
+    at: float | None,
+    limit: int | None,
+    order: Order | None,
+    *,
+    as_json: bool,
+) -> None:
     """List the kinds of task, and how often each succeeds.
 
     A kind is a trigger, a cluster of instructions with the same rare words, or a repository.
@@ -20,7 +29,7 @@ def command(project: str | None, at: float | None, limit: int | None, *, as_json
 
     with read_store(project) as (connection, settings, name):
         found = list_kinds(connection, settings, name, at=at)
-    shown = found[:limit]
+    shown = KINDS.sorted(found, order)[:limit]
     if as_json:
         print_json([kind.to_document() for kind in shown])
         return

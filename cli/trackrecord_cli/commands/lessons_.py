@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trackrecord.queries.sorting import LESSONS, Order
+
 from ..access import open_store, read_store, settings_for
 from ..by_hand import refresh_rankings, signed
 from ..group import Group
@@ -67,7 +69,7 @@ def _show_page(project: str | None, *, as_json: bool) -> None:
 
 
 @command.command("list")
-@list_options("lessons")
+@list_options(LESSONS)
 @click.option("--tool", type=_TOOL, help="Show only lessons that concern this tool.")
 @click.option("--kind", type=OneOf(_KINDS), help="Show only lessons of this kind.")
 @click.option("--state", type=OneOf(_STATES), help="Show only lessons in this state.")
@@ -76,6 +78,7 @@ def list_lessons(
     project: str | None,
     at: float | None,
     limit: int | None,
+    order: Order | None,
     tool: str | None,
     kind: str | None,
     state: str | None,
@@ -89,6 +92,7 @@ def list_lessons(
     wanted = lessons.lesson_filter(tool=tool, kind=kind, state=state, everything=everything)
     with read_store(project) as (connection, settings, name):
         found = lessons.list_lessons(connection, settings, name, at=at, wanted=wanted)
+    found = LESSONS.sorted(found, order)
     shown = found[:limit]
     if as_json:
         print_json([known.to_document() for known in shown])

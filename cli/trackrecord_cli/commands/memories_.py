@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trackrecord.queries.sorting import MEMORIES, PAST_TASKS, RECALLED, Order
+
 from ..access import open_store, settings_for
 from ..group import Group
 from ..options import (
@@ -19,12 +21,15 @@ from ..options import (
     list_options,
     name_of,
     project_option,
+    sort_option,
 )
-from ..screen import on_terminal, print_json, print_table, shown_ids
+from ..screen import on_terminal, print_json, print_table, say_more, shown_ids
 from ..text_input import text_or_input
 
 if TYPE_CHECKING:
-    from trackrecord.queries.memories import KnownMemory
+    from sqlalchemy import Engine
+
+    from trackrecord.queries.memories import KnownMemory, RecalledMemory
 
 _MAX_SOURCE = 256
 _FEW = 5
@@ -89,6 +94,7 @@ def add_memory(
 @project_option
 @at_option
 @limit_option("memories", default=_FEW, most=_MOST)
+@sort_option(RECALLED)
 @json_option
 @click.option(
     "--min-confidence",
@@ -104,6 +110,7 @@ def recall_memories(
     project: str | None,
     at: float | None,
     limit: int,
+    order: Order | None,
     min_confidence: float,
     *,
     no_reset: bool,
@@ -128,8 +135,8 @@ def recall_memories(
             at=at,
             reset=not no_reset,
         )
-        known = memories.ids_for_tables(engine, project) if on_terminal() else []
-    documents = [recalled.to_document() for recalled in found]
+        known = _known(engine, project, found)
+    documents = [recalled.to_document() for recalled in RECALLED.sorted(found, order)]
     if as_json:
         print_json(documents)
     elif not documents:
@@ -184,7 +191,7 @@ def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 
 
 @command.command("list")
-@list_options("memories")
+@list_options(MEMORIES)
 @click.option("--type", "kind", type=OneOf(_TYPES), help="Show only memories of this type.")
 @click.option("--source", type=_SOURCE, help="Show only memories that this agent stored.")
 @click.option(
@@ -199,6 +206,7 @@ def show_memories(
     source: str | None,
     min_confidence: float | None,
     limit: int | None,
+    order: Order | None,
     *,
     as_json: bool,
 ) -> None:
@@ -208,15 +216,19 @@ def show_memories(
     wanted = memories.memory_filter(type=kind, source=source, min_confidence=min_confidence)
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        found = memories.list_memories(engine, settings, project, wanted=wanted, at=at, limit=limit)
-        known = memories.ids_for_tables(engine, project) if on_terminal() else []
-    documents = [known.to_document() for known in found]
+        found = memories.list_memories(
+            engine, settings, project, wanted=wanted, at=at, limit=limit, order=order
+        )
+        total = memories.count_listed_memories(engine, project, wanted=wanted, at=at)
+        known = _known(engine, project, found)
+    documents = [memory.to_document() for memory in found]
     if as_json:
         print_json(documents)
     elif not documents:
         click.echo(f"no such memories in project {project!r}")
     else:
         _print(documents, known, "created_at")
+        say_more(total - len(documents), "memories")
 
 
 @command.command("similar")
@@ -224,9 +236,16 @@ def show_memories(
 @project_option
 @at_option
 @limit_option("tasks", default=_FEW, most=_MOST)
+@sort_option(PAST_TASKS)
 @json_option
 def show_similar(
-    text: str, project: str | None, at: float | None, limit: int, *, as_json: bool
+    text: str,
+    project: str | None,
+    at: float | None,
+    limit: int,
+    order: Order | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Find past tasks whose instruction fits a text, best first, and how they ended."""
     from trackrecord.queries import memories
@@ -234,6 +253,7 @@ def show_similar(
     settings, project = settings_for(project)
     with open_store(settings) as engine:
         found = memories.list_similar_tasks(engine, settings, project, text, limit=limit, at=at)
+    found = PAST_TASKS.sorted(found, order)
     if as_json:
         print_json([memories.task_document(task) for task in found])
     elif not found:
@@ -252,6 +272,16 @@ def show_similar(
                 for task in found
             ),
         )
+
+
+def _known(
+    engine: Engine, project: str, shown: Sequence[KnownMemory | RecalledMemory]
+) -> Sequence[str]:
+    """Return the ids that short ids of those shown must not stand for."""
+    from trackrecord.queries.memories import ids_for_tables
+
+    ids = [memory.id for memory in shown]
+    return ids_for_tables(engine, project, ids) if on_terminal() else ()
 
 
 def _say(known: KnownMemory, *, as_json: bool) -> None:

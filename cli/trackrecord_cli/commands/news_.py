@@ -6,6 +6,8 @@ import time
 
 import click
 
+from trackrecord.queries.sorting import NEWS, Order
+
 from ..access import open_redis, open_store, settings_for
 from ..options import MOMENT, list_options
 from ..screen import print_json, print_table, say_more
@@ -14,7 +16,7 @@ _DAY_S = 86_400.0
 
 
 @click.command("news")
-@list_options("pieces of news", default=100)
+@list_options(NEWS, default=100)
 @click.option(
     "--since",
     type=MOMENT,
@@ -22,7 +24,13 @@ _DAY_S = 86_400.0
     help="Start after this moment.  [default: a day before the end]",
 )
 def command(
-    project: str | None, at: float | None, limit: int, since: float | None, *, as_json: bool
+    project: str | None,
+    at: float | None,
+    limit: int,
+    order: Order | None,
+    since: float | None,
+    *,
+    as_json: bool,
 ) -> None:
     """List what changed: patterns that became proven or warnings, lessons that appeared.
 
@@ -44,7 +52,7 @@ def command(
         reading(engine) as connection,
     ):
         found = changes_between(connection, client, settings, name, since=start, until=until)
-    found.reverse()
+    found = NEWS.sorted(reversed(found), order)
     if as_json:
         print_json([each.to_document() for each in found[:limit]])
         return

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.queries.sorting import PATTERNS
+
 from ..access import read_store
 from ..deciding import COMMANDS
 from ..group import Group
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.document import RankedPattern
     from trackrecord.queries.patterns import Pattern
+    from trackrecord.queries.sorting import Order
 
 _STATES = ("candidate", "established", "proven", "deprecated")
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
@@ -41,7 +44,7 @@ for each_command in (*COMMANDS, tag_command):
 
 
 @command.command("list")
-@list_options("patterns")
+@list_options(PATTERNS)
 @click.option(
     "--anti", "only_anti", is_flag=True, help="Show only patterns that have become anti-patterns."
 )
@@ -59,6 +62,7 @@ def list_patterns(
     project: str | None,
     at: float | None,
     limit: int | None,
+    order: Order | None,
     state: str | None,
     tag: str | None,
     content: str | None,
@@ -86,6 +90,7 @@ def list_patterns(
             estimates=estimates,
             language=lang,
         )
+    found = PATTERNS.sorted(found, order)
     shown = found[:limit]
     if as_json:
         print_json([pattern.to_document() for pattern in shown])

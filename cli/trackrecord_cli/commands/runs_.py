@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trackrecord.queries.sorting import RUNS
+
 from ..access import read_store
 from ..group import Group
 from ..options import (
@@ -18,10 +20,12 @@ from ..options import (
     name_of,
     project_option,
 )
-from ..screen import Coloured, on_terminal, print_details, print_json, print_table, shown_ids
+from ..outcome_ids import outcome_ids
+from ..screen import Coloured, on_terminal, print_details, print_json, print_table, say_more
 
 if TYPE_CHECKING:
     from trackrecord.queries.runs import RunOnRecord
+    from trackrecord.queries.sorting import Order
 
 _VERDICTS = ("success", "failure", "none")
 _COLOURS = {"success": "green", "failure": "red", "none": "dim"}
@@ -35,7 +39,7 @@ def command() -> None:
 
 
 @command.command("list")
-@list_options("runs", default=_DEFAULT_LIMIT)
+@list_options(RUNS, default=_DEFAULT_LIMIT)
 @click.option(
     "--source",
     type=Read("name", name_of("source", 256)),
@@ -67,29 +71,36 @@ def command() -> None:
 def list_(
     project: str | None,
     at: float | None,
-    limit: int | None,
+    limit: int,
+    order: Order | None,
     *,
     as_json: bool,
     **wanted: Any,  # noqa: ANN401 - the fields of RunFilter, by name
 ) -> None:
     """List the runs that ended last, the newest first."""
-    from trackrecord.queries.runs import RunFilter, list_runs
+    from trackrecord.queries.runs import RunFilter, count_runs, list_runs
 
+    asked = RunFilter(**wanted)
     with read_store(project) as (connection, _, name):
-        found = list_runs(connection, name, at=at, wanted=RunFilter(**wanted), limit=limit)
+        # One more than is shown tells whether there are more.
+        found = list_runs(connection, name, at=at, wanted=asked, limit=limit + 1, order=order)
+        total = len(found)
+        if total > limit and asked == RunFilter():
+            total = count_runs(connection, name, at=at)
+        ids = outcome_ids(connection, name, [run.outcome_id for run in found[:limit]])
+    shown = found[:limit]
     if as_json:
-        print_json([run.to_document() for run in found])
+        print_json([run.to_document() for run in shown])
         return
-    if not found:
+    if not shown:
         click.echo(f"no such runs in project {name!r}")
         return
-    ids = shown_ids([run.outcome_id for run in found])
     print_table(
         ("outcome", "source", "ended", "verdict", "because", "calls", "failed", "instruction"),
-        (_row(run, ids[run.outcome_id]) for run in found),
+        (_row(run, ids[run.outcome_id]) for run in shown),
     )
-    if len(found) == limit:
-        click.echo(f"the newest {limit} of them; --limit shows more", err=True)
+    # To count what a filter lets through, each run on record would have to be read.
+    say_more(total - len(shown), "runs", is_exact=asked == RunFilter())
 
 
 def _row(run: RunOnRecord, shown_id: str) -> tuple[object, ...]:

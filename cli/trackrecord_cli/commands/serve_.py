@@ -1,5 +1,7 @@
 """`trackrecord serve`: the HTTP server alone."""
 
+from functools import partial
+
 import click
 
 from trackrecord.daemon_settings import load_daemon_settings
@@ -21,8 +23,10 @@ def command() -> None:
     from trackrecord_door.listening import listen, url_of
     from trackrecord_door.server import serve
     from trackrecord_door.services import create_intake
+    from trackrecord_door.stored_tokens import has_tokens, with_own_token
 
-    with listen(settings.http) as listener:
+    with listen(settings.http, partial(has_tokens, settings)) as listener:
+        settings = with_own_token(settings)
         intake = create_intake(settings, listener)
         click.echo(f"HTTP: {url_of(listener)}", err=True)
         serve(listener, settings.http, intake, Floor(settings))

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import socket
 import threading
+from functools import partial
 from types import FrameType
 
 import click
@@ -12,6 +13,7 @@ from trackrecord.errors import AddressUnusable
 from trackrecord.logs import configure_logs
 from trackrecord.settings import Settings, load_settings
 from trackrecord_door.listening import check_access, listen, url_of
+from trackrecord_door.stored_tokens import has_tokens
 from trackrecord_worker.daemon import Daemon
 
 HTTP_MODULE = "trackrecord_door"
@@ -35,7 +37,7 @@ def command(port: int, no_http: bool) -> None:
     settings = load_settings()
     configure_logs(settings.log_level)
     if not no_http:
-        check_access(settings.http)
+        check_access(settings.http, partial(has_tokens, settings))
     stopping = threading.Event()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -64,7 +66,7 @@ def _say_where(settings: Settings, port: int) -> None:
 def _http(daemon: Daemon, settings: Settings) -> contextlib.AbstractContextManager[object]:
     """Start the HTTP server; return its socket, which stays open while it is started again."""
     try:
-        listener: socket.socket = listen(settings.http)
+        listener: socket.socket = listen(settings.http, partial(has_tokens, settings))
     except AddressUnusable as error:
         click.echo(f"trackrecord: {error}; going on without HTTP", err=True)
         return contextlib.nullcontext()

@@ -56,7 +56,9 @@ def page_asked_for(given: Mapping[str, str]) -> Asked:
     asked = Asked(after=given.get("after"), sort=given.get("sort"))
     if (limit := given.get("limit")) is not None:
         is_number = limit.isascii() and limit.isdecimal() and len(limit) <= 9
-        asked = asked._replace(limit=limit_of(int(limit) if is_number else limit, most=MOST_AT_ONCE))
+        asked = asked._replace(
+            limit=limit_of(int(limit) if is_number else limit, most=MOST_AT_ONCE)
+        )
     return asked
 
 

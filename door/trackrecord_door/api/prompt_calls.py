@@ -63,7 +63,9 @@ def show_rankings(
             _check_project(floor, project)
         return rankings_document(answer)
     return rankings_document(
-        _rankings_at(floor, project, moment, task, budget, limit, lang, include, exclude, conditions),
+        _rankings_at(
+            floor, project, moment, task, budget, limit, lang, include, exclude, conditions
+        ),
         moment,
     )
 

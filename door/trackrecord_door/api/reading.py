@@ -57,8 +57,11 @@ class Reader:
             else:
                 given[name] = value
         _check_storable(given)
-        common = {name: given.pop(name) for name in ("project", "limit", "after", "sort")
-                  if name in given and name not in self._queried}
+        common = {
+            name: given.pop(name)
+            for name in ("project", "limit", "after", "sort")
+            if name in given and name not in self._queried
+        }
         try:
             question = msgspec.convert(given, self._query, strict=False)
         except msgspec.ValidationError as error:

@@ -150,6 +150,6 @@ def _wanted(
     from trackrecord.queries.letters_of_project import ids_of_letters
 
     if everything == bool(ids):
-        message = "name the ids of dead letters, or say \"everything\": true"
+        message = 'name the ids of dead letters, or say "everything": true'
         raise InvalidRequest(message)
     return ids_of_letters(floor.client, floor.settings.keys, project, ids or None)

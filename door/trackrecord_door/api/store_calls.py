@@ -140,7 +140,8 @@ def error_context(
         "context": retry_text(task, rules, include_resolved=include_resolved, language=lang),
         "strikes": task.strikes,
         "errors": [
-            error_document(error) for error in (task.errors if include_resolved else task.unresolved)
+            error_document(error)
+            for error in (task.errors if include_resolved else task.unresolved)
         ],
     }
 
@@ -347,9 +348,7 @@ def weigh_scores(
 
     checked, moment = checked_scores(scores), moment_of(at)
     with reading(floor.engine) as connection:
-        weighed = criteria.weigh_scores(
-            connection, floor.settings, project, checked, at=moment
-        )
+        weighed = criteria.weigh_scores(connection, floor.settings, project, checked, at=moment)
     return {"project": project, "as_of": iso(moment), **asdict(weighed)}
 
 

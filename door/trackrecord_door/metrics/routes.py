@@ -1,10 +1,80 @@
-"""The routes of this surface."""
+"""The route of the metrics."""
 
-from starlette.routing import BaseRoute
+from __future__ import annotations
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from trackrecord_capture.history.captured import Captured
+from trackrecord_door.callers import Permission, caller_of, check_permitted
 from trackrecord_door.floor import Floor
 
+from .requests import Requests
 
-def routes(_floor: Floor) -> list[BaseRoute]:
-    """Return the routes."""
-    return []
+if TYPE_CHECKING:
+    from .figures import Figures, Gathering
+
+_PATH: Final = "/metrics"
+
+
+def routes(floor: Floor, captured: Captured, requests: Requests) -> list[BaseRoute]:
+    """Return the routes.
+
+    Args:
+        floor: the store and Redis.
+        captured: counts what this front door captures.
+        requests: counts what it answers.
+    """
+    metrics = _Metrics(floor, captured, requests)
+    return [Route(_PATH, metrics.answer, methods=["GET"])]
+
+
+class _Metrics:
+    """Answers scrapes. What that needs is imported with the first one."""
+
+    def __init__(self, floor: Floor, captured: Captured, requests: Requests) -> None:
+        self._floor = floor
+        self._captured = captured
+        self._requests = requests
+        self._thread = ThreadPoolExecutor(1, "metrics-text")
+        self._gathering: Gathering | None = None
+
+    async def answer(self, request: Request) -> Response:
+        only = caller_of(request).project
+        check_permitted(request, Permission.READ, only)
+        loop = asyncio.get_running_loop()
+        if self._gathering is None:
+            begun = await loop.run_in_executor(self._thread, self._begin)
+            self._gathering = self._gathering or begun
+        figures = await self._gathering.gather(only)
+        accept = request.headers.get("accept", "")
+        text, media_type = await loop.run_in_executor(self._thread, _written, figures, accept)
+        # As it is: Starlette would add a charset.
+        return Response(text, headers={"Content-Type": media_type})
+
+    def _begin(self) -> Gathering:
+        from . import collector  # noqa: F401 - on this thread: the loop goes on meanwhile
+        from .figures import Gathering
+
+        return Gathering(self._floor, self._captured, self._requests)
+
+
+def _written(figures: Figures, accept: str) -> tuple[bytes, str]:
+    """Return figures in the format that a scraper asks for, and the name of the format."""
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.exposition import choose_encoder
+
+    from .collector import FigureCollector
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(FigureCollector(figures))
+    try:
+        encode, media_type = choose_encoder(accept)
+    except ValueError:  # a version that is not a number
+        encode, media_type = choose_encoder("")
+    return encode(registry), media_type

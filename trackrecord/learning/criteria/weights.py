@@ -74,16 +74,6 @@ class CriterionEvidence(VerdictCounts):
     last_validated: float | None = None
 
     @property
-    def helpful_share(self) -> float | None:
-        """Decayed helpful ÷ decayed total; None without helpful or harmful feedback."""
-        counted = self.helpful + self.harmful
-        if not counted:
-            return None
-        mass = self.decayed_total
-        # Feedback so old that a float holds nothing of it any more still has its counts.
-        return self.decayed_helpful / mass if mass > 0 else self.helpful / counted
-
-    @property
     def harmful_share(self) -> float:
         """Harmful ÷ helpful and harmful, undecayed; 0 without either."""
         counted = self.helpful + self.harmful

@@ -1,6 +1,8 @@
 """Counts of verdicts, raw and decayed: what the evidence of patterns and criteria has in common."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import TypeVar
 
 
@@ -23,9 +25,24 @@ class VerdictCounts:
     decayed_harmful: float = 0.0
 
     @property
+    def reports(self) -> int:
+        """All verdicts, a raw count."""
+        return self.helpful + self.neutral + self.harmful
+
+    @property
     def decayed_total(self) -> float:
         """The decayed mass of evidence; neutral verdicts add nothing."""
         return self.decayed_helpful + self.decayed_harmful
+
+    @property
+    def helpful_share(self) -> float | None:
+        """Decayed helpful ÷ decayed total; None without either."""
+        counted = self.helpful + self.harmful
+        if not counted:
+            return None
+        mass = self.decayed_total
+        # Verdicts so old that a float holds nothing of them any more still have their counts.
+        return self.decayed_helpful / mass if mass > 0 else self.helpful / counted
 
 
 _Counts = TypeVar("_Counts", bound=VerdictCounts)
@@ -46,4 +63,16 @@ def plus_harmful(evidence: _Counts, count: int) -> _Counts:
         evidence,
         harmful=evidence.harmful + count,
         decayed_harmful=evidence.decayed_harmful + count,
+    )
+
+
+def sum_of(parts: Iterable[VerdictCounts]) -> VerdictCounts:
+    """Return all verdicts of several counts as of the same moment."""
+    parts = list(parts)
+    return VerdictCounts(
+        helpful=sum(part.helpful for part in parts),
+        neutral=sum(part.neutral for part in parts),
+        harmful=sum(part.harmful for part in parts),
+        decayed_helpful=fsum(part.decayed_helpful for part in parts),
+        decayed_harmful=fsum(part.decayed_harmful for part in parts),
     )

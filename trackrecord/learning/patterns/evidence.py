@@ -25,11 +25,6 @@ class Evidence(VerdictCounts):
     helpful_feedback: int = 0
 
     @property
-    def reports(self) -> int:
-        """All verdicts on the pattern, a raw count."""
-        return self.helpful + self.neutral + self.harmful
-
-    @property
     def observations(self) -> int:
         """All outcomes that touched the pattern, a raw count."""
         return self.reports - self.feedback

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf, sqrt
+from math import inf
 from typing import TYPE_CHECKING
 
 from ..numbers.checks import require, require_positive, require_ratio
@@ -14,6 +14,7 @@ from ..numbers.tolerance import (
     ratio_above,
     ratio_below,
 )
+from ..numbers.wilson import wilson_interval
 
 if TYPE_CHECKING:
     # Agents know the states' names, and do without the evidence.
@@ -105,25 +106,16 @@ def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
     return Maturity.ESTABLISHED
 
 
-# The two-sided 95% quantile of the normal distribution.
-_Z = 1.959963984540054
-
-
 def base_score(evidence: Evidence) -> float:
     """Return a cautious success rate, 0..1: the lower end of Wilson's 95% interval.
 
-    Wilson (1927), "Probable inference, the law of succession, and statistical inference". It is
-    used because a plain rate lets one lucky run (1 of 1) beat a hundred good ones (95 of 100),
-    and so does Laplace's (s+1)/(n+2) against 60 of 100; here they stand at 0.21, 0.89 and 0.50.
+    It is used because a plain rate lets one lucky run (1 of 1) beat a hundred good ones (95 of
+    100), and so does Laplace's (s+1)/(n+2) against 60 of 100; here they stand at 0.21, 0.89 and
+    0.50.
     """
-    total = evidence.decayed_total
-    if total <= 0:
+    if evidence.decayed_total <= 0:
         return 0.0
-    # Multiplied out by the total, which may be as small as floats get.
-    z2 = _Z * _Z
-    centre = evidence.decayed_helpful + z2 / 2
-    margin = _Z * sqrt(evidence.decayed_helpful * evidence.harmful_share + z2 / 4)
-    return max(0.0, (centre - margin) / (total + z2))
+    return wilson_interval(evidence.decayed_helpful, evidence.decayed_harmful)[0]
 
 
 def pattern_score(rules: MaturityRules, evidence: Evidence, state: Maturity) -> float:

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.wire.exposure import MEMORY_PREFIX, ExposureBody
@@ -85,21 +85,53 @@ def read_exposures(
     )
     if at is not None:
         query = query.where(made.received_at <= at)
-    found = [
-        Exposure(
-            exposure_id=row.exposure_id,
-            task_id=row.task_id,
-            at=row.at,
-            is_withheld=row.is_withheld,
-            holdout=row.holdout,
-            propensity=row.propensity,
-            revision=row.revision,
-            entries=_entries.decode(row.entries),
-        )
-        for row in connection.execute(query)
-    ]
+    found = [_exposure(row) for row in connection.execute(query)]
     found.reverse()
     return found
+
+
+def exposures_of_task(
+    connection: Connection,
+    project_id: int,
+    task_id: str,
+    *,
+    until: float,
+    limit: int,
+    at: float | None = None,
+) -> list[Exposure]:
+    """Return what a task was handed, or would have been handed, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose task.
+        task_id: the task.
+        until: only exposures that were made by then.
+        limit: how many to return at most.
+        at: a past moment: only what had been received by then counts.
+    """
+    made = exposures.c
+    query = (
+        select(exposures)
+        .where(made.project_id == project_id, made.task_id == task_id, made.at <= until)
+        .order_by(made.at.desc(), made.exposure_id.desc())
+        .limit(limit)
+    )
+    if at is not None:
+        query = query.where(made.received_at <= at)
+    return [_exposure(row) for row in connection.execute(query)]
+
+
+def _exposure(row: Row[Any]) -> Exposure:
+    return Exposure(
+        exposure_id=row.exposure_id,
+        task_id=row.task_id,
+        at=row.at,
+        is_withheld=row.is_withheld,
+        holdout=row.holdout,
+        propensity=row.propensity,
+        revision=row.revision,
+        entries=_entries.decode(row.entries),
+    )
 
 
 def handed_to_tasks(

@@ -71,6 +71,7 @@ exposures = Table(
     Column("entries", Text, nullable=False),
     UniqueConstraint("project_id", "exposure_id"),
     Index("ix_exposures_at", "project_id", "at"),
+    Index("ix_exposures_task", "project_id", "task_id", "at"),
 )
 
 # The holdout of a project, and entries that are handed out no more; the last row counts.

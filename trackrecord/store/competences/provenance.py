@@ -1,5 +1,6 @@
 """Provenance: the episodes that a competence record comes from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, and_, false, func, or_, select
@@ -10,7 +11,7 @@ from trackrecord.learning.competences.record import competence_id as id_of
 from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .read import credited_record, with_credit
-from .tables import competences, digest_of, episodes, signatures
+from .tables import competence_credits, competences, digest_of, episodes, signatures
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,55 @@ def read_provenance(
         .limit(limit)
     )
     return Provenance(count, tuple(ids.scalars()))
+
+
+def newest_rows(
+    connection: Connection,
+    project_id: int,
+    record: Competence,
+    *,
+    limit: int,
+    at: float | None = None,
+) -> list[int]:
+    """Return the rows of the outcomes that count for a record, the newest first.
+
+    Those are the episodes that it comes from, whether they succeeded or not, and the outcomes that
+    name it.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose record.
+        record: the record.
+        limit: how many to return at most.
+        at: a past moment to answer for.
+    """
+    found = set(_credited(connection, record.id, limit, at))
+    for signature, until in sorted(_origins(connection, project_id, record), key=str):
+        # In the order of the index, one half after the other.
+        for success in (True, False):
+            query = select(episodes.c.outcome).where(
+                _of_origin(project_id, signature, until),
+                episodes.c.success == success,
+                stood(episodes.c.retracted_at, at),
+            )
+            if at is not None:
+                query = query.where(episodes.c.read_at <= at)
+            newest = query.order_by(episodes.c.outcome.desc()).limit(limit)
+            found.update(connection.execute(newest).scalars())
+    return sorted(found, reverse=True)[:limit]
+
+
+def _credited(
+    connection: Connection, competence_id: str, limit: int, at: float | None
+) -> Iterable[int]:
+    table = competence_credits.c
+    query = select(table.outcome).where(table.competence_id == competence_id)
+    if at is None:
+        query = query.where(table.counted_at.is_(None))
+    else:
+        counted = or_(table.counted_at.is_(None), table.counted_at > at)
+        query = query.where(table.received_at <= at, counted)
+    return connection.execute(query.order_by(table.outcome.desc()).limit(limit)).scalars()
 
 
 # A signature, and until when its episodes count; None: all of them.

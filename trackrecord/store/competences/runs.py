@@ -1,6 +1,6 @@
 """Consolidation runs: the report that each run leaves."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -80,11 +80,25 @@ def note_run(
     )
 
 
+def last_finished(connection: Connection, project_ids: Collection[int]) -> dict[int, float]:
+    """Return when the last run of each project ended; projects without one are missing."""
+    runs = consolidation_runs.c
+    last = (
+        select(runs.finished_at)
+        .where(runs.project_id == projects.c.id, runs.finished_at.is_not(None))
+        .order_by(runs.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    query = select(projects.c.id, last).where(projects.c.id.in_(sorted(project_ids)))
+    return {row: at for row, at in connection.execute(query).tuples() if at is not None}
+
+
 def read_runs(
     connection: Connection,
     project_id: int | None = None,
     *,
-    limit: int = 10,
+    limit: int | None = 10,
     at: float | None = None,
 ) -> list[StoredRun]:
     """The reports of the last runs, the newest first; of a project or of all, as of a moment."""

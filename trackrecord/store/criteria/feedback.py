@@ -115,7 +115,7 @@ class _Page:
 
     code_points: str
     at: float | None
-    limit: int
+    limit: int | None
     after: Place | None = None
 
     def of(
@@ -148,7 +148,7 @@ def feedback_of_task(
     defaults: Iterable[str],
     *,
     at: float | None = None,
-    limit: int = 1000,
+    limit: int | None = 1000,
 ) -> list[Feedback]:
     """What the outcomes of one task said about criteria, newest first.
 

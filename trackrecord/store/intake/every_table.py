@@ -6,6 +6,7 @@ Without the indexes over a part of a table's rows, which only migrations need to
 from ..advice import tables as _advice  # noqa: F401 - for the metadata
 from ..competences import tables as _competences  # noqa: F401 - as above
 from ..criteria import tables as _criteria  # noqa: F401 - as above
+from ..database import access_tokens as _access_tokens  # noqa: F401 - as above
 from ..database import leases as _leases  # noqa: F401 - as above
 from ..database import moves as _moves  # noqa: F401 - as above
 from ..database.metadata import metadata

@@ -21,6 +21,7 @@ from ..competences.tables import (
     signatures,
 )
 from ..criteria.tables import criteria, criterion_feedback
+from ..database.access_tokens import access_tokens
 from ..database.full_text import MEMORY_WORDS, TASK_WORDS
 from ..memories.similar import lock_memories
 from ..memories.tables import (
@@ -70,6 +71,8 @@ OWNED: Final[Mapping[Table, tuple[str, Table]]] = {
     memory_changes: ("memory", memories),
     memory_sources: ("memory", memories),
 }
+# Tables whose rows name a project by its name: by which column.
+NAMING: Final[Mapping[Table, str]] = {access_tokens: "project"}
 _IDS: Final[Mapping[Kind, tuple[Table, str]]] = {
     "outcome": (outcomes, "outcome_id"),
     "exposure": (exposures, "exposure_id"),
@@ -99,6 +102,8 @@ def forget_project(connection: Connection, project: str, project_id: int, *, now
         connection.execute(delete(table).where(table.c[column].in_(own)))
     for table in OWN:
         connection.execute(delete(table).where(table.c.project_id == project_id))
+    for table, column in NAMING.items():
+        connection.execute(delete(table).where(table.c[column] == project))
     connection.execute(delete(projects).where(projects.c.id == project_id))
 
 

@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from trackrecord.learning.memories.comparison import Likeness, compare
 from trackrecord.learning.memories.rules import (
@@ -297,6 +308,22 @@ def list_memories(
 
     With `after`, the time and the row of one of them, only those that follow it.
     """
+    query = _wanted(project_id, wanted, at)
+    if after is not None:
+        query = query.where(tuple_(memories.c.created_at, memories.c.id) < tuple(after))
+    query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
+    return complete(connection, _rows(connection, query), at=at)
+
+
+def count_wanted(
+    connection: Connection, project_id: int, wanted: MemoryFilter, *, at: float | None = None
+) -> int:
+    """Return how many memories `list_memories` would return without a limit."""
+    query = _wanted(project_id, wanted, at).subquery()
+    return connection.execute(select(func.count()).select_from(query)).scalar_one()
+
+
+def _wanted(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
     query = as_of(at).where(memories.c.project_id == project_id)
     stands = memories.c if at is None else memory_changes.c
     if wanted.type is not None:
@@ -305,10 +332,7 @@ def list_memories(
         query = query.where(stands.confidence >= wanted.min_confidence)
     if wanted.source is not None:
         query = query.where(_is_said_by(wanted.source, at))
-    if after is not None:
-        query = query.where(tuple_(memories.c.created_at, memories.c.id) < tuple(after))
-    query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
-    return complete(connection, _rows(connection, query), at=at)
+    return query
 
 
 def _rows(connection: Connection, query: Any) -> Sequence[Row[Any]]:  # noqa: ANN401 - any select

@@ -72,6 +72,35 @@ def project_revisions(connection: Connection) -> dict[str, int]:
     return {row.name: row.revision for row in rows}
 
 
+def first_projects(connection: Connection, most: int) -> dict[int, tuple[str, ProjectCounts]]:
+    """Return the projects that have been on record the longest, by row: the name and the counts."""
+    query = (
+        select(
+            projects.c.id,
+            projects.c.name,
+            projects.c.outcomes,
+            projects.c.successes,
+            projects.c.without_verdict,
+            projects.c.last_learnt_at,
+        )
+        .order_by(projects.c.id)
+        .limit(most)
+    )
+    return {row[0]: (row[1], ProjectCounts(*row[2:])) for row in connection.execute(query)}
+
+
+def count_later_projects(connection: Connection, project_id: int) -> ProjectCounts:
+    """Count the outcomes of all projects that came on record after one."""
+    query = select(
+        func.coalesce(func.sum(projects.c.outcomes), 0),
+        func.coalesce(func.sum(projects.c.successes), 0),
+        func.coalesce(func.sum(projects.c.without_verdict), 0),
+        func.max(projects.c.last_learnt_at),
+    ).where(projects.c.id > project_id)
+    total, successes, without, last = connection.execute(query).one()
+    return ProjectCounts(int(total), int(successes), int(without), last)
+
+
 def count_outcomes(
     connection: Connection, project_id: int | None, at: float | None
 ) -> ProjectCounts:

@@ -52,6 +52,7 @@ def rebuilds_due(
     half_lives: HalfLives,
     *,
     project_id: int | None = None,
+    most: int | None = None,
 ) -> dict[str, tuple[str, ...]]:
     """Why a rebuild is due, by project; projects that need none are missing.
 
@@ -60,6 +61,7 @@ def rebuilds_due(
         rules: those of the settings.
         half_lives: those of the settings.
         project_id: only this project.
+        most: only so many projects, those that have been on record the longest.
     """
     query: Select[Any] = (
         select(
@@ -73,6 +75,8 @@ def rebuilds_due(
     )
     if project_id is not None:
         query = query.where(projects.c.id == project_id)
+    if most is not None:
+        query = query.order_by(projects.c.id).limit(most)
     due = {
         row.name: why_rebuild(
             Recorded(row.rules, row.mixed, bases_of(row).half_lives), rules, half_lives

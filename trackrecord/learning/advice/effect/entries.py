@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ..runs import NotedRun
 from .comparison import SUCCESS, Comparison, compare
 from .sequence import ALPHA
 from .trials import Trial
@@ -83,7 +84,7 @@ def _effect(
     entry: str, trials: list[Trial], tools_of: Mapping[str, frozenset[str]], alpha: float
 ) -> EntryEffect:
     given = [trial for trial in trials if trial.is_given]
-    followed = [_is_followed(entry, trial, tools_of) for trial in given]
+    followed = [is_followed(entry, trial.run, tools_of) for trial in given]
     return EntryEffect(
         entry=entry,
         handed_out=len(given),
@@ -94,13 +95,17 @@ def _effect(
     )
 
 
-def _is_followed(entry: str, trial: Trial, tools_of: Mapping[str, frozenset[str]]) -> bool | None:
+def is_followed(entry: str, run: NotedRun, tools_of: Mapping[str, frozenset[str]]) -> bool | None:
     """Return whether a run did what an entry says; None where it cannot show it.
 
     A pattern is followed by naming it, a procedure by using all of its tools; a warning is followed
     by doing neither.
+
+    Args:
+        entry: its id, as it was handed out.
+        run: the run.
+        tools_of: the tools of records, by id.
     """
-    run = trial.run
     if entry.startswith(_FAILING):
         return run.tools != frozenset(entry.removeprefix(_FAILING).split("+"))
     if entry in tools_of:

@@ -1,4 +1,4 @@
-"""The names under which the processes of workers read the stream."""
+"""The processes of workers that read the stream, and the names under which they do."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ class Consumer:
     """A process of a worker, as Redis knows it.
 
     Attributes:
-        pid: its process id, on its host.
+        pid: its process id; 0 if it runs on another host.
         idle_s: seconds since it last asked for outcomes.
     """
 
@@ -27,6 +27,14 @@ class Consumer:
 def own_name() -> str:
     """Return a name for this process that no other one has."""
     return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+
+
+def consumers_of(answer: Any) -> list[Consumer]:  # noqa: ANN401 - whatever Redis says
+    """Return the consumers that an answer to XINFO CONSUMERS names."""
+    return [
+        Consumer(_pid_here(each["name"].decode(errors="replace")), int(each["idle"]) / 1000)
+        for each in answer
+    ]
 
 
 def consumers_here(client: redis.Redis, keys: Keys) -> list[Consumer]:
@@ -41,10 +49,10 @@ def consumers_here(client: redis.Redis, keys: Keys) -> list[Consumer]:
         raise
     except redis.ResponseError:  # no stream or no group: no worker has ever been there
         return []
-    ours = f"{socket.gethostname()}-"
-    names = [(consumer["name"].decode(errors="replace"), consumer["idle"]) for consumer in found]
-    return [
-        Consumer(int(pid), int(idle) / 1000)
-        for name, idle in names
-        if name.startswith(ours) and (pid := name.removeprefix(ours).split("-")[0]).isdigit()
-    ]
+    return [each for each in consumers_of(found) if each.pid]
+
+
+def _pid_here(name: str) -> int:
+    here = f"{socket.gethostname()}-"
+    pid = name.removeprefix(here).split("-")[0]
+    return int(pid) if name.startswith(here) and pid.isascii() and pid.isdecimal() else 0

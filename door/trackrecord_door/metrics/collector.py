@@ -1,0 +1,281 @@
+"""The figures of one scrape as Prometheus' families: every name, label and help text is here."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from trackrecord.fleet_counts import Durations, FleetCounts
+from trackrecord.queries.flow import Flow
+from trackrecord.queries.metrics import FleetFigures, InCache, ProjectFigures
+from trackrecord_capture.history.captured import CapturedCounts
+from trackrecord_capture.otlp.trace_status import TracesStatus
+from trackrecord_producers.spool import SpoolSize
+
+from .figures import Figures, OfFleet
+from .requests import Answered
+
+
+class FigureCollector(Collector):
+    """Shows the figures of one scrape.
+
+    Args:
+        figures: what was gathered.
+    """
+
+    def __init__(self, figures: Figures) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all families; what is not known is left out."""
+        figures = self._figures
+        yield InfoMetricFamily(
+            "trackrecord_build", "The version of trackrecord.", {"version": figures.version}
+        )
+        yield _gauges(
+            "trackrecord_server_up",
+            "Whether a server answered this scrape: 1 or 0.",
+            "server",
+            {name: float(is_up) for name, is_up in figures.up.items()},
+        )
+        yield from _of_projects(figures.projects)
+        yield from _of_cache(figures.cached)
+        if figures.whole is not None:
+            yield from _of_whole(figures.whole)
+
+
+def _of_projects(projects: list[ProjectFigures]) -> Iterator[Metric]:
+    outcomes = GaugeMetricFamily(
+        "trackrecord_outcomes",
+        "Outcomes on record, by verdict. An amendment moves one to another verdict.",
+        labels=("project", "verdict"),
+    )
+    for each in projects:
+        outcomes.add_metric((each.project, "success"), each.successes)
+        outcomes.add_metric((each.project, "failure"), each.failures)
+        outcomes.add_metric((each.project, "unknown"), each.without_verdict)
+    yield outcomes
+    yield _gauges(
+        "trackrecord_last_learnt_timestamp_seconds",
+        "When the newest outcome was learnt.",
+        "project",
+        {each.project: each.last_learnt for each in projects if each.last_learnt is not None},
+    )
+    yield _gauges(
+        "trackrecord_last_consolidation_timestamp_seconds",
+        "When the last finished consolidation ended, whoever started it.",
+        "project",
+        {
+            each.project: each.last_consolidation
+            for each in projects
+            if each.last_consolidation is not None
+        },
+    )
+    yield _gauges(
+        "trackrecord_rebuild_due",
+        "Whether numbers must be recomputed with `trackrecord rebuild`: 1 or 0.",
+        "project",
+        {each.project: float(each.is_rebuild_due) for each in projects},
+    )
+
+
+def _of_cache(cached: list[InCache]) -> Iterator[Metric]:
+    yield _gauges(
+        "trackrecord_cache_age_seconds",
+        "Age of the cached rankings that agents read.",
+        "project",
+        {each.project: each.age_s for each in cached if each.age_s is not None},
+    )
+    yield _gauges(
+        "trackrecord_tasks_in_flight",
+        "Tasks in flight of which errors or failed attempts are kept.",
+        "project",
+        {each.project: each.tasks_in_flight for each in cached},
+    )
+
+
+def _of_whole(whole: OfFleet) -> Iterator[Metric]:
+    if whole.fleet is not None:
+        yield from _of_flow(whole.fleet.flow)
+        yield from _of_counts(whole.fleet.counts)
+        yield from _of_redis(whole.fleet)
+    if whole.workers_rss is not None:
+        yield GaugeMetricFamily(
+            "trackrecord_workers_resident_memory_bytes",
+            "Memory of the worker processes on the front door's host, together.",
+            whole.workers_rss,
+        )
+    if whole.spool is not None:
+        yield from _of_spool(whole.spool)
+    if whole.traces is not None:
+        yield from _of_traces(whole.traces)
+    yield from _of_requests(whole.answered)
+    yield from _of_capture(whole.captured)
+    yield from ProcessCollector(registry=None).collect()
+
+
+def _of_flow(flow: Flow) -> Iterator[Metric]:
+    for name, text, value in (
+        ("waiting_entries", "Entries in the stream that no worker has read.", flow.waiting),
+        ("pending_entries", "Entries that were read and are not learnt yet.", flow.pending),
+        (
+            "oldest_entry_age_seconds",
+            "Age of the oldest entry in the stream; 0 when it is empty.",
+            flow.oldest_waiting_s or 0.0,
+        ),
+        ("dead_letters", "Entries that could not be learnt and wait there.", flow.dead_letters),
+        (
+            "workers",
+            "Worker processes that asked for outcomes within 15 seconds.",
+            flow.workers,
+        ),
+    ):
+        yield GaugeMetricFamily(f"trackrecord_{name}", text, value)
+
+
+def _of_counts(counts: FleetCounts) -> Iterator[Metric]:
+    yield _counters(
+        "trackrecord_entries_learnt",
+        "What became of the entries that workers learnt.",
+        "result",
+        counts.entries,
+    )
+    yield _counters(
+        "trackrecord_entries_refused",
+        "Entries that became dead letters, by reason.",
+        "reason",
+        counts.refused,
+    )
+    yield _durations(
+        "trackrecord_batch_duration_seconds",
+        "How long workers took to learn a batch.",
+        {(): counts.batches},
+    )
+    yield _counters(
+        "trackrecord_outages",
+        "Outages of a server that workers noticed.",
+        "server",
+        counts.outages,
+    )
+    yield _counters(
+        "trackrecord_consolidations",
+        "Consolidations of all projects by workers, by how they ended.",
+        "ending",
+        counts.consolidations,
+    )
+    yield CounterMetricFamily(
+        "trackrecord_consolidation_seconds",
+        "Seconds that these consolidations took.",
+        counts.consolidation_s,
+    )
+
+
+def _of_redis(fleet: FleetFigures) -> Iterator[Metric]:
+    if fleet.memory is None:
+        return
+    yield GaugeMetricFamily(
+        "trackrecord_redis_memory_bytes", "Memory that Redis uses.", fleet.memory.used
+    )
+    yield GaugeMetricFamily(
+        "trackrecord_redis_memory_max_bytes",
+        "Memory that Redis may use at most; 0 without a limit.",
+        fleet.memory.most,
+    )
+
+
+def _of_spool(spool: SpoolSize) -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "trackrecord_spooled_entries",
+        "Entries in the spool of the front door's home.",
+        spool.outcomes,
+    )
+    yield GaugeMetricFamily("trackrecord_spooled_bytes", "Size of this spool.", spool.bytes)
+
+
+def _of_traces(traces: TracesStatus) -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "trackrecord_waiting_traces", "Traces that wait for more spans.", traces.waiting
+    )
+    yield _counters(
+        "trackrecord_traces_left_out",
+        "What was posted and became no outcome, by reason.",
+        "reason",
+        traces.counts,
+    )
+
+
+def _of_requests(answered: Answered) -> Iterator[Metric]:
+    requests = CounterMetricFamily(
+        "trackrecord_requests",
+        "Requests that the front door answered, by surface and class of status.",
+        labels=("surface", "status"),
+    )
+    for (surface, status), number in sorted(answered.by_status.items()):
+        requests.add_metric((surface, status), number)
+    yield requests
+    yield _durations(
+        "trackrecord_request_duration_seconds",
+        "How long requests took until their answers began.",
+        {(surface,): each for surface, each in answered.durations.items()},
+        labels=("surface",),
+    )
+
+
+def _of_capture(captured: CapturedCounts) -> Iterator[Metric]:
+    yield _counters(
+        "trackrecord_captured_entries",
+        "Entries that the front door captured and published, by source.",
+        "source",
+        captured.published,
+    )
+    yield _counters(
+        "trackrecord_capture_dropped",
+        "Entries that the front door captured and lost, by reason.",
+        "reason",
+        captured.dropped,
+    )
+
+
+def _gauges(name: str, text: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=(label,))
+    for key, value in values.items():
+        family.add_metric((key,), value)
+    return family
+
+
+def _counters(name: str, text: str, label: str, values: Mapping[str, int]) -> Metric:
+    family = CounterMetricFamily(name, text, labels=(label,))
+    for key, value in values.items():
+        family.add_metric((key,), value)
+    return family
+
+
+def _durations(
+    name: str,
+    text: str,
+    values: Mapping[tuple[str, ...], Durations],
+    *,
+    labels: Iterable[str] = (),
+) -> Metric:
+    family = HistogramMetricFamily(name, text, labels=tuple(labels))
+    for key, durations in values.items():
+        family.add_metric(key, _buckets(durations), sum_value=durations.total_s)
+    return family
+
+
+def _buckets(durations: Durations) -> list[tuple[str, float]]:
+    """Return the buckets as Prometheus counts them: each includes those before it."""
+    bounds = [*(str(bound) for bound in durations.bounds_s), "+Inf"]
+    counted = 0
+    buckets: list[tuple[str, float]] = []
+    for bound, number in zip(bounds, durations.buckets, strict=True):
+        counted += number
+        buckets.append((bound, counted))
+    return buckets

@@ -1,0 +1,119 @@
+"""Requests for pages: checked, answered on a thread of the floor, and never left without a page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from trackrecord.errors import TrackrecordError, UnknownProject
+from trackrecord_door.answers import Refused
+from trackrecord_door.bodies import Bodies
+from trackrecord_door.callers import check_permitted
+from trackrecord_door.floor import Floor
+
+from .forms import MOST_BYTES, Form, check_same_origin, form_of
+from .table import ACTIONS, VIEWS, Action, View
+
+if TYPE_CHECKING:
+    from .answering import Deed
+    from .asked import Asked
+
+_Endpoint = Callable[[Request], Awaitable[Response]]
+_CONFLICT: Final = 409
+
+
+class Pages:
+    """Answers requests for pages.
+
+    Args:
+        floor: where the answers come from.
+    """
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+        self._bodies = Bodies(MOST_BYTES)
+
+    def routes(self) -> list[BaseRoute]:
+        """Return a route for each page and each action."""
+        views = [Route(each.path, self._view(each), methods=["GET"]) for each in VIEWS]
+        actions = [Route(each.path, self._action(each), methods=["POST"]) for each in ACTIONS]
+        return [*views, *actions]
+
+    def _view(self, view: View) -> _Endpoint:
+        async def endpoint(request: Request) -> Response:
+            return await self._floor_answers(_show, request, view)
+
+        return endpoint
+
+    def _action(self, action: Action) -> _Endpoint:
+        async def endpoint(request: Request) -> Response:
+            try:
+                check_same_origin(request)
+                async with self._bodies.of(request) as body:
+                    form = form_of(request, body)
+            except Refused as refusal:
+                return error_answer(request, refusal)
+            return await self._floor_answers(_act, request, action, form)
+
+        return endpoint
+
+    async def _floor_answers(
+        self, answer: Callable[..., Response], request: Request, *given: object
+    ) -> Response:
+        try:
+            return await self._floor.ask(answer, self._floor, request, *given)
+        except (Refused, TrackrecordError) as error:
+            return error_answer(request, error)
+
+
+def error_answer(request: Request, error: Refused | TrackrecordError) -> Response:
+    """Return a page that says what is wrong, and what to do."""
+    from .rendering import render_error
+
+    return render_error(request, error)
+
+
+def _show(floor: Floor, request: Request, view: View) -> Response:
+    from .asked import asked_of
+    from .rendering import render, render_nothing_yet
+    from .views import view_named
+
+    asked = asked_of(request, floor)
+    check_permitted(request, view.permission, asked.project)
+    try:
+        return render(request, asked, view_named(view.function)(asked))
+    except UnknownProject:
+        if asked.names_project:
+            raise
+        return render_nothing_yet(request, asked)
+
+
+def _act(floor: Floor, request: Request, action: Action, form: Form) -> Response:
+    from .asked import asked_of
+    from .views import action_named
+
+    asked = asked_of(request, floor)
+    check_permitted(request, action.permission, None if action.of_all_projects else asked.project)
+    if asked.at is not None:
+        raise Refused(_CONFLICT, "the past cannot be changed; leave out `at`")
+    return _ask_or_do(request, asked, action_named(action.function)(asked, form), form)
+
+
+def _ask_or_do(request: Request, asked: Asked, deed: Deed, form: Form) -> Response:
+    from trackrecord.calls.given import decided_by
+    from trackrecord_door.statuses import status_of
+
+    from .rendering import redirect, render_question
+
+    if form.optional("confirmed") is None:
+        return render_question(request, asked, deed, form)
+    try:
+        reason = form.text("reason") if deed.reason == "required" else form.optional("reason")
+        said = deed.do(*decided_by(form.optional("by"), reason))
+    except TrackrecordError as error:
+        return render_question(request, asked, deed, form, str(error), status_of(error))
+    return redirect(deed.then or deed.back, said)

@@ -1,0 +1,231 @@
+"""Plots as SVG that is part of the page: pure functions, without a style or a script of their own.
+
+Each has a text alternative. Shapes stretch to the width there is; the words around them are HTML,
+so that they keep their size on a phone.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Final
+
+from markupsafe import Markup
+
+_WIDTH: Final = 600.0
+_HEIGHT: Final = 160.0
+_SPARK_WIDTH: Final = 96.0
+_SPARK_HEIGHT: Final = 20.0
+_BAR_WIDTH: Final = 100.0
+_MOST_GAP: Final = 0.2
+
+
+@dataclass(frozen=True)
+class Point:
+    """A rate at one moment.
+
+    Attributes:
+        label: of the moment, for example its day.
+        value: the rate, 0..1; None while there is none.
+        low: where its interval begins.
+        high: where it ends.
+    """
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The outcomes of one day.
+
+    Attributes:
+        label: the day.
+        successes: whose task reached its goal.
+        failures: whose task did not.
+        unknown: of which nobody knows.
+    """
+
+    label: str
+    successes: int
+    failures: int
+    unknown: int = 0
+
+    @property
+    def total(self) -> int:
+        """All outcomes of the day."""
+        return self.successes + self.failures + self.unknown
+
+
+def stacked(days: Sequence[Stack], title: str) -> Markup:
+    """Return outcomes by day: a column each, from the bottom successes, failures, unknown."""
+    if not days:
+        return Markup("")
+    highest = max(1, *(each.total for each in days))
+    step = _WIDTH / len(days)
+    columns = Markup("").join(
+        _column(each, number * step, step, highest) for number, each in enumerate(days)
+    )
+    labels = _ends([each.label for each in days])
+    return _plot(title, columns, ("0", _number(highest)), labels)
+
+
+def _column(day: Stack, left: float, step: float, highest: int) -> Markup:
+    width = step * (1 - _MOST_GAP)
+    bottom = _HEIGHT
+    parts = []
+    for name, amount in (
+        ("good", day.successes),
+        ("bad", day.failures),
+        ("plain", day.unknown),
+    ):
+        height = _HEIGHT * amount / highest
+        bottom -= height
+        if amount:
+            parts.append(_rectangle(f"fill-{name}", left, bottom, width, height))
+    words = f"{day.label}: {day.successes} succeeded, {day.failures} failed"
+    if day.unknown:
+        words += f", {day.unknown} without a verdict"
+    return Markup("<g><title>{}</title>{}</g>").format(words, Markup("").join(parts))
+
+
+def band(points: Sequence[Point], title: str) -> Markup:
+    """Return a rate over time: a line from 0% to 100% within the band of its interval."""
+    known = [(index, each) for index, each in enumerate(points) if each.value is not None]
+    if not known:
+        return Markup("")
+    step = _WIDTH / max(1, len(points) - 1)
+    shapes = [_grid()]
+    banded = [(i, p.low, p.high) for i, p in known if p.low is not None and p.high is not None]
+    if len(banded) > 1:
+        there = [(i * step, _y(high)) for i, _, high in banded]
+        back = [(i * step, _y(low)) for i, low, _ in reversed(banded)]
+        shapes.append(Markup('<polygon class="band" points="{}"/>').format(_points(there + back)))
+    line = [(i * step, _y(p.value)) for i, p in known if p.value is not None]
+    if len(line) == 1:
+        line.append((min(_WIDTH, line[0][0] + step), line[0][1]))
+    shapes.append(Markup('<polyline class="line" points="{}"/>').format(_points(line)))
+    last = known[-1][1]
+    words = f"{title}: {_percent(last.value)} at the end"
+    if last.low is not None and last.high is not None:
+        words += f", between {_percent(last.low)} and {_percent(last.high)}"
+    labels = _ends([each.label for each in points])
+    return _plot(words, Markup("").join(shapes), ("0%", "100%"), labels)
+
+
+def _grid() -> Markup:
+    return Markup('<line class="grid" x1="0" x2="{0:.0f}" y1="{1:.0f}" y2="{1:.0f}"/>').format(
+        _WIDTH, _HEIGHT / 2
+    )
+
+
+def sparkline(values: Iterable[float | None], title: str) -> Markup:
+    """Return a small line of shares, 0..1, for a cell of a table."""
+    known = [(i, value) for i, value in enumerate(values) if value is not None and isfinite(value)]
+    if not known:
+        return Markup("")
+    step = _SPARK_WIDTH / max(1, known[-1][0])
+    line = [(i * step, _SPARK_HEIGHT - 1 - (_SPARK_HEIGHT - 2) * _within(v)) for i, v in known]
+    if len(line) == 1:
+        line = [(0.0, line[0][1]), (_SPARK_WIDTH, line[0][1])]
+    return Markup(
+        '<svg class="spark" role="img" viewBox="0 0 {:.0f} {:.0f}" preserveAspectRatio="none">'
+        '<title>{}</title><polyline class="line" points="{}"/></svg>'
+    ).format(_SPARK_WIDTH, _SPARK_HEIGHT, title, _points(line))
+
+
+def bar(value: float | None, low: float | None = None, high: float | None = None) -> Markup:
+    """Return a share as a bar, with a whisker for its interval; the number stands beside it."""
+    if value is None or not isfinite(value):
+        return Markup("")
+    shapes = [
+        _rectangle("fill-track", 0, 3, _BAR_WIDTH, 6),
+        _rectangle("fill-line", 0, 3, _BAR_WIDTH * _within(value), 6),
+    ]
+    if low is not None and high is not None:
+        ends = [_BAR_WIDTH * _within(each) for each in (low, high)]
+        shapes.append(_line("whisker", ends[0], 6, ends[1], 6))
+        shapes += [_line("whisker", end, 2, end, 10) for end in ends]
+    return Markup(
+        '<svg class="bar" aria-hidden="true" viewBox="0 0 {:.0f} 12" preserveAspectRatio="none">'
+        "{}</svg>"
+    ).format(_BAR_WIDTH, Markup("").join(shapes))
+
+
+def difference(value: float | None, low: float | None, high: float | None) -> Markup:
+    """Return a difference of -1..1 with its interval around a line at 0, for a cell of a table."""
+    if value is None or low is None or high is None:
+        return Markup("")
+    ends = [_middle(each) for each in (low, high)]
+    shapes = [
+        _line("zero", _BAR_WIDTH / 2, 0, _BAR_WIDTH / 2, 12),
+        _line("whisker", ends[0], 6, ends[1], 6),
+        *(_line("whisker", end, 3, end, 9) for end in ends),
+        _rectangle("fill-line", _middle(value) - 2, 2, 4, 8),
+    ]
+    return Markup(
+        '<svg class="bar" aria-hidden="true" viewBox="0 0 {:.0f} 12" preserveAspectRatio="none">'
+        "{}</svg>"
+    ).format(_BAR_WIDTH, Markup("").join(shapes))
+
+
+def _middle(value: float) -> float:
+    return _BAR_WIDTH / 2 * (1 + max(-1.0, min(1.0, value)))
+
+
+def _plot(title: str, shapes: Markup, scale: tuple[str, str], labels: Sequence[str]) -> Markup:
+    return Markup(
+        '<div class="plot"><div class="plot-scale" aria-hidden="true"><span>{}</span><span>{}'
+        '</span></div><svg role="img" aria-label="{}" viewBox="0 0 {:.0f} {:.0f}" '
+        'preserveAspectRatio="none">{}</svg><div class="plot-labels" aria-hidden="true">{}</div>'
+        "</div>"
+    ).format(
+        scale[1],
+        scale[0],
+        title,
+        _WIDTH,
+        _HEIGHT,
+        shapes,
+        Markup("").join(Markup("<span>{}</span>").format(each) for each in labels),
+    )
+
+
+def _ends(labels: Sequence[str]) -> list[str]:
+    """The first, the middle and the last label: on a phone there is room for three."""
+    most = 3
+    if len(labels) < most:
+        return list(labels)
+    return [labels[0], labels[len(labels) // 2], labels[-1]]
+
+
+def _rectangle(name: str, x: float, y: float, width: float, height: float) -> Markup:
+    return Markup('<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"/>').format(
+        name, x, y, width, height
+    )
+
+
+def _line(name: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
+    return Markup('<line class="{}" x1="{:.2f}" y1="{:.2f}" x2="{:.2f}" y2="{:.2f}"/>').format(
+        name, x1, y1, x2, y2
+    )
+
+
+def _points(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
+
+
+def _y(share: float | None) -> float:
+    return _HEIGHT * (1 - _within(share or 0.0))
+
+
+def _within(share: float) -> float:
+    return max(0.0, min(1.0, share))
+
+
+def _percent(share: float | None) -> str:
+    return "unknown" if share is None else f"{100 * share:.0f}%"
+
+
+def _number(value: int) -> str:
+    return f"{value:,}".replace(",", "\u202f")

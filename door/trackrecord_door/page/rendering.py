@@ -1,0 +1,155 @@
+"""Pages as HTML: templates in which every text is escaped, behind a strict content policy."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import replace
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from trackrecord.calls.given import user_name
+from trackrecord.errors import ServerUnavailable, TrackrecordError
+from trackrecord_door.answers import Refused
+from trackrecord_door.statuses import status_of
+
+from . import formats, plots
+from .answering import Deed, Shown
+from .asked import Asked, visible_projects
+from .forms import Form
+from .static_files import link_of
+from .table import NAVIGATION
+from .theme import theme_of
+
+_POLICY: Final = "; ".join((
+    "default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'",
+    "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
+))  # fmt: skip
+HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    # With "no-referrer" browsers would send no origin with forms, either.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+# What was done is said on the page that follows.
+_SAID: Final = "trackrecord_said"
+_LONGEST_SAID: Final = 1000
+_SAID_FOR_S: Final = 60
+# Of a question that is asked again, these are asked for anew.
+_ANSWERS: Final = ("confirmed", "reason", "by")
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Return the templates, with what they may use."""
+    made = Environment(
+        loader=PackageLoader(__package__),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters.update(formats.FILTERS)
+    made.globals.update(plots=plots, navigation=NAVIGATION, static=link_of)
+    return made
+
+
+def render(request: Request, asked: Asked | None, shown: Shown) -> Response:
+    """Return a page."""
+    said = _said(request)
+    template = environment().get_template(shown.template)
+    text = template.render(
+        {
+            **shown.values,
+            "asked": asked,
+            "title": shown.title,
+            "projects": _projects(asked),
+            "theme": theme_of(request),
+            "here": _here(request) if request.method == "GET" else "/",
+            "said": said,
+        }
+    )
+    answer = HTMLResponse(text, shown.status, HEADERS)
+    if said is not None:
+        answer.delete_cookie(_SAID, httponly=True, samesite="strict")
+    return answer
+
+
+def render_nothing_yet(request: Request, asked: Asked) -> Response:
+    """Return the page of a project of which nothing is on record yet."""
+    return render(request, asked, Shown("nothing_yet.html", "Nothing on record yet"))
+
+
+def render_error(request: Request, error: Refused | TrackrecordError) -> Response:
+    """Return a page that says what is wrong, in a sentence, and what to do."""
+    status = error.status if isinstance(error, Refused) else status_of(error)
+    message = error.message if isinstance(error, Refused) else str(error)
+    values = {"message": message, "status": status}
+    answer = render(request, None, Shown("error.html", HTTPStatus(status).phrase, values, status))
+    if isinstance(error, Refused):
+        answer.headers.update(error.headers)
+    return answer
+
+
+def render_question(
+    request: Request,
+    asked: Asked,
+    deed: Deed,
+    form: Form,
+    problem: str | None = None,
+    status: int = 200,
+) -> Response:
+    """Return the page that asks whether something shall be done, and why it could not be."""
+    fields = {name: each for name, each in form.fields.items() if name not in _ANSWERS}
+    values: dict[str, Any] = {
+        "deed": deed,
+        "target": asked.here(),
+        "fields": fields,
+        "problem": problem,
+        "reason": form.fields.get("reason", [""])[-1],
+        "by": form.fields.get("by", [user_name()])[-1],
+    }
+    # The links of its frame lead to the page behind: a form's own path shows nothing.
+    behind = replace(asked, path=urlsplit(deed.back).path)
+    return render(request, behind, Shown("question.html", deed.button, values, status))
+
+
+def redirect(link: str, said: str | None = None) -> Response:
+    """Return the way to the page that follows; it says what was done."""
+    answer = RedirectResponse(link, 303, HEADERS)
+    if said is not None:
+        value = base64.urlsafe_b64encode(said[:_LONGEST_SAID].encode()).decode()
+        answer.set_cookie(_SAID, value, _SAID_FOR_S, httponly=True, samesite="strict")
+    return answer
+
+
+def _said(request: Request) -> str | None:
+    """Return what the form before this page did, None if there was none."""
+    try:
+        return base64.urlsafe_b64decode(request.cookies.get(_SAID, "")).decode() or None
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _projects(asked: Asked | None) -> list[str]:
+    if asked is None:
+        return []
+    try:
+        return visible_projects(asked)
+    except ServerUnavailable:
+        return [asked.project]
+
+
+def _here(request: Request) -> str:
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path

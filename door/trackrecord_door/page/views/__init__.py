@@ -1,0 +1,29 @@
+"""The pages, each a function of what is asked for; imported when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import cast
+
+from ..answering import Deed, Shown
+from ..asked import Asked
+from ..forms import Form
+
+ViewFunction = Callable[[Asked], Shown]
+ActionFunction = Callable[[Asked, Form], Deed]
+
+
+def view_named(name: str) -> ViewFunction:
+    """Return the function of a view by its name in the table."""
+    return cast("ViewFunction", _function(name))
+
+
+def action_named(name: str) -> ActionFunction:
+    """Return the function of an action by its name in the table."""
+    return cast("ActionFunction", _function(name))
+
+
+def _function(name: str) -> object:
+    module, _, function = name.partition(".")
+    return getattr(import_module(f".{module}", __name__), function)

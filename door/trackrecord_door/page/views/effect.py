@@ -1,0 +1,79 @@
+"""The effect of advice: tasks with it beside tasks without, and single entries."""
+
+from trackrecord.changes import effect as changes
+from trackrecord.learning.advice.effect.texts import conclusion
+from trackrecord.queries.effect import measure_effect
+
+from ..answering import Deed, Shown
+from ..asked import Asked
+from ..forms import Form
+
+_PATH = "/effect"
+
+
+def shown(asked: Asked) -> Shown:
+    """Show whether advice helps."""
+    with asked.reading() as connection:
+        effect = measure_effect(
+            connection, asked.project, setting=asked.floor.settings.holdout, at=asked.at
+        )
+    return Shown(
+        "effect.html", "Effect", {"effect": effect, "conclusion": conclusion(effect.report)}
+    )
+
+
+def hold_out(asked: Asked, form: Form) -> Deed:
+    """Give some tasks no advice, or all tasks advice again."""
+    share = form.number("percent") / 100
+
+    def do(by: str, reason: str | None) -> str:
+        decision = changes.hold_out(asked.floor.engine, asked.project, share, by=by, reason=reason)
+        return _sentence(changes.said_of(asked.project, decision))
+
+    question = (
+        f"Withhold advice from {100 * share:g}% of the tasks of project {asked.project!r}? They "
+        "are drawn by a hash, so that tasks with and without advice can be compared."
+        if share
+        else f"Give all tasks of project {asked.project!r} advice? Nothing new is measured then."
+    )
+    return Deed(
+        question, "Withhold advice" if share else "Give all tasks advice", do, asked.link(_PATH)
+    )
+
+
+def withdraw(asked: Asked, form: Form) -> Deed:
+    """Take an entry out of all advice."""
+    entry = form.text("entry")
+
+    def do(by: str, reason: str | None) -> str:
+        decision = changes.withdraw_entry(
+            asked.floor.engine, asked.project, entry, by=by, reason=reason
+        )
+        return _sentence(changes.said_of(asked.project, decision))
+
+    question = (
+        f"Take {entry} out of all advice of project {asked.project!r}? It stays on record and can "
+        "be restored."
+    )
+    return Deed(question, "Withdraw it", do, asked.link(_PATH))
+
+
+def restore(asked: Asked, form: Form) -> Deed:
+    """Put an entry into advice again."""
+    entry = form.text("entry")
+
+    def do(by: str, reason: str | None) -> str:
+        decision = changes.restore_entry(
+            asked.floor.engine, asked.project, entry, by=by, reason=reason
+        )
+        return _sentence(changes.said_of(asked.project, decision))
+
+    question = (
+        f"Hand {entry} out again in project {asked.project!r}? It will not be withdrawn by itself "
+        "any more, whatever is measured."
+    )
+    return Deed(question, "Restore it", do, asked.link(_PATH))
+
+
+def _sentence(said: str) -> str:
+    return f"{said[:1].upper()}{said[1:]}."

@@ -1,0 +1,133 @@
+"""Whatever lists something can be limited and sorted, with the same options everywhere."""
+
+import pytest
+from command_tree import leaves
+
+from trackrecord.queries import sorting
+
+# Each command that lists something, with what its entries can be sorted by.
+LISTS = {
+    ("patterns", "list"): sorting.PATTERNS,
+    ("lessons", "list"): sorting.LESSONS,
+    ("criteria", "list"): sorting.CRITERIA,
+    ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
+    ("competences", "list"): sorting.COMPETENCES,
+    ("competences", "history", "RECORD"): sorting.RECORD_CHANGES,
+    ("memories", "list"): sorting.MEMORIES,
+    ("memories", "recall", "login"): sorting.RECALLED,
+    ("memories", "similar", "login"): sorting.PAST_TASKS,
+    ("runs", "list"): sorting.RUNS,
+    ("projects",): sorting.PROJECTS,
+    ("kinds",): sorting.KINDS,
+    ("errors", "list"): sorting.ERRORS,
+    ("feedback", "list"): sorting.FEEDBACK,
+    ("dead", "list"): sorting.DEAD_LETTERS,
+    ("artifacts", "list"): sorting.ARTIFACTS,
+    ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
+    ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
+    ("benchmark", "report"): sorting.BENCHMARK_RUNS,
+    ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
+}
+# What an agent gets, in the order in which it gets it; one page of a criterion's feedback.
+UNSORTED = {("rankings",), ("competences", "select"), ("criteria", "show")}
+
+
+def test_every_list_has_limit_and_sort():
+    """A command whose help says that it lists, or that has one of the options, has both."""
+    for path, command in leaves():
+        names = {name for option in command.params for name in option.opts}
+        says_so = path[-1] == "list" or (command.help or "").startswith("List ")
+        if says_so or "--limit" in names or "--sort" in names:
+            assert path in UNSORTED or {"--limit", "--sort"} <= names, path
+
+
+def test_every_list_is_tried_below():
+    """A new list is to be added above."""
+    sorted_ones = {
+        path for path, command in leaves() if any("--sort" in each.opts for each in command.params)
+    }
+    tried = {
+        tuple(path) for path, _ in leaves() if any(path == each[: len(path)] for each in LISTS)
+    }
+    assert sorted_ones == tried
+
+
+@pytest.fixture
+def full(learnt, trackrecord, project, tmp_path):
+    """A project with several entries in most lists."""
+    mine = ("--project", project, "--json")
+    learnt(
+        *(
+            {
+                "outcome_id": f"outcome-{number}", "task_id": f"task-{number % 3}",
+                "instruction": f"mend the login of page {number}", "success": number % 3 != 1,
+                "strategy": ["Split by component", "Tests first", "Ask the user"][number % 3],
+                "criteria": {"readable": "helpful", f"fast-{number % 3}": "harmful"},
+                "tool_graph": [{"tool": "find"}, {"tool": "book", "ok": False, "error": "none"}],
+                "timestamp": 1784000000 + number,
+            }
+            for number in range(9)
+        )
+    )  # fmt: skip
+    for _ in range(2):
+        trackrecord("benchmark", "run", *mine)
+        trackrecord("consolidate", *mine)
+    for number in range(3):
+        trackrecord("memories", "add", f"The login number {number} needs port {number}", *mine)
+        trackrecord("errors", "record", f"task-{number}", "it broke", *mine)
+        trackrecord("feedback", "give", "helpful", "--criterion", f"fast-{number}", *mine)
+        (tmp_path / "output").write_text(f"text {number}")
+        trackrecord("artifacts", "put", tmp_path / "output", *mine)
+    return trackrecord("competences", "list", *mine).json[0]["id"]
+
+
+def _entries(document, command):
+    if isinstance(document, list):
+        return document
+    return document["entries" if "entry" in command else "kinds" if "kind" in command else "runs"]
+
+
+def test_every_list_in_every_order(full, trackrecord, project):
+    """The same entries each time, and --limit leaves the first of them and counts the others."""
+    several = set()
+    for command, keys in LISTS.items():
+        given = [full if each == "RECORD" else each for each in command]
+        named = [] if command[0] in ("dead", "projects") else ["--project", project]
+        every = _entries(trackrecord(*given, *named, "--json", "--limit", 900).json, command)
+        for key in keys.keys:
+            ran = trackrecord(*given, *named, "--json", "--limit", 900, "--sort", f"-{key}")
+            assert ran.status == 0, (command, key, ran)
+            assert len(_entries(ran.json, command)) == len(every), (command, key)
+        first = trackrecord(*given, *named, "--limit", 1, "--sort", key)
+        assert first.status == 0, (command, first)
+        if len(every) > 1 and command[:2] not in (("memories", "recall"), ("memories", "similar")):
+            several.add(command)
+            assert len(first.out.splitlines()) == 2, (command, first)
+            assert f"{len(every) - 1} more {keys.things}; --limit shows them" in first.err
+    assert len(several) >= 10, set(LISTS) - several
+
+
+def test_the_order_is_the_one_of_the_key(full, trackrecord, project):
+    """Whether it is sorted by the database or afterwards."""
+    for command, key, field in (
+        (("feedback", "list"), "name", "name"),
+        (("runs", "list"), "ended", "ended_at"),
+        (("memories", "list"), "name", "text"),
+        (("criteria", "list"), "harmful", "harmful_count"),
+    ):
+        upwards = trackrecord(*command, "--project", project, "--json", "--sort", key).json
+        values = [each[field] for each in upwards]
+        assert values == sorted(values)
+        assert len(set(values)) > 1
+        down = trackrecord(*command, "--project", project, "--json", "--sort", f"-{key}").json
+        assert [each[field] for each in down] == values[::-1]
+
+
+def test_an_unknown_key_is_wrong_use(nothing_up, trackrecord):
+    """With the nearest one; no server is asked."""
+    ran = trackrecord("patterns", "list", "--sort", "-scor")
+    assert (ran.status, ran.out) == (2, "")
+    assert "did you mean 'score'?" in ran.err
+    ran = trackrecord("effect", "--by", "entry", "--sort", "tasks")
+    assert (ran.status, ran.out) == (2, "")
+    assert "entries cannot be sorted by 'tasks'" in ran.err

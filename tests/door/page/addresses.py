@@ -1,0 +1,29 @@
+"""The addresses of all pages, from the table of routes: a new page cannot be forgotten."""
+
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import quote, urlencode
+
+from shown_store import ShownStore
+
+from trackrecord_door.page.table import VIEWS
+
+# For each path with a part in braces: an id of a project, of which a page is shown.
+EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {}
+
+
+def addresses(store: ShownStore, project: str, **query: str) -> Iterator[str]:
+    """Yield the address of every page, of one project.
+
+    Args:
+        store: where ids are found.
+        project: whose pages.
+        query: further parameters.
+    """
+    parameters = urlencode({"project": project, **query})
+    for view in VIEWS:
+        path = view.path
+        if "{" in path:
+            before, _, rest = path.partition("{")
+            after = rest.partition("}")[2]
+            path = f"{before}{quote(EXAMPLES[view.path](store, project), safe='')}{after}"
+        yield f"{path}?{parameters}"

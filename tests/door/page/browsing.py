@@ -1,0 +1,160 @@
+"""A browser that notes whatever goes wrong on the pages that it opens."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import axe_playwright_python
+from playwright.sync_api import Browser, Page, Response
+
+_AXE: Final = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+_PHONE: Final = {"width": 360, "height": 740}
+_DESK: Final = {"width": 1280, "height": 900}
+_SEVERE: Final = ("serious", "critical")
+_PATIENCE_MS: Final = 30_000
+
+
+class Browsing:
+    """A window of a browser.
+
+    Attributes:
+        page: Playwright's page.
+        wrong: what went wrong since it was last asked for.
+    """
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page: Final = page
+        self.wrong: list[str] = []
+        self._url = url.rstrip("/")
+        page.set_default_timeout(_PATIENCE_MS)
+        page.on("console", lambda message: self._note(message.type == "error", message.text))
+        page.on("pageerror", lambda error: self._note(True, f"a script failed: {error}"))
+        page.on("dialog", lambda dialog: (self._note(True, "a dialog opened"), dialog.dismiss()))
+        page.on("download", lambda each: self._note(True, f"a download began: {each.url}"))
+        page.on("popup", lambda each: self._note(True, f"a window opened: {each.url}"))
+        page.on(
+            "request",
+            lambda request: self._note(not self._is_own(request.url), f"asked {request.url}"),
+        )
+        page.on("requestfailed", lambda request: self._note(True, f"{request.url} failed"))
+        page.on(
+            "response",
+            lambda answer: self._note(
+                answer.status >= 400 and answer.url != self.page.url,
+                f"{answer.url} answered {answer.status}",
+            ),
+        )
+
+    def open(self, path: str, *, status: int = 200) -> Response:
+        """Open a page of the front door."""
+        answer = self.page.goto(self._url + path)
+        assert answer is not None
+        assert answer.status == status, f"{path}: {answer.status}: {self.text('main')}"
+        return answer
+
+    def text(self, selector: str) -> str:
+        """Return the text that a person sees there."""
+        return self.page.inner_text(selector)
+
+    def click(self, name: str, *, within: str = "main", number: int = 0) -> None:
+        """Click a button by its words, and wait for the page that follows."""
+        with self.page.expect_navigation():
+            self.page.locator(within).get_by_role("button", name=name).nth(number).click()
+
+    def said(self) -> str:
+        """Return what the page says was done."""
+        return self.page.inner_text("[role=status]")
+
+    def findings(self) -> list[str]:
+        """Return what axe-core finds serious or critical on the page that is open."""
+        self.page.evaluate(_AXE.read_text())
+        found: Any = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{rule['id']}: {rule['help']}: {rule['nodes'][0]['html'][:200]}"
+            for rule in found["violations"]
+            if rule["impact"] in _SEVERE
+        ]
+
+    def overflow(self) -> list[str]:
+        """Return what is wider than the window, outside of tables that scroll by themselves."""
+        wider: Any = self.page.evaluate(
+            """() => {
+              const width = document.documentElement.clientWidth;
+              if (document.documentElement.scrollWidth <= width) return [];
+              return [...document.querySelectorAll("body *")]
+                .filter(each => each.getBoundingClientRect().right > width + 1
+                                && !each.closest(".scroll"))
+                .map(each => `${each.tagName}.${each.className}: ${each.textContent.slice(0, 60)}`)
+                .slice(0, 3);
+            }"""
+        )
+        return list(wider)
+
+    def unreachable(self) -> list[str]:
+        """Return the links, buttons and fields that the Tab key does not come to."""
+        wanted: Any = self.page.evaluate(
+            """() => {
+              const all = [...document.querySelectorAll(
+                "a[href], button, input, select, textarea, summary")]
+                .filter(each => each.type !== "hidden" && each.checkVisibility());
+              all.forEach((each, index) => { each.dataset.number = index; });
+              window.reached = new Set();
+              document.addEventListener("focusin", event =>
+                window.reached.add(event.target.dataset.number));
+              return all.length;
+            }"""
+        )
+        # A field for a date has parts of its own.
+        for _ in range(4 * wanted + 20):
+            self.page.keyboard.press("Tab")
+            if self.page.evaluate("window.reached.size") >= wanted:
+                break
+        missed: Any = self.page.evaluate(
+            """() => [...document.querySelectorAll("[data-number]")]
+              .filter(each => !window.reached.has(each.dataset.number))
+              .map(each => each.outerHTML.slice(0, 100))"""
+        )
+        return list(missed)
+
+    @contextmanager
+    def on_a_phone(self) -> Iterator[None]:
+        """Show pages as wide as a phone is."""
+        self.page.set_viewport_size(_PHONE)  # type: ignore[arg-type] # a dict of two integers
+        yield
+        self.page.set_viewport_size(_DESK)  # type: ignore[arg-type] # as above
+
+    @contextmanager
+    def in_the_dark(self) -> Iterator[None]:
+        """Show pages as on a device that prefers dark ones."""
+        self.page.emulate_media(color_scheme="dark")
+        yield
+        self.page.emulate_media(color_scheme="light")
+
+    def take_wrong(self) -> list[str]:
+        """Return what went wrong, and begin anew."""
+        wrong, self.wrong = self.wrong, []
+        return wrong
+
+    def _note(self, is_wrong: bool, what: str) -> None:
+        if is_wrong:
+            self.wrong.append(what)
+
+    def _is_own(self, url: str) -> bool:
+        return urlsplit(url).netloc == urlsplit(self._url).netloc
+
+
+def windows(browser: Browser, url: str) -> Iterator[Callable[[], Browsing]]:
+    """Yield a function that opens windows, each as a person's who was never here before."""
+    opened = []
+
+    def window() -> Browsing:
+        # Without motion: a colour that is still fading in has a contrast of its own.
+        context = browser.new_context(viewport=_DESK, reduced_motion="reduce")  # type: ignore[arg-type] # as above
+        opened.append(context)
+        return Browsing(context.new_page(), url)
+
+    yield window
+    for context in opened:
+        context.close()

@@ -1,0 +1,80 @@
+"""A front door with something on every page, and a real headless browser to look at it.
+
+For tests of further pages:
+
+- `page_door` is the running front door, `shown_store` its store (see `ShownStore`): two projects,
+  "fleet" and "hostile", whose data `shown_store.fill` makes. Add there what your page shows. Tests
+  that change something use a project of their own: `shown_store.teach(project, ...)`.
+- `window()` opens a window of Chromium: `look = window(); look.open("/patterns?project=fleet")`,
+  then `look.page` is Playwright's page. A test ends with `assert look.take_wrong() == []`.
+- Pages whose path has a part in braces get an example in `addresses.EXAMPLES`. Every page of the
+  table is then checked by test_every_page.py, and with hostile texts by test_hostile_texts.py.
+
+Tests with the browser are few and do much each: every process of pytest-xdist that gets one starts
+a browser of its own. The browser ends with its module, because Playwright leaves an event loop in
+the thread, beside which other tests could not run theirs.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from browsing import Browsing, windows
+from hostile_texts import HOSTILE_TEXTS
+from playwright.sync_api import Browser, sync_playwright
+from running_door import Door
+from shown_store import ShownStore, fill
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.http_settings import HttpSettings
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+_BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
+
+
+@pytest.fixture(scope="session")
+def shown_store() -> Iterator[ShownStore]:
+    """A store with something on every page."""
+    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        settings = DaemonSettings(home=home)
+        engine = connect_store(settings.effective_database_url)
+        migrate(engine)
+        with (
+            EmbeddedRedis(home / "redis", home / "redis.sock") as server,
+            server.client() as client,
+        ):
+            store = ShownStore(home, settings, engine, client)
+            fill(store, HOSTILE_TEXTS)
+            yield store
+        engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def page_door(shown_store: ShownStore) -> Iterator[Door]:
+    """A front door on that store."""
+    running = Door(shown_store.home, HttpSettings(port=0))
+    yield running
+    running.end()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real headless browser."""
+    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if found is None:
+        pytest.skip(f"no browser on the PATH: install one of {', '.join(_BROWSERS)}")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def window(browser: Browser, page_door: Door) -> Iterator[Callable[[], Browsing]]:
+    """Opens windows of the browser, with nothing stored from before."""
+    yield from windows(browser, page_door.url)

@@ -1,0 +1,189 @@
+"""A store with something on every page, in the home of a front door.
+
+Two projects: "fleet" is what users have; in "hostile" every field that an agent controls holds
+hostile text (see `hostile_texts`).
+"""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import redis
+from sqlalchemy import Engine
+
+from trackrecord.calls.here import StoreHere, given_stores
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.factories import scorer_of
+from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.memories.write import remember
+from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord_consolidation.run import consolidate
+
+FLEET: Final = "fleet"
+HOSTILE: Final = "hostile"
+_DAY: Final = 86_400.0
+_TASKS: Final = 60
+
+
+@dataclass
+class ShownStore:
+    """A store that pages show, and ways to put more into it.
+
+    Attributes:
+        home: of the front door.
+        settings: of its processes.
+        engine: the store.
+        client: its Redis.
+    """
+
+    home: Path
+    settings: DaemonSettings
+    engine: Engine
+    client: redis.Redis
+
+    def calls(self, project: str) -> Any:
+        """Within it, the calls of `trackrecord` ask this store."""
+        return given_stores.within(StoreHere(self.engine, self.settings, project))
+
+    def teach(self, project: str, outcomes: Iterable[Mapping[str, Any]]) -> None:
+        """Learn outcomes as a worker does; each is the body of the wire format."""
+        scorer = scorer_of(self.settings.rules)
+        now = time.time()
+        batch = []
+        for number, fields in enumerate(outcomes):
+            body = json.dumps({"outcome_id": f"{project}-{number}", **fields, "project": project})
+            received = fields.get("timestamp") or now
+            batch.append(
+                scorer.score(
+                    decode_outcome(body.encode()),
+                    body.encode(),
+                    received_at=received,
+                    outcome_id="none",
+                )
+            )
+        with writing(self.engine) as connection:
+            learn(connection, batch, self.settings.rules, now=now)
+
+    def hand_out(self, project: str, given: Iterable[tuple[str, Sequence[str], bool]]) -> None:
+        """Record what tasks were handed: their id, the entries, and whether they were withheld."""
+        received = [
+            ReceivedExposure(
+                ExposureBody(
+                    task_id=task,
+                    entries=tuple(entries),
+                    project=project,
+                    at=1.0,
+                    withheld=withheld,
+                    holdout=0.5,
+                ),
+                f"{project}-e{number}",
+                1.0,
+            )
+            for number, (task, entries, withheld) in enumerate(given)
+        ]
+        with writing(self.engine) as connection:
+            record_exposures(connection, ensure_projects(connection, {project}), received)
+
+    def remember(self, project: str, texts: Iterable[str]) -> None:
+        """Remember memories, all of them, however alike they are."""
+        now = time.time()
+        with writing(self.engine) as connection:
+            (project_id,) = ensure_projects(connection, {project}).values()
+            for number, text in enumerate(texts):
+                usable = text[:1000] if text.strip() else f"blank {number}"
+                remember(
+                    connection,
+                    project_id,
+                    usable,
+                    memory_id=f"{project}-m{number}",
+                    rules=self.settings.memories,
+                    now=now,
+                    source="airline-agent",
+                    force=True,
+                )
+
+    def set_aside(self, reason: str, body: bytes) -> str:
+        """Set an entry aside as a worker does; return its id."""
+        fields: Any = {b"body": body, b"reason": reason.encode(), b"entry_id": b"1-1"}
+        letter: Any = self.client.xadd(self.settings.keys.dead, fields)
+        return str(letter.decode())
+
+    def consolidate(self, project: str) -> None:
+        """Make competence records of what was learnt."""
+        rules = self.settings.competence
+        consolidate(self.engine, rules, project, now=time.time(), actor="a test")
+
+
+def fill(store: ShownStore, hostile: Sequence[str]) -> None:
+    """Put something on every page, of both projects."""
+    _fill(store, FLEET, lambda _number, usual: usual)
+    _fill(store, HOSTILE, lambda number, _usual: hostile[number % len(hostile)])
+    store.set_aside("body is not JSON", b"{")
+    store.set_aside("body is not JSON", b"[1,")
+    store.set_aside("task_id is missing", b'{"success": true}')
+    for text in hostile:
+        store.set_aside(text[:200], text.encode())
+
+
+def _fill(store: ShownStore, project: str, text: Callable[[int, str], str]) -> None:
+    """Learn, hand out, consolidate and remember; `text` decides what agents write.
+
+    Args:
+        store: what is filled.
+        project: of which.
+        text: a text by a number and by what a usual agent would write.
+    """
+    store.teach(project, [_outcome(number, text) for number in range(_TASKS)])
+    store.hand_out(
+        project,
+        [
+            (_task(number, text), (text(number, "file-based"), "lesson:abc"), number % 2 == 0)
+            for number in range(_TASKS)
+        ],
+    )
+    store.consolidate(project)
+    store.remember(
+        project,
+        (text(number, f"Bookings of kind {number} need a payment id") for number in range(5)),
+    )
+
+
+def _task(number: int, text: Callable[[int, str], str]) -> str:
+    return text(number, f"task-{number}")[:240] + f" {number}"
+
+
+def _outcome(number: int, text: Callable[[int, str], str]) -> dict[str, Any]:
+    chance = random.Random(number)
+    success = chance.random() < 0.7
+    moment = time.time() - (_TASKS - number) * _DAY / 6
+    name = text(number, "update_booking")[:120]
+    calls = [
+        {"tool": text(number + 1, "find_user")[:120], "ok": True, "duration_ms": 120},
+        {"tool": name, "ok": success, "duration_ms": 480,
+         "args": {"reason": text(number + 2, "change of plans")},
+         "error": None if success else text(number + 3, "Error: payment does not match")},
+    ]  # fmt: skip
+    return {
+        "task_id": _task(number, text),
+        "success": success if number % 7 else None,
+        "timestamp": moment,
+        "duration_ms": 4000 + number,
+        "error_count": 0 if success else 2,
+        "source": text(number, "airline-agent")[:200],
+        "strategy": text(number % 5, ("file-based", "plan first", "ask the user")[number % 3]),
+        "description": text(number, "Change the dates of a booking"),
+        "patterns": [text(number % 4, "reads before writing")],
+        "trigger": {"signal": text(number, "change a booking")},
+        "instruction": text(number, "Move my flight to Friday, please."),
+        "tool_graph": calls,
+        "failure_details": None if success else text(number, "the payment did not match"),
+        "criteria": {text(number % 6, "no_bugs")[:60]: "helpful" if success else "harmful"},
+        "grounds": [{"kind": "result", "says": text(number, "the tests passed")[:1000]}],
+    }

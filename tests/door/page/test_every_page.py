@@ -1,0 +1,52 @@
+"""Every page, as a person meets it: in a real browser, by day and by night, on a phone."""
+
+import pytest
+from addresses import addresses
+from shown_store import FLEET
+
+from trackrecord_door.page.table import ACTIONS, VIEWS
+from trackrecord_door.page.views import action_named, view_named
+
+
+def test_every_page_is_sound(window, shown_store):
+    """No errors in the console, no request that fails or leaves, nothing that axe finds serious.
+
+    In light and dark; on a phone nothing is wider than the window; the Tab key comes to every
+    link, button and field.
+    """
+    look = window()
+    wrong = []
+    for address in addresses(shown_store, FLEET):
+        look.open(address)
+        wrong += [f"{address}, light: {each}" for each in look.findings()]
+        wrong += [f"{address}: the Tab key misses {each}" for each in look.unreachable()]
+        with look.in_the_dark():
+            wrong += [f"{address}, dark: {each}" for each in look.findings()]
+        with look.on_a_phone():
+            wrong += [f"{address}, on a phone: {each}" for each in look.overflow()]
+        wrong += [f"{address}: {each}" for each in look.take_wrong()]
+    assert wrong == []
+
+
+def test_the_past_has_no_actions(window, shown_store):
+    """At a past moment every page is there, says so, and offers nothing that changes anything."""
+    look = window()
+    for address in addresses(shown_store, FLEET, at="2099-01-01T00:00:00Z"):
+        look.open(address)
+        assert "The past cannot be changed" in look.text("main"), address
+        assert look.page.locator("main form[method=post]").count() == 0, address
+        for link in look.page.locator("nav.main a").all():
+            assert "at=2099" in (link.get_attribute("href") or ""), address
+    assert look.take_wrong() == []
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.path)
+def test_the_function_of_a_view_exists(view):
+    """The table names it as a text."""
+    assert callable(view_named(view.function))
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.path)
+def test_the_function_of_an_action_exists(action):
+    """As above."""
+    assert callable(action_named(action.function))

@@ -1,0 +1,276 @@
+"""Tokens of the store at the front door: whose they are, how far they reach, when they end."""
+
+import asyncio
+import base64
+import time
+
+import httpx
+import pytest
+from sqlalchemy import Engine, event
+
+from trackrecord.access_tokens import Permission
+from trackrecord.changes.tokens import create_token, revoke_token
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import SettingsError, StoreUnavailable
+from trackrecord.http_settings import HttpSettings
+from trackrecord.queries.tokens import list_tokens
+from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.migrate import migrate
+from trackrecord_door.callers import Caller
+from trackrecord_door.floor import Floor
+from trackrecord_door.listening import listen
+from trackrecord_door.stored_tokens import has_tokens, with_own_token
+from trackrecord_door.tokens import REMEMBERED_S, Tokens
+
+OWN = "correct-horse-battery"
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - what needs a token
+READ, WRITE, ADMIN = Permission
+PATIENCE_S = 60.0
+JSON = {"content-type": "application/json"}
+# What agents and tracers post: traces, logs, metrics, scores, hooks.
+REPORTING = ("/v1/traces", "/v1/logs", "/v1/metrics", "/api/public/scores", "/hooks/tester")
+
+
+@pytest.fixture
+def store_of():
+    """Opens the stores of homes."""
+    opened: list[Engine] = []
+
+    def store(home) -> Engine:
+        engine = connect_store(f"sqlite:///{home / 'trackrecord.db'}")
+        opened.append(engine)
+        migrate(engine)
+        return engine
+
+    yield store
+    for engine in opened:
+        engine.dispose()
+
+
+@pytest.fixture
+def floor(home):
+    """The floor of a front door of this test."""
+    found = Floor(DaemonSettings(home=home))
+    yield found
+    found.close()
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+def made(store, permission=WRITE, project=None) -> str:
+    return create_token(store, project=project, permission=permission).token
+
+
+@pytest.fixture
+def loop():
+    """Runs what a front door's event loop would."""
+    with asyncio.Runner() as runner:
+        yield runner.run
+
+
+def asked(loop, tokens: Tokens, *given: str) -> list[Caller | None]:
+    """Who the tokens stand for, all asked at the same time."""
+
+    async def ask() -> list[Caller | None]:
+        return await asyncio.gather(*(tokens.caller_of(token) for token in given))
+
+    return loop(ask())
+
+
+def test_a_token_stands_for_its_project_and_permission(floor, loop):
+    """Only the whole token does; another secret with the same id does not."""
+    one, other = made(floor.engine, READ, "web"), made(floor.engine, ADMIN)
+    wrong = one[:-1] + ("0" if one[-1] != "0" else "1")
+    tokens = Tokens(floor)
+    assert asked(loop, tokens, one, other, wrong, one[:-1], "") == [
+        Caller("web", READ), Caller(None, ADMIN), None, None, None
+    ]  # fmt: skip
+    tokens.close()
+
+
+def test_tokens_are_not_asked_for_with_each_request(floor, loop):
+    """A hundred requests, good and bad, are two queries; a token made since is found at once."""
+    token = made(floor.engine)
+    queries: list[str] = []
+    event.listen(floor.engine, "before_cursor_execute", lambda *given: queries.append(given[2]))
+    tokens = Tokens(floor)
+
+    def read() -> int:
+        return len([query for query in queries if "FROM access_tokens" in query])
+
+    assert asked(loop, tokens, *[token] * 50) == [Caller(None, WRITE)] * 50
+    assert read() == 1
+    wrong = [f"trk_{number:012x}_{number:048x}" for number in range(50)]
+    assert asked(loop, tokens, *wrong) == [None] * 50
+    assert read() == 2
+    later = made(floor.engine)
+    assert asked(loop, tokens, later) == [Caller(None, WRITE)]
+    tokens.close()
+
+
+@pytest.mark.parametrize(("remembered_s", "is_let_in"), [(3600.0, True), (0.0, False)])
+def test_how_long_a_revoked_token_is_remembered(floor, loop, remembered_s, is_let_in):
+    """No longer than it is said to be, which is five seconds."""
+    assert REMEMBERED_S <= 5
+    token = made(floor.engine)
+    tokens = Tokens(floor, remembered_s=remembered_s)
+    assert asked(loop, tokens, token) == [Caller(None, WRITE)]
+    revoke_token(floor.engine, token.split("_")[1])
+    assert (asked(loop, tokens, token) != [None]) is is_let_in
+    tokens.close()
+
+
+def test_the_use_of_a_token_is_noted(floor, loop):
+    """On the list, and not with each request."""
+    token = made(floor.engine)
+    tokens = Tokens(floor)
+    writes: list[str] = []
+    event.listen(floor.engine, "before_cursor_execute", lambda *given: writes.append(given[2]))
+
+    async def use() -> None:
+        for _ in range(5):
+            await tokens.caller_of(token)
+        await tokens.noted()
+
+    loop(use())
+    with reading(floor.engine) as connection:
+        (known,) = list_tokens(connection)
+    assert known.last_used_at is not None
+    assert len([each for each in writes if each.startswith("UPDATE access_tokens")]) == 1
+    tokens.close()
+
+
+def test_while_the_database_is_away(home, loop):
+    """A token cannot be checked, and those who wait are told at once, together."""
+    (home / "trackrecord.db").mkdir()
+    floor = Floor(DaemonSettings(home=home))
+    tokens = Tokens(floor)
+    token = f"trk_{0:012x}_{0:048x}"
+    tries: list[float] = []
+    read_now = tokens._read_now
+
+    def counted():
+        tries.append(time.monotonic())
+        return read_now()
+
+    tokens._read_now = counted
+
+    async def ask() -> list[object]:
+        return await asyncio.gather(
+            *(tokens.caller_of(token) for _ in range(20)), return_exceptions=True
+        )
+
+    assert {type(each) for each in loop(ask())} == {StoreUnavailable}
+    assert len(tries) == 1
+    (home / "trackrecord.db").rmdir()
+    assert asked(loop, tokens, token) == [None]
+    tokens.close()
+    floor.close()
+
+
+def test_on_loopback_a_token_holds_its_bearer_to_it(door_of, store_of):
+    """Without one nothing is needed; with one it must be right, and permits no more than it says.
+
+    Whoever reports what is of any project needs a token for all of them that may write.
+    """
+    door = door_of()
+    store = store_of(door.home)
+    given = {
+        (project, permission): made(store, permission, project)
+        for project in ("web", None)
+        for permission in Permission
+    }
+    revoked = made(store)
+    revoke_token(store, revoked.split("_")[1])
+    with httpx.Client(base_url=door.url, timeout=PATIENCE_S) as client:
+        for (project, permission), token in given.items():
+            assert client.get("/health", headers=bearer(token)).status_code == 200
+            for path in REPORTING:
+                answer = client.post(path, content=b"{}", headers=JSON | bearer(token))
+                may = project is None and permission >= WRITE
+                assert (answer.status_code == 403) is not may, (path, project, permission)
+                if not may:
+                    message = answer.json()["message"]
+                    assert ("all projects" if project else "may write") in message
+        for wrong in (revoked, revoked[:-1] + "x", "trk_", f"trk_{0:012x}_{0:048x}"):
+            answer = client.get("/health", headers=bearer(wrong))
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+        # Clients of Langfuse have keys of their own.
+        assert client.get("/health", auth=("pk-lf-1", "sk-lf-1")).status_code == 200
+        # Whoever knows a token may use any name, but no web page may use the token.
+        token = given[None, WRITE]
+        named = bearer(token) | {"host": "trackrecord.internal"}
+        assert client.get("/health", headers=named).status_code == 200
+        page = bearer(token) | {"origin": "https://evil.example"}
+        assert client.get("/health", headers=page).status_code == 403
+        assert client.get("/health", auth=("anybody", token)).status_code == 200
+    assert token.rpartition("_")[2] not in door.log
+
+
+def test_other_machines_need_one_of_the_tokens(door_of, store_of):
+    """A stored one will do; nobody else gets in, not even from this machine."""
+    door = door_of(host=EVERYWHERE)
+    token = made(store_of(door.home), READ, "web")
+    with httpx.Client(base_url=door.url, timeout=PATIENCE_S) as client:
+        assert client.get("/health").status_code == 401
+        assert client.get("/health", auth=("pk-lf-1", "sk-lf-1")).status_code == 401
+        assert client.get("/health", headers=bearer(token)).status_code == 200
+
+
+def test_a_browser_is_told_to_ask_for_the_token(door_of):
+    """As the password of any user; programs are told of bearers."""
+    door = door_of(token=OWN)
+    wants_a_page = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    with httpx.Client(base_url=door.url, timeout=PATIENCE_S) as client:
+        for path in ("/", "/lessons", "/api/v1/status"):
+            answer = client.get(path, headers=wants_a_page)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"].startswith('Basic realm="trackrecord"')
+            assert client.get(path).headers["www-authenticate"] == "Bearer"
+        entered = base64.b64encode(f"me:{OWN}".encode()).decode()
+        typed = wants_a_page | {"authorization": f"Basic {entered}"}
+        assert client.get("/health", headers=typed).status_code == 200
+
+
+def test_reports_are_taken_while_the_database_is_away(door_of, store_of):
+    """From this machine and with the setting's token; a stored one is said to be tried again."""
+    doors = [door_of(), door_of(token=OWN)]
+    for door, own in zip(doors, ({}, bearer(OWN)), strict=True):
+        (door.home / "trackrecord.db").mkdir()
+        with httpx.Client(base_url=door.url, timeout=PATIENCE_S, headers=JSON) as client:
+            for path in ("/v1/traces", "/hooks/tester"):
+                assert client.post(path, content=b"{}", headers=own).status_code == 200
+            stored = bearer(f"trk_{0:012x}_{0:048x}")
+            answer = client.post("/v1/traces", content=b"{}", headers=stored)
+            assert answer.status_code == 503
+            assert int(answer.headers["retry-after"]) > 0
+            assert "database" in answer.json()["message"]
+            (door.home / "trackrecord.db").rmdir()
+            token = made(store_of(door.home))
+            assert client.post("/v1/traces", content=b"{}", headers=bearer(token)).is_success
+
+
+def test_stored_tokens_let_a_server_listen_for_other_machines(home, store_of):
+    """As long as one of them is valid; the line says how to make one."""
+    http = HttpSettings(host=EVERYWHERE, port=0)
+    settings = DaemonSettings(home=home, http=http)
+    with pytest.raises(SettingsError, match="`trackrecord token create`"):
+        listen(http, lambda: has_tokens(settings))
+    token = made(store_of(home))
+    listen(http, lambda: has_tokens(settings)).close()
+    revoke_token(store_of(home), token.split("_")[1])
+    with pytest.raises(SettingsError):
+        listen(http, lambda: has_tokens(settings))
+
+
+def test_hooks_of_this_machine_get_in_without_the_settings_token(home):
+    """With a token of the process's own, where one is needed; loopback needs none."""
+    open_to_all = DaemonSettings(home=home, http=HttpSettings(host=EVERYWHERE))
+    own = with_own_token(open_to_all).http.token
+    assert own is not None
+    assert own != with_own_token(open_to_all).http.token
+    for http in (HttpSettings(), HttpSettings(host=EVERYWHERE, token=OWN)):
+        settings = DaemonSettings(home=home, http=http)
+        assert with_own_token(settings) == settings

@@ -1,0 +1,83 @@
+"""A real loop with a front door: Redis, a worker that has learnt something, and their metrics."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import httpx
+import redis
+
+from trackrecord.http_settings import HttpSettings
+from trackrecord.settings import Settings
+from trackrecord_door.listening import listen, url_of
+from trackrecord_worker.app import create_app
+from trackrecord_worker.daemon import worker_command
+
+PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What runs."""
+
+    settings: Settings
+    redis: redis.Redis
+    http: httpx.Client
+
+    def wake(self, *tasks: str) -> None:
+        """Wake the worker, as beat does."""
+        app = create_app(self.settings)
+        for task in tasks:
+            app.send_task(f"trackrecord.{task}")
+
+    def scrape(self, accept: str = "") -> str:
+        """What a scraper gets."""
+        answer = self.http.get("/metrics", headers={"Accept": accept} if accept else {})
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+
+@contextmanager
+def running(command: list[str], settings: Settings, *descriptors: int) -> Iterator[None]:
+    """A process with these settings, stopped at the end; it logs to its home."""
+    with (settings.home / "test.log").open("ab") as log:
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, **settings.as_environment()},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=descriptors,
+            start_new_session=True,
+        )
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def front_door(settings: Settings) -> Iterator[httpx.Client]:
+    """A front door as `up` starts it, and a client of it."""
+    with listen(HttpSettings(port=0)) as listener:
+        command = [sys.executable, "-m", "trackrecord_door", str(listener.fileno())]
+        with (
+            running(command, settings, listener.fileno()),
+            httpx.Client(base_url=url_of(listener), timeout=PATIENCE_S) as client,
+        ):
+            yield client
+
+
+@contextmanager
+def loop_of(settings: Settings, client: redis.Redis) -> Iterator[Loop]:
+    """A worker and a front door on one home, whose Redis runs already."""
+    with running(worker_command(settings), settings), front_door(settings) as http:
+        yield Loop(settings, client, http)

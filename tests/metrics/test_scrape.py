@@ -1,0 +1,100 @@
+"""What a scrape of a real front door shows, after a real worker has learnt something."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import FAILED, GOOD, UNKNOWN
+from scraped import Scrape
+
+_UNITS = ("_seconds", "_bytes", "_total", "_info", "_ratio")
+
+
+def test_outcomes_by_project_and_verdict(scrape: Scrape) -> None:
+    """As they are on record."""
+    for verdict, number in (("success", GOOD), ("failure", FAILED), ("unknown", UNKNOWN)):
+        assert scrape.value("trackrecord_outcomes", project="default", verdict=verdict) == number
+
+
+def test_the_flow(scrape: Scrape) -> None:
+    """Nothing waits, one letter is dead, one worker process is alive."""
+    assert scrape.value("trackrecord_waiting_entries") == 0
+    assert scrape.value("trackrecord_pending_entries") == 0
+    assert scrape.value("trackrecord_oldest_entry_age_seconds") == 0
+    assert scrape.value("trackrecord_dead_letters") == 1
+    assert scrape.value("trackrecord_workers") == 1
+    assert scrape.value("trackrecord_spooled_entries") == 0
+    for server in ("database", "redis"):
+        assert scrape.value("trackrecord_server_up", server=server) == 1
+
+
+def test_what_workers_count(scrape: Scrape) -> None:
+    """Entries by what became of them, batches, consolidations, outages."""
+    learnt, refused = "trackrecord_entries_learnt_total", "trackrecord_entries_refused_total"
+    assert scrape.value(learnt, result="recorded") == GOOD + FAILED + UNKNOWN
+    assert scrape.value(refused, reason="invalid") == 1
+    assert scrape.value("trackrecord_batch_duration_seconds_count") >= 1
+    assert scrape.value("trackrecord_batch_duration_seconds_sum") > 0
+    assert scrape.value("trackrecord_consolidations_total", ending="finished") >= 1
+    assert scrape.value("trackrecord_consolidation_seconds_total") > 0
+    assert scrape.value("trackrecord_outages_total", server="database") == 0
+
+
+def test_times(scrape: Scrape) -> None:
+    """The newest outcome, the last consolidation and the cache are of this test."""
+    learnt = scrape.value("trackrecord_last_learnt_timestamp_seconds", project="default")
+    ended = scrape.value("trackrecord_last_consolidation_timestamp_seconds", project="default")
+    age_s = scrape.value("trackrecord_cache_age_seconds", project="default")
+    assert learnt <= ended
+    assert 0 <= age_s < 1000
+
+
+def test_memory(scrape: Scrape) -> None:
+    """Of Redis, of the worker and of the front door itself."""
+    assert scrape.value("trackrecord_redis_memory_bytes") > 0
+    assert scrape.value("trackrecord_redis_memory_max_bytes") == 0
+    # What /proc does not tell, as on macOS, is left out.
+    for name in ("trackrecord_workers_resident_memory_bytes", "process_resident_memory_bytes"):
+        assert name not in scrape.names or scrape.value(name) > 2**20
+
+
+def test_requests_by_surface(scrape: Scrape) -> None:
+    """The scrape before this one, the log record that was posted, and a page that is not there."""
+    requests = "trackrecord_requests_total"
+    assert scrape.value(requests, surface="metrics", status="2xx") == 1
+    assert scrape.value(requests, surface="otlp", status="2xx") == 1
+    assert scrape.value(requests, surface="page", status="4xx") == 1
+    assert scrape.value("trackrecord_request_duration_seconds_count", surface="metrics") == 1
+
+
+def test_capture(scrape: Scrape) -> None:
+    """Every source and every reason is there from the start; what was posted in vain is counted."""
+    for source in ("claude-code", "codex", "opencode", "traces"):
+        assert scrape.value("trackrecord_captured_entries_total", source=source) == 0
+    assert scrape.value("trackrecord_capture_dropped_total", reason="spool_full") == 0
+    assert scrape.value("trackrecord_traces_left_out_total") == 1
+
+
+def test_names_follow_the_conventions(scrape: Scrape) -> None:
+    """A prefix, base units, `_total` for counters and for nothing else."""
+    for name, kind in scrape.kinds.items():
+        assert re.fullmatch(r"(trackrecord|process)_[a-z_]+", name)
+        assert name.endswith("_total") == (kind == "counter"), name
+        assert not re.search(r"_(ms|milliseconds|kb|mb|minutes|hours)(_|$)", name)
+    for name in scrape.kinds:
+        if "duration" in name or "_age" in name or "timestamp" in name:
+            assert "_seconds" in name
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+def test_promtool_has_nothing_to_say(scrape: Scrape) -> None:
+    """Prometheus' own check of names, help texts and kinds."""
+    checked = subprocess.run(
+        ["promtool", "check", "metrics"],  # noqa: S607 - wherever it is installed
+        input=scrape.text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")

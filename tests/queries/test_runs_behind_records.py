@@ -1,0 +1,204 @@
+"""Which runs count for a competence record, how they went, and what they had been handed."""
+
+import pytest
+
+from trackrecord.changes.competences import revising
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import UnknownId
+from trackrecord.factories import scorer_of
+from trackrecord.learning.competences.record import competence_id
+from trackrecord.queries.handed_out import handed_to_run, kind_of
+from trackrecord.queries.record_over_time import record_over_time
+from trackrecord.queries.record_runs import runs_behind_record
+from trackrecord.queries.run_lines import LineFilter, list_run_lines
+from trackrecord.queries.runs import show_run
+from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord_consolidation.run import consolidate
+
+SETTINGS = DaemonSettings()
+NOW = 1_780_000_000.0
+DAY = 86_400.0
+RECORD = competence_id("default", "book+find")
+
+
+def teach(store, bodies, *, first=NOW, step=1.0):
+    """Learn outcomes, one received each step."""
+    scorer = scorer_of(SETTINGS.rules)
+    batch = []
+    for number, fields in enumerate(bodies):
+        received = first + number * step
+        body = encode_body({"outcome_id": f"o{received:.0f}", "timestamp": received, **fields})
+        batch.append(
+            scorer.score(decode_outcome(body), body, received_at=received, outcome_id="none")
+        )
+    with writing(store) as connection:
+        learn(connection, batch, SETTINGS.rules, now=first)
+
+
+def run(number, *tools, success=True, **fields):
+    calls = [{"tool": tool.strip("!"), "ok": not tool.endswith("!")} for tool in tools]
+    return {"task_id": f"t{number}", "success": success, "tool_graph": calls, **fields}
+
+
+def bookings(count, *, success=True):
+    return [run(number, "find", "book", success=success) for number in range(count)]
+
+
+def make_records(store, *, now):
+    consolidate(store, SETTINGS.competence, "default", now=now, actor="a test")
+
+
+def behind(store, **asked):
+    with reading(store) as connection:
+        return runs_behind_record(connection, "default", RECORD, **asked)
+
+
+def lines(store, wanted=LineFilter(), **asked):  # noqa: B008 - frozen
+    with reading(store) as connection:
+        return list_run_lines(connection, "default", wanted=wanted, **asked)
+
+
+def ids(found):
+    return [line.outcome_id for line in found]
+
+
+def test_successes_and_failures_with_its_tools_count_and_others_do_not(store):
+    """Newest first; and the flow is that of just these runs."""
+    teach(store, [*bookings(3), *bookings(2, success=False), run(9, "find"), run(10, "find")])
+    make_records(store, now=NOW + DAY)
+    found = behind(store)
+    assert ids(found.runs) == [f"o{NOW + number:.0f}" for number in (4, 3, 2, 1, 0)]
+    assert (found.flow.runs, found.flow.succeeded, found.are_more) == (5, 3, False)
+    assert found.to_document()["flow"]["moves"][0]["times"] == 5
+
+
+def test_outcomes_that_name_it_count_whatever_they_used(store):
+    """And only the newest are returned."""
+    teach(store, bookings(2))
+    make_records(store, now=NOW + DAY)
+    teach(store, [run(5, "call", competence_id=RECORD)], first=NOW + 2 * DAY)
+    assert behind(store).runs[0].tools == ("call",)
+    newest = behind(store, limit=2)
+    assert (len(newest.runs), newest.are_more) == (2, True)
+
+
+def test_the_past_knows_only_what_was_counted_by_then(store):
+    teach(store, bookings(2))
+    make_records(store, now=NOW + DAY)
+    teach(store, bookings(3, success=False), first=NOW + 2 * DAY)
+    make_records(store, now=NOW + 3 * DAY)
+    assert len(behind(store, at=NOW + 2.5 * DAY).runs) == 2
+    assert len(behind(store).runs) == 5
+    with pytest.raises(UnknownId):
+        behind(store, at=NOW)
+
+
+def test_a_merged_record_keeps_the_runs_of_those_that_it_was_made_of(store):
+    teach(store, [*bookings(2), run(5, "find"), run(6, "find")])
+    make_records(store, now=NOW + DAY)
+    other = competence_id("default", "find")
+    with revising(store, SETTINGS, "default", by="me", reason="one task") as (reviser, whole):
+        merged = reviser.merge([whole(RECORD), whole(other)])
+    with reading(store) as connection:
+        found = runs_behind_record(connection, "default", merged.id)
+    assert len(found.runs) == 4
+
+
+def test_a_record_over_time_ages_and_its_counts_grow(store):
+    teach(store, bookings(2))
+    make_records(store, now=NOW + DAY)
+    teach(store, bookings(3, success=False), first=NOW + 40 * DAY)
+    make_records(store, now=NOW + 41 * DAY)
+    with reading(store) as connection:
+        found = record_over_time(connection, "default", RECORD, at=NOW + 61 * DAY)
+    assert (found[0].at, found[-1].at) == (NOW + DAY, NOW + 61 * DAY)
+    assert [(each.successes, each.failures) for each in (found[0], found[-1])] == [(2, 0), (2, 3)]
+    assert found[0].salience == 1.0
+    assert found[-1].salience < 0.3
+
+
+def test_runs_are_listed_newest_first_page_by_page_without_a_gap(store):
+    teach(store, [run(number, "find") for number in range(7)])
+    first = lines(store, limit=3)
+    second = lines(store, limit=3, before=first.next)
+    third = lines(store, limit=3, before=second.next)
+    assert ids(first.lines + second.lines + third.lines) == [
+        f"o{NOW + number:.0f}" for number in range(6, -1, -1)
+    ]
+    assert third.next is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "numbers"),
+    [
+        (LineFilter(source="bot"), [3]),
+        (LineFilter(verdict="failure"), [2]),
+        (LineFilter(verdict="none"), [3]),
+        (LineFilter(tool="book"), [2, 1]),
+        (LineFilter(tool="find", failed=True), []),
+        (LineFilter(failed=True), [2]),
+        (LineFilter(task_id="t1"), [1]),
+    ],
+)
+def test_runs_are_filtered(store, wanted, numbers):
+    teach(
+        store,
+        [
+            run(0, "find"),
+            run(1, "find", "book"),
+            run(2, "find", "book!", success=False),
+            run(3, success=None, source="bot"),
+        ],
+    )
+    assert ids(lines(store, wanted).lines) == [f"o{NOW + number:.0f}" for number in numbers]
+
+
+def test_a_filter_that_admits_hardly_any_run_says_where_to_look_further(store):
+    """No page costs a look at every run."""
+    teach(store, [run(0, "rare"), *(run(number, "find") for number in range(1, 9))])
+    wanted = LineFilter(tool="rare")
+    found = lines(store, wanted, most_read=5)
+    assert (found.lines, found.read) == ((), 5)
+    assert ids(lines(store, wanted, before=found.next).lines) == [f"o{NOW:.0f}"]
+
+
+def test_a_task_that_nobody_knows_is_not_an_empty_list(store):
+    teach(store, bookings(1))
+    with pytest.raises(UnknownId):
+        lines(store, LineFilter(task_id="t-unknown"))
+
+
+def test_the_past_lists_only_what_had_been_received(store):
+    teach(store, [run(number, "find") for number in range(4)])
+    assert len(lines(store, at=NOW + 1.5).lines) == 2
+
+
+def test_what_a_run_was_handed_says_what_it_followed(store):
+    """A pattern by its name, a procedure by its tools; of a memory no run tells."""
+    teach(store, bookings(2))
+    make_records(store, now=NOW + DAY)
+    handed = ("reads-first", "asks-first", RECORD, "memory:m1", "anti-guesses")
+    exposure = ExposureBody(task_id="t7", entries=handed, at=NOW + 2 * DAY)
+    late = ExposureBody(task_id="t7", entries=("later",), at=NOW + 9 * DAY)
+    with writing(store) as connection:
+        rows = ensure_projects(connection, ["default"])
+        record_exposures(
+            connection,
+            rows,
+            [
+                ReceivedExposure(exposure, "e1", NOW + 2 * DAY),
+                ReceivedExposure(late, "e2", NOW + 9 * DAY),
+            ],
+        )
+    teach(store, [run(7, "find", "book", patterns=["reads first"])], first=NOW + 3 * DAY)
+    with reading(store) as connection:
+        shown = show_run(connection, "default", f"o{NOW + 3 * DAY:.0f}")
+        (found,) = handed_to_run(connection, "default", shown)
+        assert handed_to_run(connection, "default", shown, at=NOW + DAY) == ()
+    assert [each.followed for each in found.entries] == [True, False, True, None, True]
+    assert kind_of("memory:m1") == ("memory", "m1")
+    assert found.to_document()["entries"][2]["kind"] == "competence"

@@ -1,0 +1,133 @@
+"""What workers count for the whole fleet, in Redis."""
+
+from collections.abc import Callable
+
+import pytest
+import redis
+from working import body, publish
+
+from trackrecord.errors import StoreUnavailable
+from trackrecord.fleet_counts import FleetCounts, all_fields, counts_of
+from trackrecord.settings import Settings
+from trackrecord_worker import jobs
+from trackrecord_worker.outage import DatabaseOutage, RedisOutage
+from trackrecord_worker.services import Services
+
+
+@pytest.fixture
+def counts(client: redis.Redis, settings: Settings) -> Callable[[], FleetCounts]:
+    """What is counted now."""
+    return lambda: counts_of(client.hmget(settings.keys.counters, all_fields()))
+
+
+def test_nothing_is_counted_yet(counts: Callable[[], FleetCounts]) -> None:
+    """Every count is 0, so that its first rise is one."""
+    none = counts()
+    counted = (none.entries, none.refused, none.outages, none.consolidations)
+    assert not any(number for each in counted for number in each.values())
+    assert sum(none.batches.buckets) == 0
+
+
+def test_a_batch_is_counted_when_it_is_acknowledged(
+    worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
+) -> None:
+    """By what became of its entries, with the time that it took."""
+    publish(client, worker.settings, body(1), body(2), body(1), b"nonsense")
+    worker.drain.run()
+    now = counts()
+    assert now.entries["recorded"] == 2
+    assert now.entries["duplicates"] == 1
+    assert now.entries["memories"] == 0
+    assert now.refused["invalid"] == 1
+    assert sum(now.batches.buckets) >= 1
+    assert now.batches.total_s > 0
+
+
+def test_a_batch_of_dead_letters_is_counted(
+    worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
+) -> None:
+    """Although nothing of it is acknowledged with its time."""
+    publish(client, worker.settings, b"nonsense")
+    worker.drain.run()
+    assert sum(counts().batches.buckets) == 1
+    assert counts().refused["invalid"] == 1
+
+
+def test_counts_outlive_a_worker(
+    worker_of: Callable[[Settings], Services],
+    store_settings: Settings,
+    client: redis.Redis,
+    counts: Callable[[], FleetCounts],
+) -> None:
+    """The next worker goes on counting."""
+    for number in range(2):
+        publish(client, store_settings, body(number))
+        worker_of(store_settings).drain.run()
+    assert counts().entries["recorded"] == 2
+    assert sum(counts().batches.buckets) == 2
+
+
+def test_what_a_dead_worker_left_is_counted_once(
+    worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
+) -> None:
+    """The entries that were learnt but not acknowledged are duplicates when they come again."""
+    publish(client, worker.settings, body(1))
+    publish(client, worker.settings, body(1))
+    worker.drain.run()
+    worker.drain.run()
+    assert counts().entries["recorded"] == 1
+
+
+def test_an_outage_of_the_database_is_one(
+    settings: Settings, client: redis.Redis, counts: Callable[[], FleetCounts]
+) -> None:
+    """However many processes notice it, and however often it is logged."""
+    keys = settings.keys
+    first, second = DatabaseOutage(client, keys, 10.0), DatabaseOutage(client, keys, 10.0)
+    first.begin("away")
+    second.begin("away")
+    client.delete(keys.database_outage)  # ten minutes later
+    second.begin("away")
+    assert counts().outages["database"] == 1
+    second.end()
+    first.begin("away again")
+    assert counts().outages == {"database": 2, "redis": 0}
+
+
+def test_an_outage_of_redis_is_one(
+    settings: Settings, client: redis.Redis, counts: Callable[[], FleetCounts]
+) -> None:
+    """It is counted once it is over, by the process that notices first."""
+    first, second = RedisOutage(client, settings.keys), RedisOutage(client, settings.keys)
+    first.begin()
+    second.begin()
+    assert counts().outages["redis"] == 0
+    for each in (first, second, first):
+        each.end()
+    assert counts().outages["redis"] == 1
+    client.delete(settings.keys.redis_outage)  # a while later
+    first.end()
+    assert counts().outages["redis"] == 1
+    second.begin()
+    second.end()
+    assert counts().outages["redis"] == 2
+
+
+def test_consolidations_are_counted_by_how_they_end(
+    worker_of: Callable[[Settings], Services],
+    settings: Settings,
+    client: redis.Redis,
+    counts: Callable[[], FleetCounts],
+) -> None:
+    """A run that the database ends counts as failed."""
+    worker = worker_of(settings)
+    publish(client, settings, body(1))
+    worker.drain.run()
+    jobs.consolidate_all_projects(worker)
+    assert counts().consolidations == {"finished": 1, "failed": 0}
+    worker.engine.dispose()
+    (settings.home / "trackrecord.db").write_bytes(b"damaged" * 1000)
+    with pytest.raises(StoreUnavailable):
+        jobs.consolidate_all_projects(worker)
+    assert counts().consolidations == {"finished": 1, "failed": 1}
+    assert counts().consolidation_s > 0

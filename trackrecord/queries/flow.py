@@ -1,0 +1,102 @@
+"""The flow: what waits on the stream, what was set aside, and who works on it."""
+
+import time
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import redis
+from redis.exceptions import NoPermissionError
+
+from trackrecord.consumers import Consumer, consumers_of
+from trackrecord.redis_keys import CONSUMER_GROUP, Keys
+
+# A worker that waits for outcomes asks at least this often.
+_ALIVE_WITHIN_S: Final = 15.0
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The stream and the workers at a moment.
+
+    Attributes:
+        waiting: entries in the stream that no worker has read.
+        oldest_waiting_s: age of the oldest entry in the stream; None when it is empty.
+        pending: entries that were read and are not learnt yet.
+        dead_letters: entries that could not be learnt.
+        alive: the worker processes that asked for outcomes lately.
+    """
+
+    waiting: int
+    oldest_waiting_s: float | None
+    pending: int
+    dead_letters: int
+    alive: tuple[Consumer, ...]
+
+    @property
+    def workers(self) -> int:
+        """The number of worker processes that asked for outcomes lately."""
+        return len(self.alive)
+
+
+def read_flow(client: redis.Redis, keys: Keys) -> Flow:
+    """Return how the flow is, in one round trip.
+
+    Raises:
+        redis.RedisError: Redis cannot be reached, or refuses its user.
+    """
+    with client.pipeline(transaction=False) as pipe:
+        ask_flow(pipe, keys)
+        return flow_of(pipe.execute(raise_on_error=False))
+
+
+def ask_flow(pipe: Any, keys: Keys) -> None:  # noqa: ANN401 - redis-py's pipelines lack types
+    """Put the five questions that `flow_of` reads the answers of into a pipeline."""
+    pipe.xlen(keys.outcomes)
+    pipe.xinfo_groups(keys.outcomes)
+    pipe.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
+    pipe.xrange(keys.outcomes, count=1)
+    pipe.xlen(keys.dead)
+
+
+def flow_of(answers: list[Any]) -> Flow:
+    """Return the flow that the answers to the five questions tell of.
+
+    Raises:
+        redis.RedisError: Redis refused one of them.
+    """
+    total, groups, consumers, oldest, dead = answers
+    pending = sum(int(group["pending"]) for group in _known(groups, []))
+    first: Any = answered(oldest)
+    return Flow(
+        waiting=int(answered(total)) - pending,
+        oldest_waiting_s=_age_of_entry(first[0][0]) if first else None,
+        pending=pending,
+        dead_letters=int(answered(dead)),
+        alive=tuple(
+            each for each in consumers_of(_known(consumers, [])) if each.idle_s < _ALIVE_WITHIN_S
+        ),
+    )
+
+
+def answered(answer: _Answer) -> _Answer:
+    """Return an answer within a pipeline.
+
+    Raises:
+        redis.RedisError: it is an error.
+    """
+    if isinstance(answer, redis.RedisError):
+        raise answer
+    return answer
+
+
+def _known(answer: Any, otherwise: list[Any]) -> Any:  # noqa: ANN401 - whatever Redis says
+    """Return an answer about the stream; where there is no stream or group yet, the other one."""
+    if isinstance(answer, redis.ResponseError) and not isinstance(answer, NoPermissionError):
+        return otherwise
+    return answered(answer)
+
+
+def _age_of_entry(entry_id: bytes) -> float:
+    return round(max(0.0, time.time() - int(entry_id.split(b"-")[0]) / 1000), 3)

@@ -1,0 +1,159 @@
+"""What the task of a run was handed, and whether the run did what that says."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from sqlalchemy import Connection, select
+
+from trackrecord.learning.advice.effect.entries import is_followed
+from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.learning.advice.runs import NotedRun
+from trackrecord.store.advice.exposures import exposures_of_task
+from trackrecord.store.advice.found_runs import runs_of_rows
+from trackrecord.store.competences.read import existing_ids, read_named
+from trackrecord.store.outcomes.standing import outcome_stood
+from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.times import iso
+from trackrecord.wire.exposure import MEMORY_PREFIX
+
+from .project_rows import project_row
+from .runs import RunOnRecord
+
+HandedKind = Literal["lesson", "failing", "procedure", "memory", "task", "competence", "pattern"]
+
+# Clocks of one fleet differ, and a moment may have been rounded to a second.
+_CLOCK_SLACK_S: Final = 60.0
+# Of a task that is tried again and again, the last ones.
+_MOST_EXPOSURES: Final = 10
+_PREFIXES: Final[tuple[tuple[str, HandedKind], ...]] = (
+    ("lesson:", "lesson"),
+    ("failing:", "failing"),
+    ("procedure:", "procedure"),
+    (MEMORY_PREFIX, "memory"),
+    ("task:", "task"),
+)
+_RECORD: Final = "skill-"
+
+
+@dataclass(frozen=True)
+class HandedEntry:
+    """One entry that was handed out, or would have been.
+
+    Attributes:
+        entry: its id among those of all that is handed out.
+        kind: what it is.
+        id: its id in the list of its kind.
+        followed: whether the run did what it says; None where a run does not show it.
+    """
+
+    entry: str
+    kind: HandedKind
+    id: str
+    followed: bool | None
+
+
+@dataclass(frozen=True)
+class HandedOut:
+    """What a task was handed at one time.
+
+    Attributes:
+        at: when, seconds since the epoch.
+        is_withheld: whether the task belongs to the holdout: then it got nothing, and the entries
+            are those that it would have got.
+        holdout: the share of tasks that was withheld advice at that time.
+        propensity: how probable it was that the task was assigned so.
+        entries: the entries, best first.
+    """
+
+    at: float
+    is_withheld: bool
+    holdout: float
+    propensity: float
+    entries: tuple[HandedEntry, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return what was handed out as a JSON object."""
+        return asdict(self) | {
+            "at": iso(self.at),
+            "entries": [asdict(each) for each in self.entries],
+        }
+
+
+def handed_to_run(
+    connection: Connection, project: str, run: RunOnRecord, *, at: float | None = None
+) -> tuple[HandedOut, ...]:
+    """Return what the task of a run had been handed when the run ended, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        project: whose run.
+        run: the run.
+        at: a past moment to answer for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    project_id = project_row(connection, project)
+    task_id = run.outcome.task_id or ""
+    until = run.ended_at + _CLOCK_SLACK_S
+    found = exposures_of_task(
+        connection, project_id, task_id, until=until, limit=_MOST_EXPOSURES, at=at
+    )
+    if not found:
+        return ()
+    noted = _noted(connection, project_id, run.outcome_id, at)
+    tools_of = _tools_of(connection, project_id, {name for each in found for name in each.entries})
+    return tuple(_handed(each, noted, tools_of) for each in found)
+
+
+def kind_of(entry: str) -> tuple[HandedKind, str]:
+    """Return what an entry that is handed out is, and its id in the list of its kind."""
+    for prefix, kind in _PREFIXES:
+        if entry.startswith(prefix):
+            return kind, entry.removeprefix(prefix)
+    return ("competence" if entry.startswith(_RECORD) else "pattern"), entry
+
+
+def _handed(
+    exposure: Exposure, run: NotedRun | None, tools_of: dict[str, frozenset[str]]
+) -> HandedOut:
+    return HandedOut(
+        exposure.at,
+        exposure.is_withheld,
+        exposure.holdout,
+        exposure.propensity,
+        tuple(
+            HandedEntry(entry, *kind_of(entry), _followed(entry, run, tools_of))
+            for entry in exposure.entries
+        ),
+    )
+
+
+def _followed(entry: str, run: NotedRun | None, tools_of: dict[str, frozenset[str]]) -> bool | None:
+    # A record that is gone is not taken for a pattern.
+    if run is None or (kind_of(entry)[0] == "competence" and entry not in tools_of):
+        return None
+    return is_followed(entry, run, tools_of)
+
+
+def _noted(
+    connection: Connection, project_id: int, outcome_id: str, at: float | None
+) -> NotedRun | None:
+    query = select(outcomes.c.id).where(
+        outcomes.c.project_id == project_id,
+        outcomes.c.outcome_id == outcome_id,
+        outcome_stood(at),
+    )
+    rows = list(connection.execute(query).scalars())
+    found = runs_of_rows(connection, project_id, rows, at=at)
+    return found[0].run if found else None
+
+
+def _tools_of(
+    connection: Connection, project_id: int, entries: Collection[str]
+) -> dict[str, frozenset[str]]:
+    named: Iterable[str] = [each for each in entries if each.startswith(_RECORD)]
+    known = sorted(existing_ids(connection, project_id, sorted(named)))
+    found = read_named(connection, project_id, known)
+    return {each: frozenset(record.required_tools) for each, record in found.items()}

@@ -1,0 +1,134 @@
+"""Runs as people look them up: with the id of their outcome, and without its body."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Select, and_, select, tuple_
+
+from trackrecord.learning.advice.runs import NotedRun
+from trackrecord.wire.run_digest import run_of
+
+from ..outcomes.standing import outcome_stood, stood
+from ..outcomes.tables import outcomes
+from .tables import runs
+
+_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True)
+class FoundRun:
+    """One run.
+
+    Attributes:
+        outcome_id: the id of its outcome.
+        run: what it says; without the task's text.
+    """
+
+    outcome_id: str
+    run: NotedRun
+
+
+@dataclass(frozen=True, order=True)
+class RunPlace:
+    """A run's place among those of its project: by when it ended, then by its outcome's row."""
+
+    ended_at: float
+    outcome: int
+
+
+def runs_before(
+    connection: Connection,
+    project_id: int,
+    *,
+    before: RunPlace | None = None,
+    at: float | None = None,
+    at_once: int = _AT_ONCE,
+) -> Iterator[FoundRun]:
+    """Yield the runs of a project, the newest first; they are read in portions.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        before: only runs that come after this one in the order.
+        at: a past moment: only what had been received by then.
+        at_once: how many are read together.
+    """
+    query = (
+        _found()
+        .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
+        .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
+        .limit(at_once)
+    )
+    if at is not None:
+        query = query.where(runs.c.received_at <= at)
+    while True:
+        rows = connection.execute(query if before is None else query.where(_after(before))).all()
+        yield from map(_run, rows)
+        if len(rows) < at_once:
+            return
+        before = RunPlace(rows[-1].ended_at, rows[-1].outcome)
+
+
+def runs_of_rows(
+    connection: Connection, project_id: int, rows: Sequence[int], *, at: float | None = None
+) -> list[FoundRun]:
+    """Return the runs of outcomes by their rows, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        rows: of the outcomes.
+        at: a past moment: only what stood then.
+    """
+    found: list[FoundRun] = []
+    for start in range(0, len(rows), _AT_ONCE):
+        query = _found().where(
+            outcomes.c.project_id == project_id,
+            outcomes.c.id.in_(rows[start : start + _AT_ONCE]),
+            stood(runs.c.replaced_at, at),
+        )
+        if at is not None:
+            query = query.where(runs.c.received_at <= at)
+        found += map(_run, connection.execute(query))
+    found.sort(key=lambda each: (each.run.ended_at, each.run.outcome), reverse=True)
+    return found
+
+
+def rows_of_task(
+    connection: Connection, project_id: int, task_id: str, *, at: float | None = None, limit: int
+) -> list[int]:
+    """Return the rows of a task's outcomes that were received last, the newest first."""
+    columns = outcomes.c
+    query = (
+        select(columns.id)
+        .where(columns.project_id == project_id, columns.task_id == task_id, outcome_stood(at))
+        .order_by(columns.received_at.desc())
+        .limit(limit)
+    )
+    if at is not None:
+        query = query.where(columns.received_at <= at)
+    return list(connection.execute(query).scalars())
+
+
+def _found() -> Select[Any]:
+    return select(
+        runs.c.ended_at, runs.c.outcome, runs.c.success, runs.c.digest, outcomes.c.outcome_id
+    ).join(
+        outcomes,
+        # All of the key, so that the row of a run is found from that of its outcome, too.
+        and_(
+            outcomes.c.id == runs.c.outcome,
+            outcomes.c.ended_at == runs.c.ended_at,
+            outcomes.c.project_id == runs.c.project_id,
+        ),
+    )
+
+
+def _after(place: RunPlace) -> Any:  # noqa: ANN401 - a condition, whatever SQLAlchemy calls it
+    return tuple_(runs.c.ended_at, runs.c.outcome) < (place.ended_at, place.outcome)
+
+
+def _run(row: Row[Any]) -> FoundRun:
+    run = run_of(row.digest, outcome=row.outcome, ended_at=row.ended_at, success=row.success)
+    return FoundRun(row.outcome_id, run)

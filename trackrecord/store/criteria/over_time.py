@@ -1,0 +1,81 @@
+"""The evidence of criteria at many past moments."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import Connection, and_, case, func, select
+
+from trackrecord.learning.numbers.verdict_counts import VerdictCounts, sum_of
+from trackrecord.learning.outcomes.scoring import Verdict
+
+from ..outcomes.decay_basis import read_bases
+from ..outcomes.tables import outcomes
+from ..outcomes.verdicts_over_time import (
+    CountsThen,
+    VerdictRows,
+    feedback_rows,
+    verdicts_over_time,
+)
+from .tables import criteria, criterion_feedback
+
+
+def criteria_over_time(
+    connection: Connection,
+    project_id: int,
+    names: Sequence[str],
+    defaults: Collection[str],
+    moments: Sequence[float],
+) -> Mapping[str, list[VerdictCounts | None]]:
+    """Return the feedback to criteria at each moment; None where there was none yet.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose criteria.
+        names: which criteria; those without any feedback are left out.
+        defaults: the default criteria.
+        moments: rising.
+    """
+    bases = read_bases(connection, project_id)
+    if bases is None:
+        return {}
+    half_life = bases.half_lives.criteria
+    query = select(criteria.c.id, criteria.c.name).where(
+        criteria.c.project_id == project_id, criteria.c.name.in_(names)
+    )
+    name_of = {row.id: row.name for row in connection.execute(query)}
+    parts: dict[str, list[list[CountsThen]]] = {name: [] for name in names}
+    listed = verdicts_over_time(connection, _listed(list(name_of)), moments, half_life)
+    for row, found in listed.items():
+        parts[name_of[row]].append(found)
+    rows = feedback_rows(project_id, "criterion", names)
+    for name, found in verdicts_over_time(connection, rows, moments, half_life).items():
+        parts[name].append(found)
+    wanted = [name for name in names if name in defaults]
+    if wanted:
+        own = verdicts_over_time(connection, _own_verdicts(project_id), moments, half_life)
+        for name in wanted:
+            parts[name] += own.values()
+    return {name: _together(found) for name, found in parts.items() if found}
+
+
+def _together(parts: Sequence[Sequence[CountsThen]]) -> list[VerdictCounts | None]:
+    sums = (sum_of(each.counts for each in then) for then in zip(*parts, strict=True))
+    return [counts if counts.reports else None for counts in sums]
+
+
+def _listed(ids: Sequence[int]) -> VerdictRows:
+    seen = criterion_feedback.c
+    return VerdictRows(
+        criterion_feedback, seen.criterion_id, seen.received_at, seen.ended_at, seen.verdict,
+        seen.value, seen.criterion_id.in_(ids), seen.replaced_at,
+    )  # fmt: skip
+
+
+def _own_verdicts(project_id: int) -> VerdictRows:
+    """The verdicts of outcomes that name no criterion, which every default criterion gets."""
+    seen = outcomes.c
+    value = case((seen.verdict == Verdict.HELPFUL.value, seen.raw_score), else_=1 - seen.raw_score)
+    return VerdictRows(
+        outcomes, seen.project_id, seen.received_at, seen.ended_at, seen.verdict, value,
+        and_(seen.project_id == project_id, ~seen.names_criteria, seen.success.is_not(None)),
+        func.nullif(seen.replaced_at, 0.0),
+    )  # fmt: skip

@@ -1,0 +1,71 @@
+"""Access tokens on record: who may use the front door, without what would let anybody in.
+
+A token names its project and does not refer to it: it may be made before the project's first
+outcome.
+"""
+
+from sqlalchemy import Column, Connection, Double, Row, String, Table, insert, select, update
+
+from .metadata import metadata
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("id", String(12), primary_key=True),
+    # Of the whole token; the token itself is nowhere.
+    Column("digest", String(64), nullable=False),
+    # None: all projects.
+    Column("project", String(128)),
+    Column("permission", String(8), nullable=False),
+    Column("name", String(128), nullable=False),
+    Column("created_at", Double, nullable=False),
+    # To the minute.
+    Column("last_used_at", Double),
+    Column("revoked_at", Double),
+)
+
+
+def add_token(
+    connection: Connection,
+    token_id: str,
+    digest: str,
+    *,
+    project: str | None,
+    permission: str,
+    name: str,
+    now: float,
+) -> None:
+    """Put a token on record."""
+    connection.execute(
+        insert(access_tokens).values(
+            id=token_id,
+            digest=digest,
+            project=project,
+            permission=permission,
+            name=name,
+            created_at=now,
+        )
+    )
+
+
+def read_tokens(connection: Connection) -> list[Row[tuple[str, ...]]]:
+    """Return all tokens, newest first, those that were revoked included."""
+    query = select(access_tokens).order_by(access_tokens.c.created_at.desc(), access_tokens.c.id)
+    return list(connection.execute(query))
+
+
+def end_token(connection: Connection, token_id: str, now: float) -> bool:
+    """Revoke a token; answers whether it was not revoked before."""
+    ended = connection.execute(
+        update(access_tokens)
+        .where(access_tokens.c.id == token_id, access_tokens.c.revoked_at.is_(None))
+        .values(revoked_at=now)
+    )
+    return ended.rowcount > 0
+
+
+def note_use(connection: Connection, token_id: str, now: float) -> None:
+    """Note that a token was used."""
+    connection.execute(
+        update(access_tokens).where(access_tokens.c.id == token_id).values(last_used_at=now)
+    )
