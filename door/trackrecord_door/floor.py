@@ -59,6 +59,12 @@ class Floor:
             self._threads, partial(self._answer, call, *given, **named)
         )
 
+    async def run(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
+        """Run a function that does not need the store on a thread beside the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, partial(call, *given, **named)
+        )
+
     def _answer(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
         self.store  # noqa: B018 - from now on the calls find it
         return call(*given, **named)

@@ -33,6 +33,7 @@ _KINDS = (
 )
 _STATES = ("seen", "established", "faded")
 _VERDICTS = ("success", "failure", "none")
+_ORDERS = ("ended", "-ended")
 _USUAL_RUNS = 20
 
 
@@ -133,6 +134,7 @@ def list_runs(
     commit: str | None = None,
     at: Moment | None = None,
     limit: int | None = _USUAL_RUNS,
+    sort: Literal["ended", "-ended"] | None = None,
     after: str | None = None,
     project: str | None = None,
 ) -> list[RunOnRecord]:
@@ -148,6 +150,7 @@ def list_runs(
         commit: only runs that made this commit: its SHA, or the first seven digits of it or more.
         at: a past moment to answer for.
         limit: the maximum number of runs to return; None for all.
+        sort: "ended" for those that ended first.
         after: the `cursor` of a run: only the runs that follow it.
         project: the runs' project; the settings' project when not given.
 
@@ -159,8 +162,10 @@ def list_runs(
     after, ground = optional_text_of("after", after), optional_text_of("ground", ground)
     commit = optional_commit_of("commit", commit)
     optional_choice_of("verdict", verdict, _VERDICTS)
+    sort = optional_choice_of("sort", sort, _ORDERS)  # type: ignore[assignment] # one of these
     with store_here(project) as here:
         from trackrecord.queries import runs
+        from trackrecord.queries.sorting import RUNS
         from trackrecord.store.database.engine import reading
 
         wanted = runs.RunFilter(
@@ -174,7 +179,13 @@ def list_runs(
         )
         with reading(here.engine) as connection:
             return runs.list_runs(
-                connection, here.project, at=moment, wanted=wanted, limit=limit, after=after
+                connection,
+                here.project,
+                at=moment,
+                wanted=wanted,
+                limit=limit,
+                order=None if sort is None else RUNS.order(sort),
+                after=after,
             )
 
 

@@ -19,16 +19,27 @@ def redis_here(settings: AgentSettings) -> Iterator[redis.Redis]:
     Raises:
         ServerUnavailable: it cannot be reached, or goes away meanwhile.
     """
+    from trackrecord.redis_client import agent_client
+
+    with agent_client(settings) as client, redis_explained(settings):
+        yield client
+
+
+@contextmanager
+def redis_explained(settings: AgentSettings) -> Iterator[None]:
+    """Raise an error of ours in place of one of Redis in the block.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached, or goes away meanwhile.
+    """
     import redis
 
-    from trackrecord.redis_client import agent_client
     from trackrecord.redis_problems import explain_redis_error
 
-    with agent_client(settings) as client:
-        try:
-            yield client
-        except redis.RedisError as error:
-            explained = explain_redis_error(error, settings)
-            if explained is None:
-                raise
-            raise explained from None
+    try:
+        yield
+    except redis.RedisError as error:
+        explained = explain_redis_error(error, settings)
+        if explained is None:
+            raise
+        raise explained from None

@@ -107,6 +107,7 @@ def read_status(
     *,
     project: str | None = None,
     spooled: int = 0,
+    dead_letters: int | None = None,
     at: float | None = None,
 ) -> StatusReport:
     """Return the status.
@@ -117,6 +118,7 @@ def read_status(
         settings: of this process.
         project: whose counts; None for those of all projects together.
         spooled: the number of outcomes in this home's spool.
+        dead_letters: the number of dead letters to tell of; that of all when not given.
         at: a past moment that the counts of the store are answered for.
 
     Raises:
@@ -127,7 +129,7 @@ def read_status(
         "waiting": flow.waiting,
         "oldest_waiting_s": flow.oldest_waiting_s,
         "pending": flow.pending,
-        "dead_letters": flow.dead_letters,
+        "dead_letters": flow.dead_letters if dead_letters is None else dead_letters,
         "workers": flow.workers,
     }
     learnt = _learnt(connection, settings, project, at)

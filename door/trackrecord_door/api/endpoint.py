@@ -48,6 +48,7 @@ class Endpoint:
         leaves_out: arguments of the call that HTTP does not offer.
         status: of an answer that is no error.
         volatile: fields that differ with each answer, and do not make it another one.
+        needs_store: whether the call reads or changes the database.
         document: returns what the call returned as JSON.
     """
 
@@ -62,6 +63,7 @@ class Endpoint:
     leaves_out: frozenset[str] = frozenset()
     status: int = 200
     volatile: tuple[str, ...] = ()
+    needs_store: bool = True
     document: Callable[[Any], Any] = field(default=document_of)
 
     @property

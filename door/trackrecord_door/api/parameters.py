@@ -37,7 +37,7 @@ Moment = Annotated[
         extra_json_schema={"format": "moment"},
     ),
 ]
-Section = Literal[tuple(sorted(NAMES))]  # type: ignore[valid-type] # the names are known when it runs
+Section: Any = Literal[tuple(sorted(NAMES))]
 Names = Annotated[list[Name], Meta(max_length=_MOST_ITEMS)]
 Object = dict[str, Any]
 Condition = Annotated[str, Meta(min_length=2, max_length=1024, pattern="^[^=\x00]+=[^\x00]*$")]
@@ -72,6 +72,7 @@ _KNOWN: Final[Mapping[str, Any]] = {
     "by": Annotated[str, Meta(min_length=1, max_length=128, extra_json_schema=_STORABLE)],
     "reason": Annotated[str, Meta(min_length=1, max_length=1000, extra_json_schema=_STORABLE)],
 }
+_NEVER_GIVEN: Final = ("return", "floor", "caller", "project")
 # In a query string, which has texts alone.
 _KNOWN_IN_QUERY: Final[Mapping[str, Any]] = {
     "conditions": Annotated[list[Condition], Meta(max_length=64)],
@@ -113,7 +114,7 @@ def parameters_of(call: Callable[..., Any], path: str, method: str) -> dict[str,
     in_path = set(_IN_PATH.findall(path))
     said = read_docstring(call).names
     hints = _hints(call)
-    found = {}
+    found: dict[str, Parameter] = {}
     for name, each in inspect.signature(call).parameters.items():
         place: Place = "path" if name in in_path else "query" if method == "GET" else "body"
         kind = _kind(name, hints.get(name, str), place)
@@ -125,7 +126,7 @@ def question_of(name: str, parameters: Mapping[str, Parameter]) -> type[msgspec.
     """Return a type that holds what is given for parameters; what is not given is unset."""
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for each in parameters.values():
-        said = Annotated[each.kind, Meta(description=each.description)]
+        said: Any = Annotated[each.kind, Meta(description=each.description)]
         if each.is_required:
             fields.append((each.name, said))
         elif each.default is None and each.place == "body":
@@ -138,9 +139,9 @@ def question_of(name: str, parameters: Mapping[str, Parameter]) -> type[msgspec.
 def _hints(call: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of arguments; what is imported for type checkers alone is any object."""
     names = {**vars(collections.abc), **vars(typing), **getattr(call, "__globals__", {})}
-    found = {}
+    found: dict[str, Any] = {}
     for name, hint in getattr(call, "__annotations__", {}).items():
-        if name not in ("return", *_KNOWN):
+        if name not in (*_NEVER_GIVEN, *_KNOWN):
             holder = types.SimpleNamespace(__annotations__={name: hint})
             found |= typing.get_type_hints(holder, globalns=names)
     return found

@@ -16,6 +16,8 @@ from .parameters import Parameter, question_of
 
 _UNREADABLE: Final = 400
 _NOT_ACCEPTED: Final = 415
+# What pages and projects are asked for with, whatever the call.
+_COMMON: Final = ("project", "limit", "after", "sort")
 
 
 class Reader:
@@ -57,10 +59,8 @@ class Reader:
             else:
                 given[name] = value
         _check_storable(given)
-        common = {
-            name: given.pop(name)
-            for name in ("project", "limit", "after", "sort")
-            if name in given and name not in self._queried
+        common: dict[str, str] = {
+            name: given.pop(name) for name in _COMMON if name in given and name not in self._queried
         }
         try:
             question = msgspec.convert(given, self._query, strict=False)
@@ -68,7 +68,7 @@ class Reader:
             raise InvalidRequest(_said(error)) from None
         return _as_given(question), common
 
-    async def body(self, request: Request, data: bytes) -> dict[str, Any]:
+    def body(self, request: Request, data: bytes) -> dict[str, Any]:
         """Return the arguments in a body; an empty one is an empty object.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What HTTP offers of errors of tasks in flight and of stored outputs, and what differs a little."""
+"""What HTTP offers of errors of tasks in flight, of stored outputs, and a little otherwise."""
 
 from __future__ import annotations
 
@@ -135,14 +135,12 @@ def error_context(
 
     task = _tasks(floor, project).read(task_id, at=moment_of(at))
     rules = floor.settings.errors
+    errors = task.errors if include_resolved else task.unresolved
     return {
         "task_id": task_id,
         "context": retry_text(task, rules, include_resolved=include_resolved, language=lang),
         "strikes": task.strikes,
-        "errors": [
-            error_document(error)
-            for error in (task.errors if include_resolved else task.unresolved)
-        ],
+        "errors": [error_document(error) for error in errors],
     }
 
 
