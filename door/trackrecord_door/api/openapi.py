@@ -124,7 +124,11 @@ def _parameters(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[str, A
         limit = {"type": "integer", "minimum": 1, "maximum": MOST_AT_ONCE, "default": USUAL_LIMIT}
         found += [
             _common("limit", limit, "The maximum number of entries of the page."),
-            _common("after", {**_TEXT, "minLength": 1}, "The `cursor` of the page before."),
+            _common(
+                "after",
+                {**_TEXT, "minLength": 1, "maxLength": 4096},
+                "The `cursor` of the page before.",
+            ),
         ]
         if endpoint.paging.sorting is not None:
             keys = [*endpoint.paging.sorting.keys]
@@ -157,7 +161,7 @@ def _responses(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     name = endpoint.answer
     schemas |= _components(SHAPES[name])
     if endpoint.paging is not None or endpoint.is_list:
-        page = f"{name}Page"
+        page = f"{name}List"
         schemas[page] = {
             "type": "object",
             "required": ["items", "cursor"],

@@ -21,11 +21,11 @@ Place = Literal["path", "query", "body"]
 _IN_PATH: Final = re.compile(r"\{(\w+)(?::path)?\}")
 _MOST_CHARS: Final = 65_536
 _MOST_ITEMS: Final = 1000
-# What databases have no room for is refused by every call.
-_STORABLE: Final = {"pattern": r"^[^\x00]*$"}
 
-Text = Annotated[str, Meta(min_length=1, max_length=_MOST_CHARS, extra_json_schema=_STORABLE)]
-Name = Annotated[str, Meta(min_length=1, max_length=1024, extra_json_schema=_STORABLE)]
+# The head of a request has at most 64 KiB; a character may take twelve bytes of it.
+ShortText = Annotated[str, Meta(min_length=1, max_length=4096)]
+Text = Annotated[str, Meta(min_length=1, max_length=_MOST_CHARS)]
+Name = Annotated[str, Meta(min_length=1, max_length=1024)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Amount = Annotated[float, Meta(ge=0, le=1e9)]
 Moment = Annotated[
@@ -40,7 +40,7 @@ Moment = Annotated[
 Section: Any = Literal[tuple(sorted(NAMES))]
 Names = Annotated[list[Name], Meta(max_length=_MOST_ITEMS)]
 Object = dict[str, Any]
-Condition = Annotated[str, Meta(min_length=2, max_length=1024, pattern="^[^=\x00]+=[^\x00]*$")]
+Condition = Annotated[str, Meta(min_length=2, max_length=1024, pattern="^[^=]+=.*$")]
 Check = Literal[
     "rejection_rate", "retry_count", "hard_limit_hits", "worst_retry_count",
     "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
@@ -69,14 +69,14 @@ _KNOWN: Final[Mapping[str, Any]] = {
     "tags": Names,
     "tools": Annotated[list[Name | Object], Meta(min_length=1, max_length=_MOST_ITEMS)],
     "triggers": Annotated[list[Name | Object], Meta(min_length=1, max_length=_MOST_ITEMS)],
-    "by": Annotated[str, Meta(min_length=1, max_length=128, extra_json_schema=_STORABLE)],
-    "reason": Annotated[str, Meta(min_length=1, max_length=1000, extra_json_schema=_STORABLE)],
+    "by": Annotated[str, Meta(min_length=1, max_length=128)],
+    "reason": Annotated[str, Meta(min_length=1, max_length=1000)],
 }
 _NEVER_GIVEN: Final = ("return", "floor", "caller", "project")
 # In a query string, which has texts alone.
 _KNOWN_IN_QUERY: Final[Mapping[str, Any]] = {
     "conditions": Annotated[list[Condition], Meta(max_length=64)],
-    "tools": Text,
+    "tools": ShortText,
 }
 
 
@@ -155,7 +155,9 @@ def _kind(name: str, hint: Any, place: Place) -> Any:  # noqa: ANN401 - a type o
     if typing.get_origin(hint) in (Union, types.UnionType) and len(options) == 1:
         hint = options[0]
     if hint is str:
-        return Name if place == "path" or name.endswith("id") else Text
+        if place == "path" or name.endswith("id"):
+            return Name
+        return Text if place == "body" else ShortText
     return hint
 
 

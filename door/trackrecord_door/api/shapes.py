@@ -12,7 +12,6 @@ from trackrecord.changes.pattern_tags import TaggedPattern
 from trackrecord.changes.patterns import PatternDecision
 from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
 from trackrecord.learning.advice.lessons.lesson import Lesson
-from trackrecord.learning.competences.record import Performance
 from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 from trackrecord.learning.outcomes.gate import GateCheck
 from trackrecord.learning.outcomes.rates import Snapshot
@@ -117,15 +116,20 @@ CRITERION_DETAILS: Final = shape(
 )  # fmt: skip
 
 # Competence records.
+_PERFORMANCE: Final = shape(
+    "Performance",
+    more={
+        "success_count": int, "failure_count": int, "success_rate": float,
+        "avg_latency_ms": float | None, "last_used_at": Iso | None,
+    },
+)  # fmt: skip
 COMPETENCE: Final = shape(
     "Competence",
     more={
         "id": str, "project": str, "skill_name": str, "signature": str, "triggers": list[Object],
         "recipe": list[Object], "required_tools": list[str], "failure_modes": list[str],
         "fallbacks": list[str],
-        "performance": shape(
-            "Performance", Performance, moments=["last_used_at"], more={"success_rate": float},
-        ),
+        "performance": _PERFORMANCE,
         "version": int, "confidence": float, "salience": float, "salience_now": float,
         "lifecycle": Object, "status": str, "relations": list[Object], "tags": list[str],
         "authored_by": str | None, "created_at": Iso, "updated_at": Iso,
@@ -196,7 +200,7 @@ _COUNTED: Final = shape("Counted", more={"tasks": int, "mean": float})
 COMPARISON: Final = shape(
     "Comparison",
     more={
-        "measure": str, "given": _COUNTED, "withheld": _COUNTED, "difference": float,
+        "measure": str, "given": _COUNTED, "withheld": _COUNTED, "difference": float | None,
         "low": float | None, "high": float | None, "verdict": str,
     },
 )  # fmt: skip

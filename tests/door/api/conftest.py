@@ -2,12 +2,13 @@
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from running_door import Door
-from served_store import MARKS, ServedStore, tokens_of
+from served_store import MARKS, OURS, ServedStore, tokens_of
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.http_settings import HttpSettings
@@ -16,12 +17,11 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 
 
-@pytest.fixture(scope="session")
-def served() -> Iterator[ServedStore]:
-    """The store that the front door serves."""
+@contextmanager
+def _filled() -> Iterator[ServedStore]:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
-        settings = DaemonSettings(home=home, project="ours")
+        settings = DaemonSettings(home=home, project=OURS)
         engine = connect_store(settings.effective_database_url)
         migrate(engine)
         with (
@@ -37,9 +37,23 @@ def served() -> Iterator[ServedStore]:
 
 
 @pytest.fixture(scope="session")
+def served() -> Iterator[ServedStore]:
+    """The store that the front door serves."""
+    with _filled() as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def fresh_store() -> Iterator[ServedStore]:
+    """Such a store for one module, which may spoil it."""
+    with _filled() as store:
+        yield store
+
+
+@pytest.fixture(scope="session")
 def api_door(served: ServedStore) -> Iterator[Door]:
     """A front door on that store, as a user has it."""
-    running = Door(served.home, HttpSettings(port=0), project="ours")
+    running = Door(served.home, HttpSettings(port=0), project=OURS)
     yield running
     running.end()
 
