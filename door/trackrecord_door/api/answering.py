@@ -41,7 +41,9 @@ class Answerer:
         self._reader = Reader(endpoint)
         self._beside = floor.ask if endpoint.needs_store else floor.run
         taken = endpoint.call.__code__.co_varnames[: _argument_count(endpoint)]
-        self._takes = frozenset(taken) & {"floor", "caller", "project", "by"}
+        self._takes = frozenset(taken) & {"floor", "caller", "project"}
+        signed = endpoint.parameters.get("by")
+        self._is_signed = signed is not None and signed.place == "body"
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request.
@@ -98,7 +100,7 @@ class Answerer:
             own["floor"] = self._floor
         if "caller" in self._takes:
             own["caller"] = caller
-        if "by" in self._takes and arguments.get("by") is None and caller.project is not None:
+        if self._is_signed and arguments.get("by") is None and caller.project is not None:
             own["by"] = _BEARER.format(caller.project)[:128]
         if isinstance(given := arguments.get("conditions"), list):
             own["conditions"] = dict(each.split("=", 1) for each in given)

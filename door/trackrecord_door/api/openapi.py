@@ -225,7 +225,8 @@ def _outcomes() -> dict[str, Any]:
         "tags": ["outcomes"],
         "summary": "Report how tasks went",
         "description": "Takes one outcome, a list of them, or JSON Lines. When it answers, those "
-        "in order are with Redis or in the spool; a bad one keeps no other one back, and is named in "
+        "in order are with Redis or in the spool; a bad one keeps no other one back, and is "
+        "named in "
         "`bad`. An outcome without an `outcome_id` gets one from its content, so that posting it "
         "again changes nothing.\n\nNeeds a token to write.",
         "parameters": [

@@ -141,7 +141,7 @@ def _hints(call: Callable[..., Any]) -> dict[str, Any]:
     names = {**vars(collections.abc), **vars(typing), **getattr(call, "__globals__", {})}
     found: dict[str, Any] = {}
     for name, hint in getattr(call, "__annotations__", {}).items():
-        if name not in (*_NEVER_GIVEN, *_KNOWN):
+        if name not in _NEVER_GIVEN and (name not in _KNOWN or "Literal" in hint):
             holder = types.SimpleNamespace(__annotations__={name: hint})
             found |= typing.get_type_hints(holder, globalns=names)
     return found
@@ -149,7 +149,7 @@ def _hints(call: Callable[..., Any]) -> dict[str, Any]:
 
 def _kind(name: str, hint: Any, place: Place) -> Any:  # noqa: ANN401 - a type of any form
     known = (_KNOWN_IN_QUERY if place == "query" else {}).get(name) or _KNOWN.get(name)
-    if known is not None:
+    if known is not None and typing.get_origin(hint) is not Literal:
         return known
     options = [each for each in typing.get_args(hint) if each is not types.NoneType]
     if typing.get_origin(hint) in (Union, types.UnionType) and len(options) == 1:

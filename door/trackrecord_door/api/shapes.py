@@ -205,6 +205,7 @@ COMPARISON: Final = shape(
     },
 )  # fmt: skip
 _BOTH: Final = shape("BothArms", more={"given": int, "withheld": int})
+_WITHDRAWN: Final = shape("Withdrawn", more={"id": str, "by": str, "reason": str, "at": Iso})
 EFFECT: Final = shape(
     "Effect",
     more={
@@ -219,7 +220,7 @@ EFFECT: Final = shape(
                     "succeeded": int | None, "withdrawn": bool,
                 },
             )),
-        "withdrawn": listed(shape("Withdrawn", more={"id": str, "by": str, "reason": str, "at": Iso})),
+        "withdrawn": listed(_WITHDRAWN),
     },
 )  # fmt: skip
 
