@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where the real agents and frameworks of `make clients` are kept, outside of git.
 export TESTS_CLIENTS ?= $(CURDIR)/build/clients
 
-.PHONY: demo test quick check packages clients bench bench-learning clean
+.PHONY: demo test quick check packages docs clients bench bench-learning clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -32,7 +32,7 @@ test: $(STAMP)  ## all tests, or TESTS, against real servers that they start the
 quick: $(STAMP)  ## tests of what is pure, in seconds: no server, no subprocess
 	@$(BIN)/python -m pytest -m "not faults and not linear_time" $(PURE)
 
-check: $(STAMP) packages  ## lint, types, import rules, documentation, packages
+check: $(STAMP) packages docs  ## lint, types, import rules, documentation, packages
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -43,6 +43,10 @@ packages: $(STAMP)  ## the wheel and the sdist, as an index would take them
 	@rm -rf build/packages
 	@$(BIN)/hatchling build --directory build/packages >/dev/null
 	@$(BIN)/twine --no-color check --strict build/packages/*
+
+docs: $(STAMP)  ## the documentation as a site, to read in a browser
+	@$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/docs/.doctrees . build/docs/site
+	@echo "the documentation: $(CURDIR)/build/docs/site/index.html"
 
 clients: $(STAMP)  ## real agents and frameworks, fetched by name, live and imported
 	@$(BIN)/python tests/clients/fetch.py $(TESTS_CLIENTS)

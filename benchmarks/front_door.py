@@ -1,24 +1,19 @@
 """The front door: how many spans a second it takes on one core, and what it costs while idle."""
 
 import http.client
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
-import psutil
 import redis
 
-from trackrecord.http_settings import HttpSettings
 from trackrecord.settings import Settings
-from trackrecord_door.listening import listen, reached_at
 
 from .figures import Baseline, Figure, Measured, at_least, at_most
 from .scale import Scale
-from .servers import REPOSITORY, bench_settings, running_redis, stop, wait_until
+from .served import DOOR, Server, serving
+from .servers import bench_settings, running_redis, wait_until
 from .traced_runs import SPANS_OF_RUN, batches
 
 _BATCH = 512
@@ -28,27 +23,7 @@ _IDLE_MEMORY_FLOOR_MIB = 80.0
 _IDLE_S = 20.0
 _TIMEOUT_S = 600.0
 _HEADERS = {"Content-Type": "application/x-protobuf"}
-_DOOR = ("-m", "trackrecord_door")
 _BARE = ("-m", "benchmarks.children.bare_server")
-
-
-@dataclass(frozen=True)
-class _Server:
-    """A server under measurement, on a core of its own."""
-
-    process: psutil.Process
-    address: tuple[str, int]
-
-    def resident_mib(self) -> float:
-        """Return its memory in use."""
-        size: int = self.process.memory_info().rss
-        return size / 1024**2
-
-    def cpu_s(self) -> float:
-        """Return the processor time that it has taken."""
-        times = self.process.cpu_times()
-        taken: float = times.user + times.system
-        return taken
 
 
 @dataclass(frozen=True)
@@ -64,7 +39,7 @@ def measure(scale: Scale) -> Measured:
     spans = scale.traced_runs * SPANS_OF_RUN
     bodies = list(batches(scale.traced_runs, _BATCH, now_ns=time.time_ns()))
     with bench_settings() as settings:
-        with running_redis(settings) as client, _server(_DOOR, settings) as door:
+        with running_redis(settings) as client, serving(DOOR, settings) as door:
             idle_mib, idle_cpu_s = _idle(door)
             posted = _post(door, bodies, spans)
             began = time.perf_counter()
@@ -76,7 +51,7 @@ def measure(scale: Scale) -> Measured:
             )
             late_s = published - began
             most_mib = max(posted.most_mib, door.resident_mib())
-        with _server(_BARE, settings) as bare:
+        with serving(_BARE, settings) as bare:
             bare_idle_mib, bare_idle_cpu_s = _idle(bare)
             bare_posted = _post(bare, bodies, spans)
     return Measured(
@@ -105,43 +80,7 @@ def measure(scale: Scale) -> Measured:
     )  # fmt: skip
 
 
-@contextmanager
-def _server(command: Sequence[str], settings: Settings) -> Iterator[_Server]:
-    """Run a server on the first core and everything else on the others, where that can be said."""
-    with listen(HttpSettings(port=0)) as listener:
-        descriptor = listener.fileno()
-        with (settings.home / "server.log").open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, *command, str(descriptor)],
-                cwd=REPOSITORY,
-                env={**os.environ, **settings.as_environment()},
-                pass_fds=(descriptor,),
-                stdout=log,
-                stderr=log,
-            )
-        try:
-            with _apart(process.pid):
-                yield _Server(psutil.Process(process.pid), reached_at(listener))
-        finally:
-            stop(process)
-
-
-@contextmanager
-def _apart(pid: int) -> Iterator[None]:
-    """Give a process a core of its own."""
-    cores = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
-    if len(cores) < 2:
-        yield
-        return
-    os.sched_setaffinity(pid, cores[:1])
-    os.sched_setaffinity(0, cores[1:])
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, cores)
-
-
-def _idle(server: _Server) -> tuple[float, float]:
+def _idle(server: Server) -> tuple[float, float]:
     """Return the memory and the processor time in a minute of a server that nobody asks."""
     with closing(http.client.HTTPConnection(*server.address, timeout=_TIMEOUT_S)) as connection:
         connection.request("GET", "/health")  # it answers once it has started
@@ -151,7 +90,7 @@ def _idle(server: _Server) -> tuple[float, float]:
     return server.resident_mib(), (server.cpu_s() - before) * 60 / _IDLE_S
 
 
-def _post(server: _Server, bodies: Sequence[bytes], spans: int) -> _Posted:
+def _post(server: Server, bodies: Sequence[bytes], spans: int) -> _Posted:
     most = 0.0
     with closing(http.client.HTTPConnection(*server.address, timeout=_TIMEOUT_S)) as connection:
         began = time.perf_counter()

@@ -256,7 +256,7 @@ DAEMONS_SERVICES: Final = {
             "settle_s",
         }
     ),
-    "http": frozenset({"host", "max_body_bytes", "names", "port", "token"}),
+    "http": frozenset({"host", "max_body_bytes", "metrics_projects", "names", "port", "token"}),
     "notify": frozenset({"command", "events", "secret", "timeout_s", "url"}),
     "traces": frozenset(
         {

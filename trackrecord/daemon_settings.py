@@ -27,6 +27,7 @@ from .notify_settings import NotifySettings
 from .rules import Rules
 from .server_urls import checked_database_url, database_url_of
 from .setting_values import Check, read_values
+from .span_settings import SpanSettings
 from .trace_rules import TraceRules
 from .wire.outcome import MAX_BODY_BYTES
 
@@ -170,6 +171,7 @@ class DaemonSettings(AgentSettings):
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
     notify: NotifySettings = field(default=NotifySettings())
+    spans: SpanSettings = field(default=SpanSettings())
 
     @property
     def rules(self) -> Rules:

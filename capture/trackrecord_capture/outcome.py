@@ -16,6 +16,7 @@ from trackrecord.wire.outcome import encode_body
 
 from .agent_run import AgentRun, Call, Seen
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
+from .own_tools import without_own_tools
 from .projects import project_of
 from .verdict.verdict import Evidence, Verdict, verdict_of
 
@@ -50,6 +51,7 @@ def outcome_of(run: AgentRun, rules: CaptureRules = DEFAULTS) -> dict[str, Any]:
     megabyte, holds no secret that the table of `redaction` knows, and nothing of the content of
     files; without `rules.prompts` also nothing of a person's prompts.
     """
+    run = without_own_tools(run)
     if not rules.prompts:
         run = _without_words(run)
     verdict = verdict_of(run)

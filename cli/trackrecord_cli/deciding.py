@@ -9,6 +9,7 @@ import click
 
 from .access import open_store, settings_for
 from .by_hand import refresh_rankings, signed
+from .completing import complete
 from .options import Command
 from .screen import print_json
 
@@ -23,7 +24,9 @@ def _options(*, reason_required: bool) -> Callable[[Command], Command]:
             reason="Give the reason; the history keeps it.",
             reason_required=reason_required,
         )
-        return click.argument("pattern_id", metavar="ID")(options(command))
+        return click.argument("pattern_id", metavar="ID", shell_complete=complete("pattern"))(
+            options(command)
+        )
 
     return decorate
 

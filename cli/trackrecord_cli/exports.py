@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .access import open_store, settings_for
-from .screen import print_json, progress_bar
+from .screen import print_json, progress_bar, telling_what_was_done
 
 if TYPE_CHECKING:
     from trackrecord.transfer.importing import ImportedProject
@@ -32,7 +32,11 @@ def import_exports(paths: Sequence[Path], project: str | None, *, as_json: bool)
         raise click.UsageError(message)
     settings, _ = settings_for(None)
     done: list[ImportedProject] = []
-    with open_store(settings) as engine, progress_bar(of_bytes=True) as progress:
+    with (
+        telling_what_was_done(lambda: _left(done, len(paths))),
+        open_store(settings) as engine,
+        progress_bar(of_bytes=True) as progress,
+    ):
         for path in paths:
             shown = progress.add_task(f"importing {path.name}", total=path.stat().st_size)
 
@@ -50,6 +54,14 @@ def import_exports(paths: Sequence[Path], project: str | None, *, as_json: bool)
         for each in done:
             click.echo(_summary(each))
     return 0
+
+
+def _left(done: Sequence[ImportedProject], files: int) -> str:
+    """Return what an import that is interrupted has done."""
+    return (
+        f"{len(done)} of {files} files imported; of the next one nothing was kept: run the same "
+        "command again"
+    )
 
 
 def _document(imported: ImportedProject) -> dict[str, Any]:

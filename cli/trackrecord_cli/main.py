@@ -29,6 +29,7 @@ COMMANDS = {
     "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
     "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
     "token": "Create, list and revoke tokens for the HTTP server.",
+    "mcp": "Serve agents over stdin and stdout, by the Model Context Protocol.",
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
     "install": "Make coding agents report their runs by themselves.",
     "uninstall": "Remove what `trackrecord install` added, and nothing else.",
@@ -62,6 +63,7 @@ COMMANDS = {
     "dead": "Show, replay or discard outcomes that could not be learnt.",
     "rebuild": "Compute every statistic of a project anew.",
     "forget": "Erase a source, a task or a whole project everywhere.",
+    "completion": "Print the script that lets a shell complete commands, ids and projects.",
     "export": "Export a project with everything that is known of it.",
     "move": "Move the whole store to another database.",
 }

@@ -11,6 +11,8 @@ from trackrecord.project_names import DEFAULT_PROJECT, checked_project
 from trackrecord.queries.sorting import Sorting
 from trackrecord.times import parse_moment
 
+from .completing import complete
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
 
@@ -109,6 +111,7 @@ def project_option(command: Command) -> Command:
     return click.option(
         "--project",
         type=PROJECT_NAME,
+        shell_complete=complete("project"),
         default=None,
         help="Use the project of this name.  "
         f"[default: the setting `project`, else {DEFAULT_PROJECT}]",
@@ -183,6 +186,9 @@ def sort_option(sorting: Sorting[Any]) -> Callable[[Command], Command]:
         "--sort",
         "order",
         type=Read("key", sorting.order),
+        shell_complete=lambda _ctx, _option, typed: [
+            key for key in sorting.keys if key.startswith(typed)
+        ],
         default=None,
         help=f"Put the {sorting.things} in this order: {', '.join(sorting.keys)}; with a minus "
         "before it, as in -"

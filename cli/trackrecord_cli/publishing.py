@@ -68,8 +68,16 @@ class Publication:
         self._seen: set[Name] = set()
         self.published = Published(known=None if find_known is None else 0)
 
-    def publish(self, given: Iterable[GivenOutcome | BadLine]) -> Published:
+    def publish(
+        self,
+        given: Iterable[GivenOutcome | BadLine],
+        report: Callable[[int], None] = lambda _outcomes: None,
+    ) -> Published:
         """Publish all outcomes; bad ones are collected, the others go through.
+
+        Args:
+            given: the outcomes.
+            report: told after each batch how many were published so far.
 
         Raises:
             ServerUnavailable: Redis went away; doing it again changes nothing that went through.
@@ -85,6 +93,7 @@ class Publication:
             if len(batch) == BATCH_OUTCOMES:
                 self._send(batch)
                 batch = []
+                report(len(self.published.outcome_ids))
         self._send(batch)
         return self.published
 
@@ -124,6 +133,18 @@ def find_known(settings: DaemonSettings) -> FindKnown | None:
     return find
 
 
+def so_far(publication: Publication | None) -> str:
+    """Return what a publication that is interrupted has done."""
+    from trackrecord.queries.status import counted
+
+    count = 0 if publication is None else len(publication.published.outcome_ids)
+    # Redis may have taken a batch that it had no time to confirm.
+    return (
+        f"at least {counted(count, 'outcome')} published, to be learnt in any case; run the same "
+        "command again for the rest: none counts twice"
+    )
+
+
 def report(published: Published, *, waited: bool, as_json: bool) -> int:
     """Say what became of the outcomes; return the exit status."""
     known = published.known
@@ -155,22 +176,42 @@ def _summary(published: Published, new: int, *, waited: bool) -> str:
     return f"{counted(new, 'new outcome')} {verb}, {published.known} known already"
 
 
-def wait_until_learnt(client: redis.Redis, keys: Keys, published: Published) -> None:
-    """Return when every entry is learnt or set aside, and the rankings show it."""
+def wait_until_learnt(
+    client: redis.Redis,
+    keys: Keys,
+    published: Published,
+    report: Callable[[int, int], None] = lambda _done, _total: None,
+) -> None:
+    """Return when every entry is learnt or set aside, and the rankings show it.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        published: what was published.
+        report: told how many entries, from the first on, are learnt, and how many there are.
+    """
     if not published.entry_ids:
         return
     first, last = published.entry_ids[0], published.entry_ids[-1]
+    places = {entry_id: place for place, entry_id in enumerate(published.entry_ids)}
     asked = time.monotonic()
     oldest: Any = None
     while left := client.xrange(keys.outcomes, min=first, max=last, count=1):
         if left != oldest:
             oldest, asked = left, time.monotonic()
+            report(places.get(_text(left), 0), len(places))
         elif time.monotonic() - asked > _ASK_FOR_WORKER_AFTER_S:
             click.echo("still waiting; is a worker running? `trackrecord status` tells", err=True)
             asked = float("inf")
         time.sleep(_POLL_S)
     _find_refused(client, keys, published)
     time.sleep(_REFRESH_GRACE_S)
+
+
+def _text(entries: Any) -> str:  # noqa: ANN401 - what Redis answered
+    """Return the id of the first entry."""
+    entry_id: bytes = entries[0][0]
+    return entry_id.decode()
 
 
 def _find_refused(client: redis.Redis, keys: Keys, published: Published) -> None:

@@ -12,6 +12,7 @@ import click
 
 from .access import open_store, settings_for
 from .by_hand import REASON, refresh_rankings, signed
+from .completing import complete
 from .options import Command, Read, conditions_option
 from .screen import print_json
 
@@ -46,7 +47,7 @@ def _signed(*, reason_required: bool) -> Callable[[Command], Command]:
 
 
 @click.command("reinforce")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @click.option(
     "--amount", type=_AMOUNT, help="Add this much salience.  [default: the record's own gain]"
 )
@@ -61,7 +62,7 @@ def reinforce(competence_id: str, amount: float | None, **given: Any) -> None:  
 
 
 @click.command("penalize")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @click.option("--amount", type=_AMOUNT, required=True, help="Take away this much salience.")
 @_signed(reason_required=False)
 def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: ANN401 - as above
@@ -71,8 +72,8 @@ def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: 
 
 
 @click.command("supersede")
-@click.argument("old_id", metavar="OLD")
-@click.argument("new_id", metavar="NEW")
+@click.argument("old_id", metavar="OLD", shell_complete=complete("record"))
+@click.argument("new_id", metavar="NEW", shell_complete=complete("record"))
 @_signed(reason_required=True)
 def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Put the record NEW in the place of the record OLD, which is selected no longer."""
@@ -81,7 +82,7 @@ def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 -
 
 
 @click.command("fork")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @click.option(
     "--changes",
     default="{}",
@@ -101,7 +102,7 @@ def fork(competence_id: str, changes: str, **given: Any) -> None:  # noqa: ANN40
 
 
 @click.command("contest")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @click.option("--record", "other_id", metavar="ID", help="Name the record that contests it.")
 @click.option("--evidence", type=REASON, help="Name the evidence that contests it.")
 @_signed(reason_required=True)
@@ -127,7 +128,7 @@ def contest(
 
 
 @click.command("retract")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @_signed(reason_required=True)
 def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Take a record out of selection. It is kept, with its history."""
@@ -136,7 +137,7 @@ def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as abov
 
 
 @click.command("merge")
-@click.argument("competence_ids", metavar="ID ID…", nargs=-1)
+@click.argument("competence_ids", metavar="ID ID…", nargs=-1, shell_complete=complete("record"))
 @_signed(reason_required=True)
 def merge(competence_ids: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - as above
     """Make one record of several: performance summed, provenance joined; they are retracted."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -159,6 +160,36 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
     )
 
 
+@contextmanager
+def working(what: str, *, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal that something goes on; yields what is told how far it has come.
+
+    Args:
+        what: is being done.
+        total: how far it will have come at the end; None if nobody knows.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _done: None
+        return
+    with progress_bar() as progress:
+        shown = progress.add_task(what, total=total)
+        yield lambda done: progress.update(shown, completed=done)
+
+
+@contextmanager
+def telling_what_was_done(message: Callable[[], str]) -> Iterator[None]:
+    """Say at Ctrl-C what was done and what was not.
+
+    Args:
+        message: returns that, and how to go on.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"trackrecord: {message()}", err=True)
+        raise
+
+
 def _flat(value: object, most: int) -> str:
     """Return a cell's text on one line."""
     if value is None or value in ([], (), {}):
@@ -188,3 +219,14 @@ def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
     if beyond > 0:
         told = f"{beyond} more {things}" if is_exact else f"there are more {things}"
         click.echo(f"{told}; --limit shows them", err=True)
+
+
+def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:
+    """Print lines of a name, a value and what is drawn beside it, in columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    for name, value, drawn in lines:
+        grid.add_row(name, Text(one_line(value, _CELL_CHARS)), drawn)
+    console().print(grid)

@@ -6,6 +6,7 @@ import click
 
 from .access import open_store, settings_for
 from .by_hand import refresh_rankings
+from .completing import complete
 from .options import Read, json_option, project_option
 from .screen import print_json
 
@@ -29,7 +30,7 @@ _TAG = Read("tag", read_tag)
 
 
 @click.command("tag")
-@click.argument("pattern_id", metavar="ID")
+@click.argument("pattern_id", metavar="ID", shell_complete=complete("pattern"))
 @click.option("--add", multiple=True, type=_TAG, metavar="TAG", help="Add this tag; repeatable.")
 @click.option(
     "--remove", multiple=True, type=_TAG, metavar="TAG", help="Remove this tag; repeatable."

@@ -1,5 +1,7 @@
 """Refolding: compute every sum of a project anew from the episodes that were read."""
 
+from collections.abc import Callable
+
 from sqlalchemy import Connection
 
 from trackrecord.learning.competences.rules import CompetenceRules
@@ -19,7 +21,13 @@ TURN_S = 60.0
 
 
 def rebuild_competences(
-    connection: Connection, rules: CompetenceRules, project: str, project_id: int, *, now: float
+    connection: Connection,
+    rules: CompetenceRules,
+    project: str,
+    project_id: int,
+    *,
+    now: float,
+    report: Callable[[int], None] = lambda _episodes: None,
 ) -> Progress:
     """Add up a project's episodes again, under rules that may have changed.
 
@@ -31,6 +39,7 @@ def rebuild_competences(
         project: the project's name.
         project_id: the id of the project's row.
         now: the time of the rebuild, seconds since the epoch.
+        report: told now and then how many episodes were read so far.
 
     Raises:
         AlreadyRunning: the project is being consolidated.
@@ -49,6 +58,7 @@ def rebuild_competences(
         reassign(connection, project_id, folded.read, ids)
         progress.add_folded(folded)
         done = folded.read[-1].outcome
+        report(progress.episodes_read)
     follower = RecordUpdater(
         rules=rules,
         project=project,

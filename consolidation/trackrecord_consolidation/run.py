@@ -1,6 +1,7 @@
 """The nightly job: turn episodes since the last run into competence records."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 import structlog
@@ -40,6 +41,7 @@ def consolidate(
     dry_run: bool = False,
     episodes_at_once: int = EPISODES,
     turn_s: float = TURN_S,
+    report_read: Callable[[int], None] = lambda _episodes: None,
 ) -> RunReport:
     """Read a project's new episodes, and bring its records up to date.
 
@@ -55,6 +57,7 @@ def consolidate(
         dry_run: report the changes without writing anything.
         episodes_at_once: how many episodes are read in one transaction.
         turn_s: after how long without a sign of life a run counts as dead.
+        report_read: told now and then how many episodes were read so far.
 
     Raises:
         AlreadyRunning: another run is at work on the project.
@@ -72,7 +75,7 @@ def consolidate(
             rehearse(engine, follower, progress, episodes_at_once=episodes_at_once)
         else:
             run = _Run(engine, follower, RunLease(project, turn_s), progress, episodes_at_once)
-            run.work(started)
+            run.work(started, report_read)
     report = progress.report(
         project=project,
         actor=actor,
@@ -121,11 +124,12 @@ class _Run:
         self._progress = progress
         self._episodes_at_once = episodes_at_once
 
-    def work(self, started: float) -> None:
+    def work(self, started: float, report_read: Callable[[int], None]) -> None:
         """Do all the work of the run.
 
         Args:
             started: when the run started, by the performance counter.
+            report_read: told how many episodes were read so far.
         """
         with writing(self._engine) as connection:
             self._turn.take(connection)
@@ -133,7 +137,7 @@ class _Run:
                 connection, self._project_id, actor=self._follower.actor, now=self._follower.now
             )
         try:
-            self._fold_waiting(run_id)
+            self._fold_waiting(run_id, report_read)
             while self._retract_some():
                 pass
             while self._follow_some(run_id):
@@ -145,7 +149,7 @@ class _Run:
                 self._turn.give_back(connection)
             raise
 
-    def _fold_waiting(self, run_id: int) -> None:
+    def _fold_waiting(self, run_id: int, report_read: Callable[[int], None]) -> None:
         with reading(self._engine) as connection:
             last = last_waiting(connection, self._project_id)
         done = 0
@@ -155,6 +159,7 @@ class _Run:
                 self._turn.keep(connection)
                 done = self._fold_some(connection, after=done, upto=last)
                 self._note(connection, run_id)
+            report_read(self._progress.episodes_read)
 
     def _fold_some(self, connection: Connection, *, after: int, upto: int) -> int:
         """Fold some episodes; return the row up to which no episode is left for this run."""

@@ -1,13 +1,18 @@
 """Tokens of the store in place of the setting's: what a front door needs to start with them."""
 
+import fcntl
 import secrets
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.folders import make_private_folder, open_private
 
 from .listening import is_loopback
 
-_BYTES = 32
+_FILE: Final = "http-token"
+_BYTES: Final = 32
 
 
 def has_tokens(settings: DaemonSettings) -> bool:
@@ -30,11 +35,28 @@ def has_tokens(settings: DaemonSettings) -> bool:
 
 
 def with_own_token(settings: DaemonSettings) -> DaemonSettings:
-    """Return the settings with a token for this process where one is needed and none is set.
+    """Return the settings with a token of this home where one is needed and none is set.
 
-    The hooks of agents on this machine find it in a file that only the owner of the home can read.
+    Agents on this machine are told of it, by way of a file that only the owner of the home can
+    read. It stays the same, because programs that were started with it run on.
+
+    Raises:
+        OSError: the home cannot be written.
     """
     http = settings.http
     if http.token is not None or is_loopback(http.host):
         return settings
-    return replace(settings, http=replace(http, token=secrets.token_urlsafe(_BYTES)))
+    return replace(settings, http=replace(http, token=_own_token(settings.home)))
+
+
+def _own_token(home: Path) -> str:
+    make_private_folder(home)
+    with open_private(home / _FILE) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        token = file.read().strip()
+        if len(token) < _BYTES:  # none yet, or a part of one
+            token = secrets.token_urlsafe(_BYTES)
+            file.truncate(0)
+            file.write(f"{token}\n")
+        return token

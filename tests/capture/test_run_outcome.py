@@ -26,6 +26,18 @@ def _run(*calls: Call, **given: Any) -> AgentRun:
     return AgentRun(**(fields | given))
 
 
+@pytest.mark.parametrize("name", ["mcp__trackrecord__{}", "trackrecord_{}", "trackrecord__{}"])
+def test_asking_trackrecord_is_no_step_of_the_work(name):
+    """Its calls are left out; what was seen at the others stays with them."""
+    asked = Call(tool=name.format("recall"), ok=True)
+    said = Call(tool=name.format("remember"), ok=False)
+    undone = Sign(kind=Seen.REJECTED, call=2, says="not that file")
+    with_ours = outcome_of(_run(asked, PASS, EDIT, said, signs=(undone,)))
+    without = outcome_of(_run(PASS, EDIT, signs=(msgspec.structs.replace(undone, call=1),)))
+    assert with_ours == without
+    assert len(with_ours["tool_graph"]) == 2
+
+
 def test_the_fields_of_an_outcome():
     """Everything that is known, and nothing else."""
     failed = Call(

@@ -21,15 +21,19 @@ LISTS = {
     ("kinds",): sorting.KINDS,
     ("errors", "list"): sorting.ERRORS,
     ("feedback", "list"): sorting.FEEDBACK,
+    ("news",): sorting.NEWS,
     ("dead", "list"): sorting.DEAD_LETTERS,
     ("artifacts", "list"): sorting.ARTIFACTS,
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
     ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
     ("benchmark", "report"): sorting.BENCHMARK_RUNS,
+    ("token", "list"): sorting.TOKENS,
     ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
 }
-# What an agent gets, in the order in which it gets it; one page of a criterion's feedback.
-UNSORTED = {("rankings",), ("competences", "select"), ("criteria", "show")}
+# What an agent gets, or a webhook, in the order in which it gets it; a page of feedback.
+UNSORTED = {
+    ("rankings",), ("competences", "select"), ("criteria", "show"), ("notify", "waiting"),
+}  # fmt: skip
 
 
 def test_every_list_has_limit_and_sort():
@@ -73,6 +77,7 @@ def full(learnt, trackrecord, project, tmp_path):
         trackrecord("benchmark", "run", *mine)
         trackrecord("consolidate", *mine)
     for number in range(3):
+        trackrecord("token", "create", *mine)
         trackrecord("memories", "add", f"The login number {number} needs port {number}", *mine)
         trackrecord("errors", "record", f"task-{number}", "it broke", *mine)
         trackrecord("feedback", "give", "helpful", "--criterion", f"fast-{number}", *mine)

@@ -119,7 +119,8 @@ class ClaudeCode:
         }
 
     def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
-        allowed = ["--permission-mode", "acceptEdits", "--allowedTools", "Bash,Read,Write,Agent"]
+        tools = "Bash,Read,Write,Agent,mcp__trackrecord"
+        allowed = ["--permission-mode", "acceptEdits", "--allowedTools", tools]
         return ["-p", prompt, *allowed, *(["--continue"] if again else [])]
 
 

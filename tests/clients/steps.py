@@ -17,6 +17,13 @@ class Write(NamedTuple):
     text: str
 
 
+class Use(NamedTuple):
+    """Use a tool of trackrecord's MCP server, by the name that the server gives it."""
+
+    tool: str
+    arguments: dict[str, object]
+
+
 class Delegate(NamedTuple):
     """Have a sub-agent do what its prompt says, by the steps that the story has for that prompt."""
 
@@ -37,4 +44,4 @@ class Refuse(NamedTuple):
     says: str = "Overloaded"
 
 
-Step: TypeAlias = Run | Write | Delegate | Say | Refuse
+Step: TypeAlias = Run | Write | Use | Delegate | Say | Refuse

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from steps import Delegate, Run, Step, Write
+from steps import Delegate, Run, Step, Use, Write
 
 SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell")
 CODE_MODE: Final = "exec"
@@ -41,6 +41,8 @@ def call_of(step: Step, offers: Mapping[str, Offer]) -> ToolCall:
             return _write(offers, path, text)
         case Delegate(prompt):
             return _delegate(offers, prompt)
+        case Use(tool, arguments):
+            return _use(offers, tool, arguments)
         case _:
             message = f"not a call of a tool: {step}"
             raise AssertionError(message)
@@ -70,6 +72,28 @@ def _write(offers: Mapping[str, Offer], path: Path, text: str) -> ToolCall:
     if "apply_patch" in offers:
         return ToolCall("apply_patch", patch)
     return _run(offers, f"apply_patch <<'EOF'\n{patch}\nEOF")
+
+
+def name_offered(offers: Mapping[str, Offer], tool: str) -> str | None:
+    """Return what a client calls a tool of our MCP server; None if it does not offer it."""
+    for name, offer in offers.items():
+        whole = f"{offer.namespace}{name}"
+        if "trackrecord" in whole and name.endswith(tool):
+            return name
+    return None
+
+
+def _use(offers: Mapping[str, Offer], tool: str, arguments: Mapping[str, object]) -> ToolCall:
+    name = name_offered(offers, tool)
+    if name is not None:
+        return ToolCall(name, arguments)
+    named = f"mcp__trackrecord__{tool}"
+    if CODE_MODE not in offers:
+        # Offered by its name alone: the client takes the call all the same.
+        return ToolCall(named, arguments)
+    # A script calls what it is not offered as a tool of its own.
+    called = f"const r = await tools.{named}({json.dumps(arguments)});"
+    return ToolCall(CODE_MODE, f"{called}\ntext(JSON.stringify(r));")
 
 
 def _delegate(offers: Mapping[str, Offer], prompt: str) -> ToolCall:

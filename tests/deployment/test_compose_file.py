@@ -1,10 +1,12 @@
 """docker-compose.yml and the Dockerfile, held against the code."""
 
 import importlib.util
+import json
 import re
 import sys
 
 import pytest
+import yaml
 from compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
 
 from trackrecord.errors import SettingsError
@@ -20,7 +22,10 @@ PASSWORDS = {
     "HTTP_TOKEN": "http5ecret-token",
 }
 SERVICES = ["redis", "postgres", "worker", "beat", "http"]
+# Started by their profile alone.
+MONITORING = ["prometheus", "grafana"]
 OURS = ["worker", "beat", "http"]
+MONITORED_BY = ROOT / "deploy" / "monitoring"
 
 
 @pytest.fixture
@@ -34,11 +39,12 @@ def dockerfile():
 
 
 def test_services(compose):
-    """Redis, PostgreSQL, a worker, beat and the HTTP server, and nothing else."""
-    assert sorted(compose["services"]) == sorted(SERVICES)
+    """Redis, PostgreSQL, a worker, beat and the HTTP server; the rest belongs to a profile."""
+    profiles = {name: each.get("profiles") for name, each in compose["services"].items()}
+    assert profiles == dict.fromkeys(SERVICES) | {name: ["monitoring"] for name in MONITORING}
 
 
-@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("name", SERVICES + MONITORING)
 def test_each_service_is_watched_and_started_again(compose, name):
     """Each has a health check with a time limit, comes back after a crash, and has time to stop."""
     service = compose["services"][name]
@@ -138,13 +144,13 @@ def test_redis_keeps_what_it_acknowledged(compose):
 
 
 def test_ports_are_on_loopback_only(compose):
-    """Only Redis and HTTP are published, and only to this machine."""
+    """Only Redis, HTTP and Grafana are published, and only to this machine."""
     published = {
         name: service["ports"]
         for name, service in compose["services"].items()
         if "ports" in service
     }
-    assert list(published) == ["redis", "http"]
+    assert list(published) == ["redis", "http", "grafana"]
     for ports in published.values():
         assert all(port.startswith("127.0.0.1:") for port in ports)
 
@@ -160,10 +166,15 @@ def test_http_needs_a_token(compose, monkeypatch):
 
 
 def test_data_lies_in_volumes(compose):
-    """What must survive a new container lies in a named volume."""
+    """What must survive a new container lies in a named volume; what is mounted exists."""
     for service in compose["services"].values():
         for volume in service["volumes"]:
-            assert volume.split(":")[0] in compose["volumes"]
+            source = volume.split(":")[0]
+            if source.startswith("./"):
+                assert (ROOT / source).exists()
+                assert volume.endswith(":ro")
+            else:
+                assert source in compose["volumes"]
 
 
 def test_home_is_the_volume(compose, dockerfile):
@@ -227,3 +238,42 @@ def test_a_file_mounted_in_the_image_is_read_in_full(dockerfile, monkeypatch):
     (trusted,) = re.findall(r"TRACKRECORD_TRUSTED_FOLDERS='(.+)'", dockerfile)
     monkeypatch.setenv("TRACKRECORD_TRUSTED_FOLDERS", trusted)
     assert load_settings().trusted_folders == (folder,)
+
+
+def test_prometheus_scrapes_the_front_door(compose):
+    """By the name and the port of its service, with the token as a secret, never in a file here."""
+    prometheus = compose["services"]["prometheus"]
+    folder = "./deploy/monitoring:/etc/prometheus:ro"
+    assert folder in prometheus["volumes"]
+    assert "--config.file=/etc/prometheus/prometheus.yml" in prometheus["command"]
+    config = yaml.safe_load((MONITORED_BY / "prometheus.yml").read_text())
+    (job,) = config["scrape_configs"]
+    ((target,),) = [each["targets"] for each in job["static_configs"]]
+    name, port = target.split(":")
+    assert compose["services"][name]["ports"][0].endswith(f":{port}")
+    secret = job["authorization"]["credentials_file"].removeprefix("/run/secrets/")
+    assert compose["secrets"][secret] == {"environment": "HTTP_TOKEN"}
+    assert secret in prometheus["secrets"]
+    for rules in config["rule_files"]:
+        assert (MONITORED_BY / rules).is_file()
+
+
+def test_grafana_finds_the_board_and_prometheus(compose):
+    """Both are provisioned from files that are mounted where it looks; it asks for a password."""
+    grafana = compose["services"]["grafana"]
+    mounted = {each.split(":")[1]: ROOT / each.split(":")[0] for each in grafana["volumes"][:-1]}
+    sources = yaml.safe_load(
+        mounted["/etc/grafana/provisioning/datasources/trackrecord.yml"].read_text()
+    )
+    (source,) = sources["datasources"]
+    assert source["url"] == "http://prometheus:9090"
+    boards = yaml.safe_load(
+        mounted["/etc/grafana/provisioning/dashboards/trackrecord.yml"].read_text()
+    )
+    (provider,) = boards["providers"]
+    board = f"{provider['options']['path']}/trackrecord.json"
+    assert json.loads(mounted[board].read_text())["title"] == "trackrecord"
+    environment = grafana["environment"]
+    assert environment["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"] == board
+    password = environment["GF_SECURITY_ADMIN_PASSWORD__FILE"].removeprefix("/run/secrets/")
+    assert password in grafana["secrets"]

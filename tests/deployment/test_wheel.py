@@ -39,12 +39,21 @@ def test_packages_stand_at_top_level(names):
     assert {name for name in top if not name.endswith(".dist-info")} == PACKAGES
 
 
-def test_every_module_is_in_it(names):
-    """No module of the source roots is left out."""
-    for path in ROOT.glob("*/trackrecord_*/**/*.py"):
-        assert "/".join(path.relative_to(ROOT).parts[1:]) in names
-    for path in (ROOT / "trackrecord").rglob("*.py"):
-        assert path.relative_to(ROOT).as_posix() in names
+def test_every_file_is_in_it(names):
+    """No module of the source roots is left out, and nothing that stands beside the modules."""
+    in_folders = {
+        "/".join(path.relative_to(ROOT).parts[1:])
+        for path in ROOT.glob("*/trackrecord_*/**/*")
+        if path.is_file()
+    }
+    at_top = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "trackrecord").rglob("*")
+        if path.is_file()
+    }
+    wanted = {name for name in in_folders | at_top if "__pycache__" not in name.split("/")}
+    assert wanted <= set(names), wanted - set(names)
+    assert len(wanted) > 500
 
 
 def test_migrations_are_in_it(names):

@@ -12,6 +12,7 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "SECURITY.md",
+    ROOT / "examples" / "README.md",
     *sorted(DOCS.glob("*.md")),
 ]
 PAGE_NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import stat
 import time
 
 import httpx
@@ -265,12 +266,16 @@ def test_stored_tokens_let_a_server_listen_for_other_machines(home, store_of):
         listen(http, lambda: has_tokens(settings))
 
 
-def test_hooks_of_this_machine_get_in_without_the_settings_token(home):
-    """With a token of the process's own, where one is needed; loopback needs none."""
+def test_agents_of_this_machine_get_in_without_the_settings_token(home):
+    """With a token of the home, where one is needed; it stays, and its owner alone can read it."""
     open_to_all = DaemonSettings(home=home, http=HttpSettings(host=EVERYWHERE))
     own = with_own_token(open_to_all).http.token
     assert own is not None
-    assert own != with_own_token(open_to_all).http.token
+    assert with_own_token(open_to_all).http.token == own
+    (file,) = [path for path in home.rglob("*") if path.is_file() and own in path.read_text()]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.write_text(own[:10])
+    assert with_own_token(open_to_all).http.token not in (own, own[:10])
     for http in (HttpSettings(), HttpSettings(host=EVERYWHERE, token=OWN)):
         settings = DaemonSettings(home=home, http=http)
         assert with_own_token(settings) == settings

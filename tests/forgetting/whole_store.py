@@ -37,6 +37,7 @@ from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import (
     feedback,
     outcome_commits,
+    outcome_days,
     outcome_entries,
     outcomes,
     projects,
@@ -83,6 +84,7 @@ class _Whole:
             "projects": self._rows(projects, {"id": {}, "revision": {}}, own=projects.c.id),
             "outcomes": self._rows(outcomes, {"id": {}} | own),
             "outcome_entries": self._rows(outcome_entries, own),
+            "outcome_days": self._rows(outcome_days, own),
             "outcome_commits": self._rows(outcome_commits, own),
             "feedback": self._rows(feedback, {"id": {}} | own),
             "waiting_episodes": self._rows(waiting_episodes, of_outcome),

@@ -8,13 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from running import PATIENCE_S, Loop, loop_of
+from running import FAILED, GOOD, PATIENCE_S, UNKNOWN, Loop, loop_of
 from scraped import Scrape, read_scrape
 
 from trackrecord.settings import load_settings
 from trackrecord_worker.embedded_redis import EmbeddedRedis
-
-GOOD, FAILED, UNKNOWN = 5, 2, 1
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,8 @@ from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import worker_command
 
 PATIENCE_S = 60.0
+# The outcomes that the loop of the tests has learnt.
+GOOD, FAILED, UNKNOWN = 5, 2, 1
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import FAILED, GOOD, UNKNOWN
+from running import FAILED, GOOD, UNKNOWN
 from scraped import Scrape
 
 _UNITS = ("_seconds", "_bytes", "_total", "_info", "_ratio")

@@ -10,8 +10,8 @@ from trackrecord.learning.competences.record import competence_id
 from trackrecord.queries.handed_out import handed_to_run, kind_of
 from trackrecord.queries.record_over_time import record_over_time
 from trackrecord.queries.record_runs import runs_behind_record
+from trackrecord.queries.run_details import run_details
 from trackrecord.queries.run_lines import LineFilter, list_run_lines
-from trackrecord.queries.runs import show_run
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
@@ -124,8 +124,8 @@ def test_a_record_over_time_ages_and_its_counts_grow(store):
 def test_runs_are_listed_newest_first_page_by_page_without_a_gap(store):
     teach(store, [run(number, "find") for number in range(7)])
     first = lines(store, limit=3)
-    second = lines(store, limit=3, before=first.next)
-    third = lines(store, limit=3, before=second.next)
+    second = lines(store, limit=3, after=first.next)
+    third = lines(store, limit=3, after=second.next)
     assert ids(first.lines + second.lines + third.lines) == [
         f"o{NOW + number:.0f}" for number in range(6, -1, -1)
     ]
@@ -163,7 +163,7 @@ def test_a_filter_that_admits_hardly_any_run_says_where_to_look_further(store):
     wanted = LineFilter(tool="rare")
     found = lines(store, wanted, most_read=5)
     assert (found.lines, found.read) == ((), 5)
-    assert ids(lines(store, wanted, before=found.next).lines) == [f"o{NOW:.0f}"]
+    assert ids(lines(store, wanted, after=found.next).lines) == [f"o{NOW:.0f}"]
 
 
 def test_a_task_that_nobody_knows_is_not_an_empty_list(store):
@@ -196,9 +196,10 @@ def test_what_a_run_was_handed_says_what_it_followed(store):
         )
     teach(store, [run(7, "find", "book", patterns=["reads first"])], first=NOW + 3 * DAY)
     with reading(store) as connection:
-        shown = show_run(connection, "default", f"o{NOW + 3 * DAY:.0f}")
-        (found,) = handed_to_run(connection, "default", shown)
-        assert handed_to_run(connection, "default", shown, at=NOW + DAY) == ()
+        shown = run_details(connection, "default", f"o{NOW + 3 * DAY:.0f}")
+        assert handed_to_run(connection, "default", shown.run, None, at=NOW + DAY) == ()
+    (found,) = shown.handed
+    assert (shown.record, shown.patterns) == (RECORD, ("reads-first",))
     assert [each.followed for each in found.entries] == [True, False, True, None, True]
     assert kind_of("memory:m1") == ("memory", "m1")
     assert found.to_document()["entries"][2]["kind"] == "competence"

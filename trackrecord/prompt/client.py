@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import redis
@@ -38,6 +38,8 @@ from .wanted import Wanted, usually_wanted
 
 if TYPE_CHECKING:
     from .task_vectors import TaskVectors
+
+NOTHING_LEARNT: Final = "nothing is learnt yet"
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class RankingsReader:
             problem = f"redis is unavailable ({type(error).__name__})"
             return replace(seen, problem=problem, is_redis_away=True)
         if found.document is None:
-            return Cached(problem="nothing is learnt yet")
+            return Cached(problem=NOTHING_LEARNT)
         self._last[project] = found
         return found
 

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -11,7 +11,11 @@ from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates,
 from trackrecord.learning.advice.estimates.wording import rate_in_words, sentence
 from trackrecord.store.advice.runs import read_runs
 
+from .kept import Kept
 from .project_rows import project_row
+
+# Those of a large project take megabytes.
+_kept: Final = Kept[Estimates](2)
 
 
 @dataclass(frozen=True)
@@ -50,16 +54,19 @@ class KindOfTask:
 def read_estimates(
     connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> Estimates:
-    """Return the estimates of a project, counted from its runs.
+    """Return the estimates of a project, counted from its runs; see `Kept`.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    runs = read_runs(
-        connection, project_row(connection, project), limit=settings.rules.advice.max_runs, at=at
-    )
-    now = time.time() if at is None else at
-    return estimate(runs, now=now, half_life_days=settings.decay.half_life_days)
+    project_id = project_row(connection, project)
+    most, half_life = settings.rules.advice.max_runs, settings.decay.half_life_days
+
+    def count() -> Estimates:
+        runs = read_runs(connection, project_id, limit=most, at=at)
+        return estimate(runs, now=time.time() if at is None else at, half_life_days=half_life)
+
+    return _kept.answer(connection, project_id, (most, half_life, at), count)
 
 
 def list_kinds(

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection
 
@@ -33,6 +33,8 @@ from .project_rows import project_row
 from .short_ids import nearest_id, only_match
 
 _CRITERION = "criterion:"
+
+Kind = Literal["pattern", "criterion", "memory", "record"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def explain(
     project: str,
     some_id: str,
     *,
+    kind: Kind | None = None,
     at: float | None = None,
 ) -> Explained:
     """Return why something stands where it stands.
@@ -80,6 +83,7 @@ def explain(
         project: whose experience.
         some_id: the id of a pattern, a memory or a record, the beginning of one, or the name of a
             criterion. `criterion:NAME` is the criterion where a pattern has the same name.
+        kind: what it is an id of; None for any.
         at: a past moment to answer for.
 
     Raises:
@@ -87,7 +91,8 @@ def explain(
         UnknownId: nothing in the project had that id.
         AmbiguousId: several ids begin so.
     """
-    whole, numbers, explanation = _Subject(connection, settings, project, at).explain(some_id)
+    subject = _Subject(connection, settings, project, at, kind)
+    whole, numbers, explanation = subject.explain(some_id)
     return Explained(
         id=whole,
         numbers=numbers,
@@ -169,13 +174,19 @@ class _Subject:
     """Whatever can be explained in one project, as of one moment."""
 
     def __init__(
-        self, connection: Connection, settings: DaemonSettings, project: str, at: float | None
+        self,
+        connection: Connection,
+        settings: DaemonSettings,
+        project: str,
+        at: float | None,
+        kind: Kind | None,
     ) -> None:
         self._connection = connection
         self._settings = settings
         self._project = project
         self._project_id = project_row(connection, project)
         self._at = at
+        self._kind = kind
         self._explanations = {
             "pattern": self._pattern,
             "criterion": self._criterion,
@@ -193,7 +204,7 @@ class _Subject:
             UnknownId: nothing had that id.
             AmbiguousId: several ids begin so.
         """
-        found = self._candidates(some_id)
+        found = [each for each in self._candidates(some_id) if self._kind in (None, each[0])]
         names = {some_id, some_id.removeprefix(_CRITERION), pattern_id_of(some_id)}
         if exact := [(kind, name) for kind, name in found if name in names]:
             found = exact

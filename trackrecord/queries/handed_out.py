@@ -4,16 +4,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from trackrecord.learning.advice.effect.entries import is_followed
 from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.runs import NotedRun
 from trackrecord.store.advice.exposures import exposures_of_task
-from trackrecord.store.advice.found_runs import runs_of_rows
 from trackrecord.store.competences.read import existing_ids, read_named
-from trackrecord.store.outcomes.standing import outcome_stood
-from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
 from trackrecord.wire.exposure import MEMORY_PREFIX
 
@@ -81,7 +78,12 @@ class HandedOut:
 
 
 def handed_to_run(
-    connection: Connection, project: str, run: RunOnRecord, *, at: float | None = None
+    connection: Connection,
+    project: str,
+    run: RunOnRecord,
+    noted: NotedRun | None,
+    *,
+    at: float | None = None,
 ) -> tuple[HandedOut, ...]:
     """Return what the task of a run had been handed when the run ended, the newest first.
 
@@ -89,6 +91,7 @@ def handed_to_run(
         connection: a reading transaction.
         project: whose run.
         run: the run.
+        noted: the same run, as it is counted; None where it is not known.
         at: a past moment to answer for.
 
     Raises:
@@ -102,7 +105,6 @@ def handed_to_run(
     )
     if not found:
         return ()
-    noted = _noted(connection, project_id, run.outcome_id, at)
     tools_of = _tools_of(connection, project_id, {name for each in found for name in each.entries})
     return tuple(_handed(each, noted, tools_of) for each in found)
 
@@ -135,19 +137,6 @@ def _followed(entry: str, run: NotedRun | None, tools_of: dict[str, frozenset[st
     if run is None or (kind_of(entry)[0] == "competence" and entry not in tools_of):
         return None
     return is_followed(entry, run, tools_of)
-
-
-def _noted(
-    connection: Connection, project_id: int, outcome_id: str, at: float | None
-) -> NotedRun | None:
-    query = select(outcomes.c.id).where(
-        outcomes.c.project_id == project_id,
-        outcomes.c.outcome_id == outcome_id,
-        outcome_stood(at),
-    )
-    rows = list(connection.execute(query).scalars())
-    found = runs_of_rows(connection, project_id, rows, at=at)
-    return found[0].run if found else None
 
 
 def _tools_of(

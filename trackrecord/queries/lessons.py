@@ -9,7 +9,6 @@ import msgspec
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 from trackrecord.store.advice.lesson_decisions import (
     LessonAction,
@@ -19,9 +18,9 @@ from trackrecord.store.advice.lesson_decisions import (
     lesson_history,
 )
 from trackrecord.store.advice.lesson_runs import LessonRun, runs_of_outcomes
-from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.times import iso
 
+from .found_lessons import found_lessons
 from .project_rows import project_row
 from .short_ids import matching, whole_id
 
@@ -35,12 +34,16 @@ class LessonFilter:
         kind: their kind.
         state: their state.
         everything: whether faded and dismissed ones are wanted, too.
+        source: an agent that is among those of their newest runs.
+        content: a text that they hold, whatever its case.
     """
 
     tool: str | None = None
     kind: LessonKind | None = None
     state: LessonState | None = None
     everything: bool = False
+    source: str | None = None
+    content: str | None = None
 
     def takes(self, known: "KnownLesson") -> bool:
         """Return whether a lesson is wanted."""
@@ -51,6 +54,8 @@ class LessonFilter:
             and (self.tool is None or self.tool in lesson.tools)
             and (self.kind is None or self.kind is lesson.kind)
             and (self.state is None or self.state is lesson.state)
+            and (self.source is None or self.source in known.sources)
+            and (self.content is None or self.content.casefold() in known.text.casefold())
         )
 
 
@@ -58,11 +63,22 @@ EVERY = LessonFilter()
 
 
 def lesson_filter(
-    *, tool: str | None, kind: str | None, state: str | None, everything: bool
+    *,
+    tool: str | None,
+    kind: str | None,
+    state: str | None,
+    everything: bool,
+    source: str | None = None,
+    content: str | None = None,
 ) -> LessonFilter:
-    """Return the filter for lessons about a tool, of a kind, in a state."""
+    """Return the filter for lessons about a tool, of a kind, in a state, of an agent's runs."""
     return LessonFilter(
-        tool, LessonKind(kind) if kind else None, LessonState(state) if state else None, everything
+        tool,
+        LessonKind(kind) if kind else None,
+        LessonState(state) if state else None,
+        everything,
+        source,
+        content,
     )
 
 
@@ -73,10 +89,12 @@ class KnownLesson:
     Attributes:
         lesson: as it was counted.
         dismissed: the decision by which it is dismissed, None if it is not.
+        sources: the agents of its newest runs, by name.
     """
 
     lesson: Lesson
     dismissed: LessonDecision | None = None
+    sources: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -221,12 +239,10 @@ def decide_about_lesson(
 def _lessons(
     connection: Connection, settings: DaemonSettings, project_id: int, at: float | None
 ) -> list[KnownLesson]:
-    runs = read_noted_runs(connection, project_id, limit=settings.advice.max_runs, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
-    moment = time.time() if at is None else at
     return [
-        KnownLesson(lesson, dismissed.get(lesson.id))
-        for lesson in find_lessons(runs, settings.lessons, now=moment)
+        KnownLesson(found.lesson, dismissed.get(found.lesson.id), found.sources)
+        for found in found_lessons(connection, settings, project_id, at=at)
     ]
 
 

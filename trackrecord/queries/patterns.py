@@ -1,7 +1,9 @@
 """Patterns as a reader is shown them: all of a project, and one with its examples and history."""
 
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -18,6 +20,7 @@ from trackrecord.learning.text.language import Language
 from trackrecord.prompt.document import RankedPattern
 from trackrecord.prompt.labels import in_language, shown
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord.store.advice.runs import patterns_of_source
 from trackrecord.store.patterns.read import (
     EVERY,
     Example,
@@ -43,18 +46,32 @@ class Pattern:
 
     Attributes:
         standing: its evidence, and the state that follows from it.
-        shown: its names, numbers and reason as agents are shown them.
+        present: returns what agents are shown of it.
         estimate: how often tasks that touch it succeed; None if not counted.
     """
 
     standing: Standing
-    shown: RankedPattern
+    present: Callable[[], RankedPattern] = field(repr=False, compare=False)
     estimate: Estimate | None = None
+
+    @cached_property
+    def shown(self) -> RankedPattern:
+        """Its names, numbers and reason as agents are shown them.
+
+        Made when it is first asked for: of two thousand patterns a page shows fifty.
+        """
+        return self.present()
 
     @property
     def id(self) -> str:
         """The pattern's id; that of an anti-pattern begins with `anti-`."""
-        return self.shown.id
+        return self.standing.id
+
+    @property
+    def score(self) -> float:
+        """The score by which it is ranked among its like."""
+        standing = self.standing
+        return standing.failure_score if standing.is_inverted else standing.score
 
     def to_document(self) -> dict[str, Any]:
         """Return the pattern as a JSON object."""
@@ -121,6 +138,7 @@ def list_patterns(
     *,
     at: float | None = None,
     wanted: PatternFilter = EVERY,
+    source: str | None = None,
     estimates: Estimates | None = None,
     language: Language = "en",
 ) -> list[Pattern]:
@@ -132,6 +150,8 @@ def list_patterns(
         project: whose patterns.
         at: a past moment to answer for.
         wanted: which of them.
+        source: only those that a run of this agent touches, of the runs that advice is counted
+            from.
         estimates: where each pattern's estimate is found; without it, none is told.
         language: of their contents and reasons.
 
@@ -142,8 +162,12 @@ def list_patterns(
     standings = read_standings(
         connection, project_id, settings.rules, now=time.time(), at=at, wanted=wanted
     )
+    if source is not None:
+        most = settings.rules.advice.max_runs
+        slugs = patterns_of_source(connection, project_id, source, limit=most, at=at)
+        standings = [standing for standing in standings if standing.facts.slug in slugs]
     found = [_pattern(settings, standing, estimates, language) for standing in standings]
-    found.sort(key=lambda each: (each.shown.is_negative, -each.shown.score, each.shown.id))
+    found.sort(key=lambda each: (each.standing.is_inverted, -each.score, each.id))
     return found
 
 
@@ -156,7 +180,7 @@ def _pattern(
     name_of = recogniser_of(settings.rules).name_of
     return Pattern(
         standing,
-        in_language(present_pattern(standing, name_of, settings.texts), language),
+        lambda: in_language(present_pattern(standing, name_of, settings.texts), language),
         None if estimates is None else estimates.pattern(standing.facts.slug),
     )
 
@@ -230,8 +254,18 @@ def show_pattern(
     pattern_id: str,
     *,
     at: float | None = None,
+    examples: int | None = None,
 ) -> PatternDetails:
     """Return one pattern with its newest examples and its changes of state; see `find_pattern`.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: whose pattern.
+        pattern_id: as for `find_pattern`.
+        at: a past moment to answer for.
+        examples: the maximum number of examples; the setting `antipatterns.examples_kept` when not
+            given.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -241,7 +275,7 @@ def show_pattern(
     pattern = find_pattern(connection, settings, project, pattern_id, at=at)
     project_id = project_row(connection, project)
     slug = pattern.standing.facts.slug
-    most = settings.antipatterns.examples_kept
+    most = settings.antipatterns.examples_kept if examples is None else examples
     return PatternDetails(
         pattern,
         tuple(read_examples(connection, project_id, slug, at=at, most=most)),

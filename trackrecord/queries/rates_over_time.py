@@ -4,6 +4,7 @@ Each value is the one that the same question gives for that moment (`--at`), but
 from one walk through what is on record.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,9 +15,10 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.numbers.verdict_counts import VerdictCounts
 from trackrecord.learning.numbers.wilson import wilson_interval
-from trackrecord.store.criteria.over_time import criteria_over_time
+from trackrecord.store.criteria.over_time import criteria_over_time, first_feedback
 from trackrecord.store.memories.over_time import memories_over_time
-from trackrecord.store.patterns.over_time import patterns_over_time
+from trackrecord.store.memories.read import Memory
+from trackrecord.store.patterns.over_time import first_observed, patterns_over_time
 from trackrecord.times import iso
 
 from .project_rows import project_row
@@ -32,8 +34,8 @@ class RateThen:
 
     Attributes:
         at: the moment, seconds since the epoch.
-        rate: the share of helpful verdicts, or the memory's confidence, weighed by age; None where
-            nothing was on record.
+        rate: the share of helpful verdicts, a memory's confidence or a lesson's strength, each
+            weighed by age; None where nothing was on record.
         low: the lower end of its 95% interval; None where it has none.
         high: the upper end.
         evidence: the verdicts that it was counted from, weighed by age.
@@ -133,6 +135,61 @@ def memory_confidences(
         name: tuple(RateThen(at, value) for at, value in zip(moments, values, strict=True))
         for name, values in found.items()
     }
+
+
+def pattern_rate_over_time(
+    connection: Connection, project: str, slug: str, *, at: float | None = None
+) -> Rates:
+    """Return a pattern's rate from the first outcome that names it up to now, or to a moment.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    since = first_observed(connection, project_row(connection, project), slug)
+    moments = _until(since, at)
+    return pattern_rates(connection, project, [slug], moments).get(slug, ())
+
+
+def criterion_rate_over_time(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    name: str,
+    *,
+    at: float | None = None,
+) -> Rates:
+    """Return a criterion's rate from its first feedback up to now, or to a moment.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    row = project_row(connection, project)
+    since = first_feedback(connection, row, name, is_default=name in settings.criteria.defaults)
+    return criterion_rates(connection, settings, project, [name], _until(since, at)).get(name, ())
+
+
+def memory_confidence_over_time(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    memory: Memory,
+    *,
+    at: float | None = None,
+) -> Rates:
+    """Return a memory's effective confidence since it was stored up to now, or to a moment.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    moments = _until(memory.created_at, at)
+    return memory_confidences(connection, settings, project, [memory.id], moments).get(
+        memory.id, ()
+    )
+
+
+def _until(since: float | None, at: float | None) -> list[float]:
+    until = time.time() if at is None else at
+    return [until] if since is None else evenly(since, until)
 
 
 def _check(names: Sequence[str], moments: Sequence[float]) -> None:

@@ -17,6 +17,7 @@ from trackrecord.store.advice.found_runs import (
 )
 from trackrecord.times import iso
 
+from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .runs import RunVerdict, verdict_of
 from .tasks import check_task
@@ -74,7 +75,6 @@ class RunLine:
         calls: how many calls it made.
         failed_calls: how many of them failed.
         tools: the tools that it called, in the order of their first call.
-        place: its place among the runs of its project.
     """
 
     outcome_id: str
@@ -86,7 +86,6 @@ class RunLine:
     calls: int
     failed_calls: int
     tools: tuple[str, ...]
-    place: RunPlace
 
     @property
     def verdict(self) -> RunVerdict:
@@ -114,12 +113,12 @@ class RunLines:
 
     Attributes:
         lines: the runs, the newest first.
-        next: the place that the next page begins after; None where there is nothing more.
+        next: the cursor for the next page; None where there is nothing more.
         read: how many runs were looked at for it.
     """
 
     lines: tuple[RunLine, ...]
-    next: RunPlace | None
+    next: str | None
     read: int
 
 
@@ -136,7 +135,6 @@ def line_of(found: FoundRun) -> RunLine:
         calls=len(run.steps),
         failed_calls=sum(step.failed for step in run.steps),
         tools=tuple(dict.fromkeys(step.tool for step in run.steps)),
-        place=RunPlace(run.ended_at, run.outcome),
     )
 
 
@@ -146,7 +144,7 @@ def list_run_lines(
     *,
     at: float | None = None,
     wanted: LineFilter = LineFilter(),
-    before: RunPlace | None = None,
+    after: str | None = None,
     limit: int = 50,
     most_read: int = MOST_READ,
 ) -> RunLines:
@@ -160,20 +158,23 @@ def list_run_lines(
         project: whose runs.
         at: a past moment to answer for: only what had been received by then.
         wanted: which runs.
-        before: the place that the page begins after; None for the newest.
+        after: the cursor that the page before ended with; None for the newest.
         limit: how many runs at most.
         most_read: how many runs are looked at for one page at most.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         UnknownId: runs of one task are asked for, and no outcome of it is on record.
+        InvalidCursor: no page ended with this cursor.
     """
+    before = None if after is None else place_of(after, RunPlace)
     project_id = project_row(connection, project)
     is_any = wanted == LineFilter()
     found: Iterable[FoundRun]
     if wanted.task_id is not None:
-        check_task(connection, project, wanted.task_id)
         rows = rows_of_task(connection, project_id, wanted.task_id, at=at, limit=_MOST_OF_TASK)
+        if not rows:
+            check_task(connection, project, wanted.task_id)
         of_task = runs_of_rows(connection, project_id, rows, at=at)
         found = [each for each in of_task if before is None or _place(each) < before]
     else:
@@ -193,7 +194,7 @@ def _page(found: Iterator[FoundRun], wanted: LineFilter, limit: int, most_read: 
             if len(lines) == limit:
                 break
     are_more = last is not None and next(found, None) is not None
-    return RunLines(tuple(lines), _place(last) if are_more and last else None, read)
+    return RunLines(tuple(lines), cursor_of(_place(last)) if are_more and last else None, read)
 
 
 def _place(found: FoundRun) -> RunPlace:

@@ -264,7 +264,12 @@ def show_run(
     """
     project_id = project_row(connection, project)
     whole = whole_outcome_id(connection, project, outcome_id)
-    query = _on_record(project_id, at).where(outcomes.c.outcome_id == whole)
+    query = _on_record(project_id, at).where(
+        outcomes.c.outcome_id == whole,
+        # All of the run's key: without it SQLite looks through the runs of the project.
+        outcomes.c.project_id == project_id,
+        outcomes.c.ended_at == runs.c.ended_at,
+    )
     rows = [(row, _decoded(row.body)) for row in connection.execute(query)]
     found = _read(connection, project_id, project, rows, at)
     if not found:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .patterns import Pattern
     from .projects import Project
     from .runs import RunOnRecord
+    from .tokens import KnownToken
 
 Entry = TypeVar("Entry")
 Value = str | float | None
@@ -107,8 +108,8 @@ class Sorting(Generic[Entry]):
 
 
 def _pattern_state(pattern: Pattern) -> int:
-    is_warning = pattern.shown.is_negative
-    return _ANTI_PATTERN if is_warning else _STATES.index(pattern.shown.state)
+    standing = pattern.standing
+    return _ANTI_PATTERN if standing.is_inverted else _STATES.index(standing.state.value)
 
 
 PATTERNS: Final[Sorting[Pattern]] = Sorting(
@@ -118,13 +119,13 @@ PATTERNS: Final[Sorting[Pattern]] = Sorting(
         "id": lambda each: each.id,
         "name": lambda each: each.shown.content,
         "state": _pattern_state,
-        "score": lambda each: each.shown.score,
+        "score": lambda each: each.score,
         "rate": lambda each: None if each.estimate is None else each.estimate.posterior.mean,
         "runs": lambda each: None if each.estimate is None else each.estimate.tally.runs,
-        "helpful": lambda each: each.shown.helpful_count,
-        "neutral": lambda each: each.shown.neutral_count,
-        "harmful": lambda each: each.shown.harmful_count,
-        "last-seen": lambda each: each.shown.last_validated,
+        "helpful": lambda each: each.standing.evidence.helpful,
+        "neutral": lambda each: each.standing.evidence.neutral,
+        "harmful": lambda each: each.standing.evidence.harmful,
+        "last-seen": lambda each: each.standing.facts.last_validated,
     },
 )
 LESSONS: Final[Sorting[KnownLesson]] = Sorting(
@@ -346,5 +347,18 @@ CONSOLIDATION_RUNS: Final[Sorting[StoredRun]] = Sorting(
         "started": lambda each: each.started_at,
         "took": lambda each: each.duration_ms,
         "episodes": lambda each: each.episodes_read,
+    },
+)
+TOKENS: Final[Sorting[KnownToken]] = Sorting(
+    "tokens",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "name": lambda each: each.name or None,
+        "project": lambda each: each.project,
+        "permission": lambda each: each.permission.value,
+        "created": lambda each: each.created_at,
+        "last-used": lambda each: each.last_used_at,
+        "revoked": lambda each: each.revoked_at,
     },
 )

@@ -211,12 +211,13 @@ def _verdict(
     wants = []
     if oldest_waiting_s is not None and oldest_waiting_s > _SLOW_FROM_S:
         wants.append(
-            f"the oldest of {counted(behind, 'waiting outcome')} is {oldest_waiting_s:.0f} s old"
+            f"the oldest of {counted(behind, 'waiting outcome')} is {oldest_waiting_s:.0f} s old "
+            "(the log of `trackrecord up` says why)"
         )
     if dead_letters:
         wants.append(f"{counted(dead_letters, 'dead letter')} (`trackrecord dead list`)")
     if spooled:
-        wants.append(f"{counted(spooled, 'outcome')} in the spool")
+        wants.append(f"{counted(spooled, 'outcome')} in the spool (the next agent forwards them)")
     if rebuild_due:
         wants.append(f"{counted(len(rebuild_due), 'project')} to rebuild (`trackrecord rebuild`)")
     learning = f"Outcomes are being learnt by {counted(workers, 'worker')}"

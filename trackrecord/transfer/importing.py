@@ -20,6 +20,7 @@ from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import lock_memories, mark_new
+from trackrecord.store.outcomes.days import recount_days
 from trackrecord.store.outcomes.forgotten import share_projects
 from trackrecord.store.outcomes.projects import clock_of, next_revision
 from trackrecord.store.outcomes.tables import project_imports, projects
@@ -150,6 +151,7 @@ def _complete(connection: Connection, project_id: int, rules: MemoryRules, *, no
             break
         write_numbers(connection, project_id, [_record.decode(row.record) for row in rows], {})
         after = rows[-1].id
+    recount_days(connection, project_id)
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)

@@ -15,7 +15,7 @@ from trackrecord.store.database.moves import move_steps, store_moves
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.memories.tables import memories, memory_blocks, past_tasks
 from trackrecord.store.outcomes.forgotten import forgettings, forgotten_ids
-from trackrecord.store.outcomes.tables import project_imports, projects
+from trackrecord.store.outcomes.tables import outcome_days, project_imports, projects
 
 # Of the one store: who works there, and how its own moves stand.
 NOT_MOVED: Final[frozenset[Table]] = frozenset({leases, move_steps, store_moves})
@@ -27,6 +27,7 @@ NOT_EXPORTED: Final[frozenset[Table]] = NOT_MOVED | {
     forgettings,
     forgotten_ids,
     memory_blocks,
+    outcome_days,
     project_imports,
 }
 # Made again, too. What a row is imported with until then.

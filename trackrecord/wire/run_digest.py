@@ -40,14 +40,31 @@ class _Digest(msgspec.Struct, array_like=True, gc=False):
     tokens: int | None
 
 
+class _Beginning(msgspec.Struct, array_like=True, gc=False):
+    """The first parts of a digest; the others, which are longer, are skipped undecoded."""
+
+    task_id: str
+    source: str
+    trigger: str
+    repository: str
+    patterns: tuple[str, ...]
+
+
 class _Metadata(msgspec.Struct, gc=False):
     repository: str = ""
 
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Digest)
+_beginnings = msgspec.msgpack.Decoder(_Beginning)
 _metadata = msgspec.json.Decoder(_Metadata)
 _any = msgspec.json.Decoder()
+
+
+def source_and_patterns(digest: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return the agent that ran a digest's run, "" if not reported, and its patterns' slugs."""
+    found = _beginnings.decode(digest)
+    return found.source, found.patterns
 
 
 def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:

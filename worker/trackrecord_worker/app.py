@@ -16,6 +16,7 @@ from celery.signals import (
     task_prerun,
     worker_init,
     worker_process_init,
+    worker_process_shutdown,
 )
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
@@ -125,6 +126,11 @@ def _tell_news(**_signal: object) -> None:
         thread = SenderThread(name, worker_client(settings), settings)
         thread.start()
         atexit.register(thread.stop, _LAST_NEWS_S)
+
+
+@worker_process_shutdown.connect
+def _send_last_spans(**_signal: object) -> None:
+    app.stages.close()
 
 
 @task_prerun.connect

@@ -4,14 +4,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import redis
-
 from trackrecord.fleet_counts import Ending, consolidation_counts
-from trackrecord.redis_keys import Keys
+
+from .services import Services
 
 
 @contextmanager
-def counted_consolidation(client: redis.Redis, keys: Keys) -> Iterator[None]:
+def counted_consolidation(stages: Services) -> Iterator[None]:
     """Count the consolidation of all projects in the block: how it ends, and how long it takes."""
     started = time.perf_counter()
     ending: Ending = "failed"
@@ -19,11 +18,13 @@ def counted_consolidation(client: redis.Redis, keys: Keys) -> Iterator[None]:
         yield
         ending = "finished"
     finally:
-        _add(client, keys, ending, time.perf_counter() - started)
+        failed = None if ending == "finished" else "consolidation"
+        stages.spans.note("consolidate", started, failed=failed)
+        _add(stages, ending, time.perf_counter() - started)
 
 
-def _add(client: redis.Redis, keys: Keys, ending: Ending, seconds: float) -> None:
-    with client.pipeline(transaction=True) as pipe:
+def _add(stages: Services, ending: Ending, seconds: float) -> None:
+    with stages.redis.pipeline(transaction=True) as pipe:
         for name, number in consolidation_counts(ending, seconds).items():
-            pipe.hincrby(keys.counters, name, number)
+            pipe.hincrby(stages.settings.keys.counters, name, number)
         pipe.execute()

@@ -30,6 +30,7 @@ from .memory_entries import remember_arrived
 from .outage import DatabaseOutage
 from .recall_entries import recall_arrived
 from .refresh import RankingsRefresher
+from .spans import Spans
 from .store_probe import try_store
 from .stream import OutcomeStream
 from .stream_entries import Arrived, Entry, Refused, sort_arrivals
@@ -113,6 +114,7 @@ class Drain:
         scorer: scores outcomes.
         refresher: refreshes the rankings of changed projects.
         errors: records the errors of tasks in flight.
+        spans: tells a collector of each batch.
         wake_another: called once in a drain that finds a long backlog.
     """
 
@@ -126,6 +128,7 @@ class Drain:
         *,
         refresher: RankingsRefresher,
         errors: ErrorRecorder,
+        spans: Spans,
         wake_another: Callable[[], None],
     ) -> None:
         self._stream = stream
@@ -137,6 +140,7 @@ class Drain:
         self._scorer = scorer
         self._refresher = refresher
         self._errors = errors
+        self._spans = spans
         self._wake_another = wake_another
         self._rules = settings.rules
 
@@ -244,6 +248,7 @@ class Drain:
             _log_changes(changes)
         except StoreUnavailable as error:
             # The learnt part is committed and will be recognised; all of it stays pending.
+            self._spans.note("learn batch", started, failed="database", entries=len(entries))
             self._outage.begin(str(error))
             return False
         self._outage.end()
@@ -271,6 +276,7 @@ class Drain:
             # Acknowledging first makes room in a Redis that is too full for dead letters.
             self._background.settle()
             self._stream.set_aside(refused)
+        self._spans.note("learn batch", started, entries=len(entries), **vars(batch))
         done.add(batch)
         self._note_learnt(learnt)
         _log.debug(

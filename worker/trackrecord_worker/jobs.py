@@ -64,7 +64,7 @@ def look_for_news(stages: Services) -> None:
 
 def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
-    with counted_consolidation(stages.redis, stages.settings.keys):
+    with counted_consolidation(stages):
         consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
     stages.refresher.refresh_stale()
     embed_everything(stages.engine, stages.settings.embeddings, now=time.time())

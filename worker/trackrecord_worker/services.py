@@ -25,6 +25,7 @@ from .rebuild_reminder import RebuildReminder
 from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
 from .schedule import parse_crontab
+from .spans import Spans
 from .stream import OutcomeStream
 
 DRAIN_TASK = "trackrecord.drain"
@@ -102,6 +103,11 @@ class Services:
         return RedisOutage(self.redis, self.settings.keys)
 
     @cached_property
+    def spans(self) -> Spans:
+        """The spans of this process's work."""
+        return Spans(self.settings)
+
+    @cached_property
     def errors(self) -> ErrorRecorder:
         """The recorder of the errors of tasks in flight."""
         return ErrorRecorder(self.redis, self.settings)
@@ -117,6 +123,7 @@ class Services:
             scorer_of(self.settings.rules),
             refresher=self.refresher,
             errors=self.errors,
+            spans=self.spans,
             wake_another=self._wake_another,
         )
 
@@ -144,6 +151,11 @@ class ServicesOfProcess:
             self._pid = os.getpid()
             self._stages = Services(self._settings, self._app)
         return self._stages
+
+    def close(self) -> None:
+        """Send the last spans of this process, before it ends."""
+        if self._stages is not None and self._pid == os.getpid():
+            self._stages.spans.close()
 
 
 class TrackrecordApp(Celery):

@@ -5,14 +5,19 @@ from pathlib import Path
 
 import msgspec
 
-from .installed import Installed, read_installed, summarises_outputs, write_installed
+from .installed import Installed, has_mcp, read_installed, summarises_outputs, write_installed
 from .known import Agent
 from .plan import Plan, carry_out
 from .runtime import remove_runtime, write_runtime
 
 
 def plan_install(
-    agent: Agent, home: Path, port: int | None, *, summarises: bool | None = None
+    agent: Agent,
+    home: Path,
+    port: int | None,
+    *,
+    summarises: bool | None = None,
+    mcp: bool | None = None,
 ) -> Plan:
     """Return what an installation would change.
 
@@ -21,14 +26,18 @@ def plan_install(
         home: trackrecord's home.
         port: where the front door takes logs without a token; None if it does not.
         summarises: whether oversized outputs are replaced; None for as it is by now.
+        mcp: whether the MCP server is registered; None for as it is by now.
 
     Raises:
         Refused: a file is left alone.
     """
     if summarises is None:
         summarises = summarises_outputs(home, agent.name)
-    plan = agent.install(home, read_installed(home).get(agent.name), port, summarises=summarises)
-    return msgspec.structs.replace(plan, summarises=summarises)
+    if mcp is None:
+        mcp = has_mcp(home, agent.name)
+    installed = read_installed(home).get(agent.name)
+    plan = agent.install(home, installed, port, summarises=summarises, mcp=mcp)
+    return msgspec.structs.replace(plan, summarises=summarises, mcp=mcp)
 
 
 def plan_uninstall(agent: Agent, home: Path) -> Plan:
@@ -57,6 +66,7 @@ def install(agent: Agent, home: Path, plan: Plan) -> None:
         folder=str(agent.folder()),
         files=tuple(files.values()),
         summarises=plan.summarises,
+        mcp=plan.mcp,
     )
     write_installed(home, on_record)
 

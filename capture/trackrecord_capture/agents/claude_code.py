@@ -1,4 +1,4 @@
-"""Claude Code: hooks in the user's own settings.
+"""Claude Code: hooks in the user's own settings, and a server in the file that holds its servers.
 
 Not a plugin of a marketplace: a plugin is copied into a cache and would go on with an old hook,
 its SessionEnd hooks are cut off after 1.5 s, and the client rewrites the settings in its own layout
@@ -7,15 +7,17 @@ settings file with one.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from .draft import Draft, Refused, receipt_of
+from .draft import Draft, Refused, read_text, receipt_of
 from .hook_entries import Groups, add_entries, has_entries, opened, restore, settings_in
-from .installed import Installed, folders_of, summarises_outputs
+from .installed import Installed, folders_of, has_mcp, summarises_outputs
+from .mcp_entry import add_server, has_server, remove_server, restore_servers
 from .on_path import is_on_path
 from .plan import Change, Plan, change_of
-from .runtime import hook_command, hook_prefix
+from .runtime import hook_command, hook_prefix, mcp_path
 
 NAME: Final = "claude-code"
 LABEL: Final = "Claude Code"
@@ -46,6 +48,18 @@ class ClaudeCode:
         """Return the file of the user's settings."""
         return self.folder() / "settings.json"
 
+    def servers_path(self) -> Path:
+        """Return the file in which it keeps the MCP servers of the user, and much else."""
+        own = os.environ.get("CLAUDE_CONFIG_DIR")
+        return (Path(own) if own else Path.home()) / ".claude.json"
+
+    def _holds_server(self, home: Path) -> bool:
+        """Return whether that file may hold ours: else it is none of our business."""
+        try:
+            return str(mcp_path(home)) in (read_text(self.servers_path()) or "")
+        except Refused:
+            return False
+
     def is_found(self) -> bool:
         """Return whether it is on this machine."""
         return self.folder().is_dir() or is_on_path("claude")
@@ -57,6 +71,7 @@ class ClaudeCode:
         port: int | None,  # noqa: ARG002 - as for every agent
         *,
         summarises: bool = False,
+        mcp: bool = False,
     ) -> Plan:
         """Plan the installation.
 
@@ -66,12 +81,17 @@ class ClaudeCode:
         path = self.settings_path()
         draft = opened(path)
         made = add_entries(draft, wanted(home, summarises=summarises), hook_prefix(home))
-        earlier = None if installed is None else installed.receipt(path)
-        receipt = receipt_of(draft, earlier, made)
+        drafts = [(draft, made)]
+        if mcp or self._holds_server(home):
+            servers = opened(self.servers_path())
+            drafts.append((servers, _with_server(servers, home, installed, mcp=mcp)))
         return Plan(
             agent=NAME,
-            changes=change_of(draft),
-            receipts=(receipt,),
+            changes=tuple(change for each, _ in drafts for change in change_of(each)),
+            receipts=tuple(
+                receipt_of(each, None if installed is None else installed.receipt(each.path), names)
+                for each, names in drafts
+            ),
             notes=_notes(draft),
         )
 
@@ -82,10 +102,16 @@ class ClaudeCode:
             Refused: the settings are left alone.
         """
         changes: list[Change] = []
-        for path in _files(self.settings_path(), installed):
+        ours = [self.settings_path()]
+        if self._holds_server(home):
+            ours.append(self.servers_path())
+        for path in _files(ours, installed):
             draft = opened(path)
             receipt = None if installed is None else installed.receipt(path)
-            is_removed = restore(draft, receipt, hook_prefix(home))
+            if path.name == self.servers_path().name:
+                is_removed = restore_servers(draft, server_of(home), receipt)
+            else:
+                is_removed = restore(draft, receipt, hook_prefix(home))
             changes += change_of(draft, is_removed=is_removed)
         return Plan(agent=NAME, changes=tuple(changes), folders=folders_of(installed))
 
@@ -93,7 +119,15 @@ class ClaudeCode:
         """Return whether all hooks are in place."""
         try:
             groups = wanted(home, summarises=summarises_outputs(home, NAME))
-            return has_entries(opened(self.settings_path()), groups, hook_prefix(home))
+            has_hooks = has_entries(opened(self.settings_path()), groups, hook_prefix(home))
+            return has_hooks and (self.has_mcp(home) or not has_mcp(home, NAME))
+        except Refused:
+            return False
+
+    def has_mcp(self, home: Path) -> bool:
+        """Return whether our MCP server is registered."""
+        try:
+            return has_server(opened(self.servers_path()), server_of(home))
         except Refused:
             return False
 
@@ -126,6 +160,20 @@ def wanted(home: Path, *, summarises: bool = False) -> Groups:
     return groups
 
 
+def server_of(home: Path) -> dict[str, Any]:
+    """Return our MCP server, as the client names servers."""
+    return {"type": "stdio", "command": str(mcp_path(home)), "args": []}
+
+
+def _with_server(draft: Draft, home: Path, installed: Installed | None, *, mcp: bool) -> list[str]:
+    """Make the file of servers name ours or not; return what was made to hold it."""
+    if mcp:
+        return add_server(draft, server_of(home))
+    receipt = None if installed is None else installed.receipt(draft.path)
+    remove_server(draft, server_of(home), () if receipt is None else receipt.made)
+    return []
+
+
 def _group(command: str, *, timeout: int, is_async: bool = False) -> dict[str, Any]:
     hook: dict[str, Any] = {"type": "command", "command": command, "timeout": timeout}
     return {"hooks": [hook | {"async": True} if is_async else hook]}
@@ -137,7 +185,7 @@ def _notes(draft: Draft) -> tuple[str, ...]:
     return ()
 
 
-def _files(path: Path, installed: Installed | None) -> list[Path]:
+def _files(paths: Iterable[Path], installed: Installed | None) -> list[Path]:
     """Return the files to clean: today's, and those that were changed when it was installed."""
     known = [] if installed is None else [Path(each.path) for each in installed.files]
-    return list(dict.fromkeys((*known, path)))
+    return list(dict.fromkeys((*known, *paths)))

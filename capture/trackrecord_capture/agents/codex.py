@@ -15,10 +15,11 @@ from .hook_entries import (
     our_places,
     restore,
 )
-from .installed import Installed, folders_of
+from .installed import Installed, folders_of, has_mcp
+from .mcp_entry import NAME as MCP_NAME
 from .on_path import is_on_path
 from .plan import Change, Plan, change_of
-from .runtime import hook_command, hook_prefix, wrapper_path
+from .runtime import hook_command, hook_prefix, mcp_path, wrapper_path
 from .toml_block import add_lines, document, remove_lines
 
 NAME: Final = "codex"
@@ -59,6 +60,7 @@ class Codex:
         port: int | None,
         *,
         summarises: bool = False,
+        mcp: bool = False,
     ) -> Plan:
         """Plan the installation.
 
@@ -66,7 +68,7 @@ class Codex:
             Refused: a file is left alone.
         """
         config = opened(self.config_path())
-        notes = _add_to_config(config, home, port)
+        notes = _add_to_config(config, home, port, mcp=mcp)
         hooks = opened(self.hooks_path())
         made = add_entries(hooks, _wanted(home, config), hook_prefix(home))
         if not self._has_trust(config, home):
@@ -107,9 +109,19 @@ class Codex:
         try:
             config = opened(self.config_path())
             wanted = _wanted(home, config)
-            return has_entries(opened(self.hooks_path()), wanted, hook_prefix(home))
+            has_hooks = has_entries(opened(self.hooks_path()), wanted, hook_prefix(home))
+            return has_hooks and (self.has_mcp(home) or not has_mcp(home, NAME))
         except Refused:
             return False
+
+    def has_mcp(self, home: Path) -> bool:
+        """Return whether our MCP server is registered."""
+        try:
+            servers = document(opened(self.config_path())).get("mcp_servers")
+        except Refused:
+            return False
+        server = servers.get(MCP_NAME) if isinstance(servers, dict) else None
+        return isinstance(server, dict) and server.get("command") == str(mcp_path(home))
 
     def is_trusted(self, home: Path) -> bool | None:
         """Return whether Codex has our hooks on record as trusted."""
@@ -148,12 +160,16 @@ class Codex:
         return [f"{path}:{_snake(event)}:{at}:{place}" for event, at, place in places]
 
 
-def _add_to_config(config: Draft, home: Path, port: int | None) -> list[str]:
+def _add_to_config(config: Draft, home: Path, port: int | None, *, mcp: bool) -> list[str]:
     """Add what config.toml lacks; return what a person should know of what it has."""
     is_ours = _pattern(home)
     lines = _lines(home, port)
+    if mcp:
+        lines["mcp"] = _server_line(home)
     notes = []
-    if config.text is not None and all(line in config.text.splitlines() for line in lines.values()):
+    present = () if config.text is None else config.text.splitlines()
+    is_wanted = mcp or _server_line(home) not in present
+    if is_wanted and all(line in present for line in lines.values()):
         document(config)
         return []
     remove_lines(config, is_ours)
@@ -167,6 +183,10 @@ def _add_to_config(config: Draft, home: Path, port: int | None) -> list[str]:
     if "otel" in held and "otel" in lines:
         del lines["otel"]
         notes.append(f"{config.path} configures [otel] already, which stays as it is")
+    servers = held.get("mcp_servers")
+    if "mcp" in lines and isinstance(servers, dict) and MCP_NAME in servers:
+        del lines["mcp"]
+        notes.append(f"{config.path} has an MCP server {MCP_NAME!r} of yours, which stays")
     if lines:
         add_lines(config, list(lines.values()))
     return notes
@@ -191,12 +211,16 @@ def _lines(home: Path, port: int | None) -> dict[str, str]:
     return lines
 
 
+def _server_line(home: Path) -> str:
+    return f"mcp_servers.{MCP_NAME}.command = {json.dumps(str(mcp_path(home)), ensure_ascii=False)}"
+
+
 def _pattern(home: Path) -> re.Pattern[str]:
     """Return what matches our lines, whichever port they name."""
     lines = _lines(home, 0)
     notify = re.escape(lines["notify"])
     otel = re.escape(lines["otel"]).replace(re.escape("127.0.0.1:0/"), r"127\.0\.0\.1:\d+/")
-    return re.compile(f"{notify}|{otel}")
+    return re.compile(f"{notify}|{otel}|{re.escape(_server_line(home))}")
 
 
 def _wanted(home: Path, config: Draft) -> Groups:

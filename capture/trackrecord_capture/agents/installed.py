@@ -21,12 +21,14 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
         folder: the agent's own folder, where its sessions are recorded.
         files: what was done to which file.
         summarises: whether oversized outputs are replaced.
+        mcp: whether the MCP server is registered.
     """
 
     at: float
     folder: str
     files: tuple[Receipt, ...] = ()
     summarises: bool = False
+    mcp: bool = False
 
     def receipt(self, path: Path) -> Receipt | None:
         """Return what was done to a file; None if nothing was."""
@@ -46,6 +48,12 @@ def summarises_outputs(home: Path, agent: str) -> bool:
     """Return whether an agent is on record with a hook that has oversized outputs replaced."""
     installed = read_installed(home).get(agent)
     return installed is not None and installed.summarises
+
+
+def has_mcp(home: Path, agent: str) -> bool:
+    """Return whether an agent is on record with our MCP server."""
+    installed = read_installed(home).get(agent)
+    return installed is not None and installed.mcp
 
 
 def write_installed(home: Path, installed: Mapping[str, Installed]) -> None:

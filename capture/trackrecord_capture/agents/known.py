@@ -39,6 +39,7 @@ class Agent(Protocol):
         port: int | None,
         *,
         summarises: bool = False,
+        mcp: bool = False,
     ) -> Plan:
         """Plan the installation; raise `Refused` for a file that is left alone.
 
@@ -47,6 +48,7 @@ class Agent(Protocol):
             installed: what is installed by now.
             port: where the front door takes logs without a token; None if it does not.
             summarises: whether oversized outputs are replaced, where the agent lets a hook do that.
+            mcp: whether our MCP server is registered; one that is registered and not wanted goes.
         """
         ...
 
@@ -56,6 +58,10 @@ class Agent(Protocol):
 
     def is_installed(self, home: Path) -> bool:
         """Return whether all that is ours is in place."""
+        ...
+
+    def has_mcp(self, home: Path) -> bool:
+        """Return whether our MCP server is registered."""
         ...
 
     def is_trusted(self, home: Path) -> bool | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from .draft import Receipt, Refused, digest_of, missing_folders
 from .hook_entries import opened
-from .installed import Installed, folders_of, summarises_outputs
+from .installed import Installed, folders_of, has_mcp, summarises_outputs
 from .json_text import Edit
 from .on_path import is_on_path
 from .plan import Change, Plan, change_of
@@ -46,6 +46,7 @@ class Opencode:
         port: int | None,  # noqa: ARG002 - as for every agent
         *,
         summarises: bool = False,
+        mcp: bool = False,
     ) -> Plan:
         """Plan the installation.
 
@@ -56,7 +57,7 @@ class Opencode:
         if draft.text is not None and not draft.text.startswith(_FIRST_WORDS):
             message = f"{draft.path} is not a file of trackrecord: left alone"
             raise Refused(message)
-        text = plugin(home, summarises=summarises)
+        text = plugin(home, summarises=summarises, mcp=mcp)
         if draft.text != text:
             draft.apply([Edit(0, len(draft.text or ""), text)])
         # The whole file is ours: there is nothing to lead back to.
@@ -81,7 +82,7 @@ class Opencode:
         for path in dict.fromkeys((*known, self.plugin_path())):
             draft = opened(path)
             receipt = None if installed is None else installed.receipt(path)
-            written = () if receipt else (plugin(home), plugin(home, summarises=True))
+            written = () if receipt else _versions(home)
             if draft.text is None or (
                 digest_of(draft.text) == receipt.digest if receipt else draft.text in written
             ):
@@ -98,10 +99,14 @@ class Opencode:
     def is_installed(self, home: Path) -> bool:
         """Return whether the plugin is in place."""
         try:
-            text = plugin(home, summarises=summarises_outputs(home, NAME))
+            text = plugin(home, summarises=summarises_outputs(home, NAME), mcp=has_mcp(home, NAME))
             return opened(self.plugin_path()).text == text
         except Refused:
             return False
+
+    def has_mcp(self, home: Path) -> bool:
+        """Return whether our MCP server is registered: the plugin does that, where it is to."""
+        return has_mcp(home, NAME) and self.is_installed(home)
 
     def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
         """Return None: it asks nobody."""
@@ -112,12 +117,23 @@ class Opencode:
         return []
 
 
-def plugin(home: Path, *, summarises: bool = False) -> str:
+def plugin(home: Path, *, summarises: bool = False, mcp: bool = False) -> str:
     """Return the plugin, with the folder that it writes to.
 
     Args:
         home: trackrecord's home.
         summarises: whether it has oversized outputs replaced.
+        mcp: whether it registers our MCP server.
     """
     text = packaged("opencode_plugin.js").replace('"@HOME@"', json.dumps(str(home)))
-    return text.replace("@SUMMARISES@", "yes" if summarises else "no")
+    text = text.replace("@SUMMARISES@", "yes" if summarises else "no")
+    return text.replace("@MCP@", "yes" if mcp else "no")
+
+
+def _versions(home: Path) -> tuple[str, ...]:
+    """Return every plugin that an installation writes."""
+    return tuple(
+        plugin(home, summarises=summarises, mcp=mcp)
+        for summarises in (False, True)
+        for mcp in (False, True)
+    )

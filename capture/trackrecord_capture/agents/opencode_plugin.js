@@ -5,6 +5,7 @@ import * as fs from "node:fs"
 
 const HOME = "@HOME@"
 const MOST_WAITING = 2000
+const MCP = "@MCP@" === "yes"
 const SUMMARISES = "@SUMMARISES@" === "yes"
 const ASKING_MS = 500
 const MOST_SESSIONS = 200
@@ -95,6 +96,13 @@ export const Trackrecord = async ({ directory, worktree }) => {
   const known = new Map() // what each session is told: the same text in each of its requests
   const asked = new Map() // what the person asked for last in each session
   return {
+    config: async (config) => {
+      try {
+        // A server of this name that the person has stays.
+        const ours = { type: "local", command: [`${HOME}/agents/mcp`] }
+        if (MCP) config.mcp = { trackrecord: ours, ...config.mcp }
+      } catch {}
+    },
     event: async ({ event }) => {
       try {
         const session = event?.properties?.sessionID ?? ""

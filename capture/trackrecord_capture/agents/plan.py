@@ -42,6 +42,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         folders: the folders to remove if they are empty, the innermost first.
         notes: what a person has to know or to do, and which files were left alone and why.
         summarises: whether oversized outputs are replaced afterwards.
+        mcp: whether the MCP server is registered afterwards.
     """
 
     agent: str
@@ -50,6 +51,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     folders: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     summarises: bool = False
+    mcp: bool = False
 
 
 def change_of(draft: Draft, *, is_removed: bool = False) -> tuple[Change, ...]:

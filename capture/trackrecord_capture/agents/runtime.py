@@ -25,6 +25,14 @@ _WRAPPER: Final = """\
 [ -x {python} ] || exit 0
 exec {python} -I -S {hook} "$@" 2>/dev/null
 """
+_MCP: Final = """\
+#!/bin/sh
+# The MCP server of coding agents. Written by `trackrecord install`. The runs of these agents are
+# reported by their hooks: there is no tool to report them once more.
+TRACKRECORD_HOME={home}
+export TRACKRECORD_HOME
+exec {python} -P -m trackrecord_cli mcp --by-folder --tool recall --tool remember "$@"
+"""
 
 
 def runtime_folder(home: Path) -> Path:
@@ -35,6 +43,11 @@ def runtime_folder(home: Path) -> Path:
 def wrapper_path(home: Path) -> Path:
     """Return the path of the program that the agents' hooks start."""
     return runtime_folder(home) / "hook"
+
+
+def mcp_path(home: Path) -> Path:
+    """Return the path of the program that agents start as an MCP server."""
+    return runtime_folder(home) / "mcp"
 
 
 def hook_command(home: Path, agent: str) -> str:
@@ -48,7 +61,7 @@ def hook_prefix(home: Path) -> str:
 
 
 def write_runtime(home: Path) -> None:
-    """Write the hook and its wrapper; a file that is as it should be is left alone.
+    """Write what agents start; a file that is as it should be is left alone.
 
     Raises:
         OSError: they cannot be written.
@@ -58,8 +71,9 @@ def write_runtime(home: Path) -> None:
     make_private_folder(folder)
     hook = folder / "hook.py"
     _write(hook, packaged("hook.py"), 0o600)
-    wrapper = _WRAPPER.format(python=shlex.quote(sys.executable), hook=shlex.quote(str(hook)))
-    _write(wrapper_path(home), wrapper, 0o700)
+    python = shlex.quote(sys.executable)
+    _write(wrapper_path(home), _WRAPPER.format(python=python, hook=shlex.quote(str(hook))), 0o700)
+    _write(mcp_path(home), _MCP.format(python=python, home=shlex.quote(str(home))), 0o700)
 
 
 def remove_runtime(home: Path) -> None:
@@ -69,7 +83,7 @@ def remove_runtime(home: Path) -> None:
         OSError: something cannot be removed.
     """
     folder = runtime_folder(home)
-    for path in (wrapper_path(home), folder / "hook.py"):
+    for path in (wrapper_path(home), mcp_path(home), folder / "hook.py"):
         path.unlink(missing_ok=True)
     for name in (FIRED, TOLD):
         shutil.rmtree(folder / name, ignore_errors=True)

@@ -29,14 +29,18 @@ def live_of(settings: DaemonSettings, captured: Captured | None = None) -> Live:
         settings: the daemon's settings.
         captured: counts what is published.
     """
-    mapping = settings.capture.project_of_folder
     return Live(
         settings,
         SOURCES,
         partial(_reading, settings, captured),
-        # As in the outcome of a run: they have to meet.
-        lambda folder: redacted(project_of(folder, mapping=mapping))[:MAX_CHARS],
+        partial(project_of_folder, settings),
     )
+
+
+def project_of_folder(settings: DaemonSettings, folder: str) -> str:
+    """Return the project of an agent's folder, as in the outcome of a run: they have to meet."""
+    mapping = settings.capture.project_of_folder
+    return redacted(project_of(folder, mapping=mapping))[:MAX_CHARS]
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from trackrecord.learning.text.inert import one_line
 
 from ..access import open_redis, read_store
 from ..by_hand import REASON, actor_option
+from ..completing import complete
 from ..options import OneOf, Read, commit_of, json_option, project_option
 from ..screen import print_json
 
@@ -26,7 +27,9 @@ _GROUND: Final = "amended"
 
 
 @click.command("amend")
-@click.argument("outcome_id", metavar="[OUTCOME_ID]", required=False)
+@click.argument(
+    "outcome_id", metavar="[OUTCOME_ID]", required=False, shell_complete=complete("outcome")
+)
 @click.option(
     "--success/--failure",
     "success",

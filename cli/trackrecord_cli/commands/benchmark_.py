@@ -13,7 +13,7 @@ from trackrecord.queries.sorting import BENCHMARK_RUNS, Order
 from ..access import check_project, read_store, settings_for
 from ..group import Group
 from ..options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
-from ..screen import print_json, print_table, say_more
+from ..screen import print_json, print_table, say_more, working
 
 if TYPE_CHECKING:
     from trackrecord.queries.benchmark import Gate, Run
@@ -45,7 +45,7 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
     from trackrecord.queries.benchmark import take_snapshot
     from trackrecord.queries.status import counted
 
-    with read_store(project) as (connection, settings, name):
+    with read_store(project) as (connection, settings, name), working("counting outcomes"):
         run = take_snapshot(connection, settings, name, since=since, warn=_warn)
     if as_json:
         print_json(run.to_document())

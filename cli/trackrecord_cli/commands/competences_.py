@@ -7,6 +7,7 @@ import click
 from trackrecord.queries.sorting import COMPETENCES, RECORD_CHANGES, Order
 
 from ..access import read_store
+from ..completing import complete
 from ..group import Group
 from ..options import (
     at_option,
@@ -74,7 +75,7 @@ def list_competences(
 
 
 @command.command("show")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @project_option
 @at_option
 @json_option
@@ -90,7 +91,7 @@ def show_competence(
 
 
 @command.command("history")
-@click.argument("competence_id", metavar="ID")
+@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
 @project_option
 @at_option
 @limit_option("changes")

@@ -12,13 +12,17 @@ from trackrecord.queries.sorting import CONSOLIDATION_RUNS, Order
 
 from ..access import open_store, read_store, settings_for
 from ..options import json_option, project_option, sort_option
-from ..screen import print_json, print_table, say_more
+from ..screen import print_json, print_table, say_more, telling_what_was_done, working
 
 if TYPE_CHECKING:
     from trackrecord_consolidation.report import RunReport
 
 
 _FEW = 10
+_LEFT = (
+    "the episodes that were read stay read, and nothing is half done: the next run, the nightly "
+    "one or `trackrecord consolidate`, does the rest"
+)
 
 
 @click.command("consolidate")
@@ -58,23 +62,31 @@ def command(
     from trackrecord.logs import configure_logs
     from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import reading
+    from trackrecord.store.intake.status import read_store_status
     from trackrecord_consolidation.run import consolidate
 
     configure_logs("warning")
     settings, project = settings_for(project)
-    with open_store(settings) as engine:
+    with (
+        telling_what_was_done(lambda: "nothing was changed" if dry_run else _LEFT),
+        open_store(settings) as engine,
+    ):
         with reading(engine) as connection:
-            project_row(connection, project)
-        report = consolidate(
-            engine,
-            settings.competence,
-            project,
-            now=time.time(),
-            actor="command line",
-            dry_run=dry_run,
-        )
+            waiting = read_store_status(connection, project_row(connection, project))
+        total = waiting.waiting_episodes
+        with working("reading episodes", total=total) as read:
+            report = consolidate(
+                engine,
+                settings.competence,
+                project,
+                now=time.time(),
+                actor="command line",
+                dry_run=dry_run,
+                report_read=read,
+            )
         if not dry_run:
-            embed_everything(engine, settings.embeddings, now=time.time())
+            with working("embedding tasks"):
+                embed_everything(engine, settings.embeddings, now=time.time())
     document = _document(report)
     if as_json:
         print_json(document)

@@ -11,6 +11,7 @@ import click
 from trackrecord.queries.sorting import CRITERIA, CRITERION_FEEDBACK, Order
 
 from ..access import read_store
+from ..completing import complete
 from ..group import Group
 from ..options import Read, at_option, json_option, list_options, project_option
 from ..outcome_ids import outcome_ids
@@ -69,7 +70,7 @@ def list_criteria(
 
 
 @command.command("show")
-@click.argument("criterion", metavar="NAME")
+@click.argument("criterion", metavar="NAME", shell_complete=complete("criterion"))
 @project_option
 @at_option
 @click.option(
@@ -104,7 +105,7 @@ def show_criterion(
 
 
 @command.command("feedback")
-@click.argument("task_id", metavar="TASK_ID")
+@click.argument("task_id", metavar="TASK_ID", shell_complete=complete("task"))
 @list_options(CRITERION_FEEDBACK, default=100)
 def show_feedback(
     task_id: str,

@@ -45,13 +45,14 @@ def _print(found: Diagnosis) -> None:
             each.agent,
             _YES_OR_NO[each.is_installed],
             _YES_OR_NO[each.is_trusted],
+            _YES_OR_NO[each.has_mcp],
             _fired(each),
             _error(each),
         )
         for each in found.agents
     ]
     door = "answers" if found.is_door_open else "does not answer"
-    print_table(("agent", "installed", "trusted", "fired last", "last error"), rows)
+    print_table(("agent", "installed", "trusted", "MCP", "fired last", "last error"), rows)
     click.echo(f"front door{f' at {found.door}' if found.door else ''}: {door}")
     for each in found.agents:
         for line in each.advice:
@@ -103,6 +104,7 @@ def _document(found: Diagnosis) -> dict[str, Any]:
             "found": each.is_found,
             "installed": each.is_installed,
             "trusted": each.is_trusted,
+            "mcp": each.has_mcp,
             "fired": {event: iso(at) for event, at in each.fired.items()},
             "error": None
             if each.error is None

@@ -12,6 +12,7 @@ from trackrecord.errors import UnknownProject
 from trackrecord.queries.sorting import ERRORS, Order
 
 from ..access import check_project, open_redis, settings_for
+from ..completing import complete
 from ..group import Group
 from ..options import OneOf, at_option, json_option, lang_option, list_options, project_option
 from ..screen import on_terminal, print_json, print_table, say_more, shown_ids
@@ -181,7 +182,7 @@ def list_errors(
 
 
 @command.command("resolve")
-@click.argument("error_id", metavar="ID")
+@click.argument("error_id", metavar="ID", shell_complete=complete("error"))
 @project_option
 @json_option
 def resolve_error(error_id: str, project: str | None, *, as_json: bool) -> None:

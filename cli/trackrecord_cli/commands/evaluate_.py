@@ -57,15 +57,15 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
     from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs
 
     from ..outcome_input import BAD_INPUT
-    from ..screen import progress_bar
+    from ..screen import progress_bar, working
 
     settings, _ = settings_for(None)
     bad: list[BadLine] = []
-    runs = _learn(form, paths, settings, bad)
+    with working("learning the runs"):
+        runs = _learn(form, paths, settings, bad)
     _require_enough(runs, bad)
     with progress_bar() as progress:
-        progress.disable = progress.disable or as_json
-        shown = progress.add_task("evaluating", total=2 * splits, visible=not as_json)
+        shown = progress.add_task("evaluating", total=2 * splits)
         found = evaluate_runs(
             runs,
             settings.competence,

@@ -7,12 +7,18 @@ from collections.abc import Iterable
 import click
 
 from ..access import read_store
+from ..completing import complete
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json
 
 
 @click.command("explain")
-@click.argument("some_id", metavar="[ID]", required=False)
+@click.argument(
+    "some_id",
+    metavar="[ID]",
+    required=False,
+    shell_complete=complete("pattern", "record", "memory", "criterion"),
+)
 @click.option(
     "--procedure",
     metavar="TOOLS",
@@ -22,6 +28,7 @@ from ..screen import console, print_json
     "--run",
     "outcome_id",
     metavar="OUTCOME",
+    shell_complete=complete("outcome"),
     help="Explain how probably the run of an outcome succeeded instead, judged by other runs.",
 )
 @click.option("--task", metavar="TEXT", help="Answer for a task with this text.")

@@ -15,7 +15,7 @@ import click
 
 from ..access import read_store
 from ..options import project_option
-from ..screen import progress_bar
+from ..screen import progress_bar, telling_what_was_done
 
 
 @click.command("export")
@@ -34,7 +34,12 @@ def command(file: str, project: str | None) -> None:
     from trackrecord.store.database.row_locks import repeatable_read
     from trackrecord.transfer.export import export_project
 
-    with read_store(project) as (connection, _, name), progress_bar() as progress:
+    where = "standard output holds a part only" if file == "-" else f"{file} was not written"
+    with (
+        telling_what_was_done(lambda: f"the export is not complete: {where}"),
+        read_store(project) as (connection, _, name),
+        progress_bar() as progress,
+    ):
         repeatable_read(connection)
         shown = progress.add_task("exporting", total=None)
 

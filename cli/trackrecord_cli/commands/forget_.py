@@ -9,23 +9,33 @@ import click
 
 from ..access import open_store
 from ..by_hand import actor_option
+from ..completing import complete
 from ..options import PROJECT_NAME, Read, json_option, name_of
-from ..screen import print_json, print_table
+from ..screen import print_json, print_table, telling_what_was_done, working
 
 if TYPE_CHECKING:
     from trackrecord_capture.forgetting.forget import Forgetting
 
 _MAX_NAME = 256
 _SOURCE = Read("name", name_of("source's name", _MAX_NAME))
+_LEFT = (
+    "a part may be forgotten already, and the rest is not: run the same command again to finish it"
+)
 _TASK = Read("id", name_of("task's id", _MAX_NAME))
 
 
 @click.command("forget")
 @click.option("--source", type=_SOURCE, help="Erase this source in the project.")
-@click.option("--task", type=_TASK, help="Erase this task in the project.")
+@click.option(
+    "--task",
+    type=_TASK,
+    shell_complete=complete("task"),
+    help="Erase this task in the project.",
+)
 @click.option(
     "--project",
     type=PROJECT_NAME,
+    shell_complete=complete("project"),
     help="Use the project of this name; without --source and --task, forget the whole project.",
 )
 @click.option("--dry-run", is_flag=True, help="Count what would be erased, and change nothing.")
@@ -67,14 +77,16 @@ def command(
         open_store(settings) as engine,
         opened(engine, settings, subject, lambda line: click.echo(line, err=True)) as forgetter,
     ):
-        found = forgetter.rehearse()
+        with working("counting what there is"):
+            found = forgetter.rehearse()
         if is_asked:
             _show(found, to_stderr=as_json)
             question = f"Forget {_named(found)}? This cannot be undone."
             if not click.confirm(question, err=True):
                 raise click.Abort
         if not dry_run:
-            found = forgetter.forget(actor=actor)
+            with telling_what_was_done(lambda: _LEFT), working("forgetting"):
+                found = forgetter.forget(actor=actor)
     if as_json:
         print_json(found.to_document())
         return

@@ -69,8 +69,8 @@ def _import_files(
 
     from ..exports import import_exports
     from ..outcome_input import up_to_damage
-    from ..publishing import Publication, find_known, report, wait_until_learnt
-    from ..screen import progress_bar
+    from ..publishing import Publication, find_known, report, so_far, wait_until_learnt
+    from ..screen import progress_bar, telling_what_was_done
 
     for path in paths or (None,):
         if path is None or path.is_dir() or not path.exists():
@@ -80,7 +80,12 @@ def _import_files(
         return import_exports(paths, project, as_json=as_json)
     settings, project = settings_for(project)
     most = settings.max_body_bytes
-    with open_redis(settings) as client, progress_bar() as progress:
+    publication: Publication | None = None
+    with (
+        telling_what_was_done(lambda: so_far(publication)),
+        open_redis(settings) as client,
+        progress_bar() as progress,
+    ):
         shown = progress.add_task("importing", total=None)
         publication = Publication(client, settings.keys, find_known(settings))
         for path in paths:
@@ -88,8 +93,14 @@ def _import_files(
             given = given_outcomes(records, project=project, max_bytes=most, file=str(path))
             published = publication.publish(up_to_damage(given, str(path)))
         if wait:
-            progress.update(shown, description="learning")
-            wait_until_learnt(client, settings.keys, published)
+            progress.remove_task(shown)
+            learning = progress.add_task("learning", total=None)
+            wait_until_learnt(
+                client,
+                settings.keys,
+                published,
+                lambda done, total: progress.update(learning, completed=done, total=total),
+            )
     return report(published, waited=wait, as_json=as_json)
 
 

@@ -19,8 +19,15 @@ _NO = 1
     help="Replace oversized tool outputs by summaries, where the agent allows it.  "
     "[default: as it is installed, at first not]",
 )
+@click.option(
+    "--mcp/--no-mcp",
+    "mcp",
+    default=None,
+    help="Register an MCP server, so that an agent can ask and remember by itself.  "
+    "[default: as it is installed, at first not]",
+)
 @click.option("--dry-run", is_flag=True, help="Show the files and lines and change nothing.")
-def command(name: str | None, *, summarises: bool | None, dry_run: bool) -> int:
+def command(name: str | None, *, summarises: bool | None, mcp: bool | None, dry_run: bool) -> int:
     """Make coding agents report their runs by themselves.
 
     NAME is claude-code, codex, opencode or all. Without it, this lists what would change for each
@@ -41,7 +48,7 @@ def command(name: str | None, *, summarises: bool | None, dry_run: bool) -> int:
     is_refused = False
     for agent in agents:
         try:
-            plan = plan_install(agent, settings.home, port, summarises=summarises)
+            plan = plan_install(agent, settings.home, port, summarises=summarises, mcp=mcp)
             is_done = bool(name) and not dry_run
             show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=dry_run)
             if is_done:

@@ -11,6 +11,7 @@ import click
 from trackrecord.queries.sorting import MEMORIES, PAST_TASKS, RECALLED, Order
 
 from ..access import open_store, settings_for
+from ..completing import complete
 from ..group import Group
 from ..options import (
     OneOf,
@@ -146,7 +147,7 @@ def recall_memories(
 
 
 @command.command("confirm")
-@click.argument("memory_id", metavar="ID")
+@click.argument("memory_id", metavar="ID", shell_complete=complete("memory"))
 @project_option
 @json_option
 def confirm_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
@@ -160,7 +161,7 @@ def confirm_memory(memory_id: str, project: str | None, *, as_json: bool) -> Non
 
 
 @command.command("reject")
-@click.argument("memory_id", metavar="ID")
+@click.argument("memory_id", metavar="ID", shell_complete=complete("memory"))
 @project_option
 @json_option
 def reject_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:
@@ -174,7 +175,7 @@ def reject_memory(memory_id: str, project: str | None, *, as_json: bool) -> None
 
 
 @command.command("forget")
-@click.argument("memory_id", metavar="ID")
+@click.argument("memory_id", metavar="ID", shell_complete=complete("memory"))
 @project_option
 @json_option
 def forget_memory(memory_id: str, project: str | None, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import click
 
 from ..access import open_store, settings_for
 from ..options import Read, json_option
-from ..screen import print_json, print_table, progress_bar
+from ..screen import print_json, print_table, progress_bar, telling_what_was_done
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.transfer.move import Moved
     from trackrecord.transfer.places import Place
+
+
+_LEFT = (
+    "the move is not complete, and this store takes nothing in: run the same command again to go "
+    "on, or `trackrecord move --cancel` to stay here"
+)
 
 
 def _url(text: str) -> str:
@@ -104,8 +110,8 @@ def _move(settings: DaemonSettings, url: str, *, as_json: bool) -> None:
     with (
         _source(settings) as source,
         _target(settings, url) as target,
+        telling_what_was_done(lambda: _LEFT),
         progress_bar() as progress,
-        _saying_how_to_go_on(),
     ):
         shown = progress.add_task("moving", total=None)
 
@@ -142,19 +148,6 @@ def _summary(moved: Moved, document: dict[str, Any]) -> str:
         f"{done}: set TRACKRECORD_DATABASE_URL to that database, and start the workers again; "
         "what waits in the stream is learnt there"
     )
-
-
-@contextmanager
-def _saying_how_to_go_on() -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo(
-            "trackrecord: the move is not complete, and this store takes nothing in: "
-            "run the same command again to go on, or `trackrecord move --cancel` to stay here",
-            err=True,
-        )
-        raise
 
 
 @contextmanager

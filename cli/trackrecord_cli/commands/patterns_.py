@@ -9,6 +9,7 @@ import click
 from trackrecord.queries.sorting import PATTERNS
 
 from ..access import read_store
+from ..completing import complete
 from ..deciding import COMMANDS
 from ..group import Group
 from ..options import (
@@ -163,7 +164,7 @@ def recognise(text: str, *, as_json: bool) -> None:
 
 
 @command.command("show")
-@click.argument("pattern_id", metavar="ID")
+@click.argument("pattern_id", metavar="ID", shell_complete=complete("pattern"))
 @project_option
 @at_option
 @json_option

@@ -24,14 +24,21 @@ def command(source: BinaryIO, project: str | None, *, wait: bool, as_json: bool)
     from trackrecord_producers.given_outcomes import given_outcomes
     from trackrecord_producers.importers.jsonl import read_outcomes
 
-    from ..publishing import Publication, find_known, report, wait_until_learnt
+    from ..publishing import Publication, find_known, report, so_far, wait_until_learnt
+    from ..screen import telling_what_was_done, working
 
     settings, project = settings_for(project)
     most = settings.max_body_bytes
-    with open_redis(settings) as client:
+    publication: Publication | None = None
+    with telling_what_was_done(lambda: so_far(publication)), open_redis(settings) as client:
         publication = Publication(client, settings.keys, find_known(settings) if wait else None)
-        records = read_outcomes(source, max_bytes=most)
-        published = publication.publish(given_outcomes(records, project=project, max_bytes=most))
+        with working("publishing") as report_sent:
+            records = read_outcomes(source, max_bytes=most)
+            given = given_outcomes(records, project=project, max_bytes=most)
+            published = publication.publish(given, report_sent)
         if wait:
-            wait_until_learnt(client, settings.keys, published)
+            with working("learning", total=len(published.entry_ids)) as report_learnt:
+                wait_until_learnt(
+                    client, settings.keys, published, lambda done, _: report_learnt(done)
+                )
     return report(published, waited=wait, as_json=as_json)

@@ -9,7 +9,9 @@ import click
 
 from ..access import open_store, settings_for
 from ..options import json_option, project_option
-from ..screen import print_json
+from ..screen import print_json, telling_what_was_done, working
+
+_UNCHANGED = "the statistics of project {!r} stay as they were: nothing was changed"
 
 
 @click.command("rebuild")
@@ -27,24 +29,30 @@ def command(project: str | None, *, as_json: bool) -> None:
     from trackrecord.store.competences.rebuild_credit import rebuild_credit
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.rebuild import rebuild_patterns
+    from trackrecord.store.outcomes.projects import count_outcomes
     from trackrecord_consolidation.rebuild import rebuild_competences
 
     configure_logs("warning")
     settings, project = settings_for(project)
     started = time.perf_counter()
     now = time.time()
-    with open_store(settings) as engine, writing(engine) as connection:
+    with (
+        telling_what_was_done(lambda: _UNCHANGED.format(project)),
+        open_store(settings) as engine,
+        writing(engine) as connection,
+    ):
         project_id = project_row(connection, project)
-        rebuilt = rebuild_patterns(
-            connection,
-            project_id,
-            settings.rules,
-            now=now,
-        )
-        episodes = rebuild_competences(
-            connection, settings.competence, project, project_id, now=now
-        ).episodes_read
-        rebuild_credit(connection, project_id)
+        total = count_outcomes(connection, project_id, None).outcomes
+        with working("scoring outcomes", total=total) as report:
+            rebuilt = rebuild_patterns(
+                connection, project_id, settings.rules, now=now, report=report
+            )
+        with working("adding up episodes") as report:
+            episodes = rebuild_competences(
+                connection, settings.competence, project, project_id, now=now, report=report
+            ).episodes_read
+        with working("counting which advice was followed"):
+            rebuild_credit(connection, project_id)
     document = {
         "project": project,
         "outcomes": rebuilt.outcomes,

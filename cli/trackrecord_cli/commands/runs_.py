@@ -9,6 +9,7 @@ import click
 from trackrecord.queries.sorting import RUNS
 
 from ..access import read_store
+from ..completing import complete
 from ..group import Group
 from ..options import (
     OneOf,
@@ -65,6 +66,7 @@ def command() -> None:
     "--task",
     "task_id",
     type=Read("id", name_of("task's id", 256)),
+    shell_complete=complete("task"),
     help="Show only runs of the task with this id.",
 )
 @click.option("--commit", type=Read("sha", commit_of), help="Show only runs that made this commit.")
@@ -125,7 +127,7 @@ def _row(run: RunOnRecord, shown_id: str) -> tuple[object, ...]:
 
 
 @command.command("show")
-@click.argument("outcome_id", metavar="OUTCOME_ID")
+@click.argument("outcome_id", metavar="OUTCOME_ID", shell_complete=complete("outcome"))
 @project_option
 @at_option
 @json_option

@@ -6,9 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.queries.sorting import TOKENS, Order
+
 from ..access import open_store, read_store, settings_for
+from ..completing import complete
 from ..group import Group
-from ..options import PROJECT_NAME, Read, json_option, limit_option, line_of, project_option
+from ..options import (
+    PROJECT_NAME,
+    Read,
+    json_option,
+    limit_option,
+    line_of,
+    project_option,
+    sort_option,
+)
 from ..screen import print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
@@ -71,15 +82,21 @@ def create(
 
 
 @command.command("list")
-@click.option("--project", type=PROJECT_NAME, help="List only the tokens of this project.")
+@click.option(
+    "--project",
+    type=PROJECT_NAME,
+    shell_complete=complete("project"),
+    help="List only the tokens of this project.",
+)
 @limit_option("tokens", default=_FEW)
+@sort_option(TOKENS)
 @json_option
-def list_them(project: str | None, limit: int, *, as_json: bool) -> None:
+def list_them(project: str | None, limit: int, order: Order | None, *, as_json: bool) -> None:
     """List the tokens, newest first, those that were revoked included."""
     from trackrecord.queries.tokens import list_tokens
 
     with read_store(project) as (connection, _, _name):
-        found = list_tokens(connection, project=project)
+        found = TOKENS.sorted(list_tokens(connection, project=project), order)
     documents = [token.to_document() for token in found[:limit]]
     if as_json:
         print_json(documents)

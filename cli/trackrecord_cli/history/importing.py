@@ -15,8 +15,8 @@ from trackrecord.errors import ImportFormatError
 from trackrecord.learning.text.inert import one_line
 
 from ..access import open_redis, open_store
-from ..publishing import Publication, find_known, wait_until_learnt
-from ..screen import print_json, progress_bar
+from ..publishing import Publication, find_known, so_far, wait_until_learnt
+from ..screen import print_json, progress_bar, telling_what_was_done
 from .publishing import PublicationSink
 from .servers import servers_for
 
@@ -117,7 +117,11 @@ def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:
 def _import(
     settings: Settings, wanted: Wanted, new: Found, state: CaptureState, counts: Counts
 ) -> Published:
-    with progress_bar(of_bytes=True) as progress:
+    publication: Publication | None = None
+    with (
+        telling_what_was_done(lambda: so_far(publication)),
+        progress_bar(of_bytes=True) as progress,
+    ):
         task = progress.add_task("starting Redis and a worker", total=None)
         with servers_for(settings), open_redis(settings) as client:
             progress.remove_task(task)

@@ -1,10 +1,73 @@
-"""The routes of this surface."""
+"""The route of the Model Context Protocol: `/mcp`, for clients of any of its versions.
 
-from starlette.routing import BaseRoute
+Each request stands alone: there is no session to keep, and a client goes on as if nothing had
+happened after the server was started again. `?project=P` names a project other than that of the
+settings, `?tools=recall,remember` offers fewer tools.
+"""
 
-from trackrecord_door.floor import Floor
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from trackrecord.errors import InvalidRequest
+from trackrecord.project_names import checked_project
+
+from ..answers import Refused
+from ..callers import Permission, caller_of, check_permitted
+from ..floor import Floor
+from .seat import READING, Seat, chosen_tools
+
+Serve = Callable[[Seat, Scope, Receive, Send], Awaitable[None]]
+
+_BAD_REQUEST = 400
 
 
-def routes(_floor: Floor) -> list[BaseRoute]:
+def routes(floor: Floor) -> list[BaseRoute]:
     """Return the routes."""
-    return []
+    # A client may ask to listen (GET) or to end its session (DELETE): it is told that there is
+    # nothing to listen to, and no session.
+    return [Route("/mcp", _Mcp(floor), methods=["POST"])]
+
+
+class _Mcp:
+    def __init__(self, floor: Floor) -> None:
+        self._usual_project = floor.settings.project
+        self._serve: Serve | None = None
+        self._importing = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        seat = self._seat(Request(scope))
+        serve = self._serve or await self._imported()
+        await serve(seat, scope, receive, send)
+
+    def _seat(self, request: Request) -> Seat:
+        """Return what the request is about.
+
+        Raises:
+            Refused: it names no project or no tools that there can be, or may not use them.
+        """
+        caller, asked = caller_of(request), request.query_params
+        try:
+            project = checked_project(asked.get("project") or caller.project or self._usual_project)
+            tools = chosen_tools([name for name in asked.get("tools", "").split(",") if name])
+        except (ValueError, InvalidRequest) as error:
+            raise Refused(_BAD_REQUEST, str(error)) from None
+        check_permitted(request, Permission.READ, project)
+        if caller.permission < Permission.WRITE:
+            tools = tuple(name for name in tools if name in READING)
+        return Seat(lambda: project, tools)
+
+    async def _imported(self) -> Serve:
+        """Import the SDK with the first request, on a thread: hooks are answered meanwhile."""
+        async with self._importing:
+            if self._serve is None:
+                module = await asyncio.to_thread(import_module, ".over_http", __package__)
+                self._serve = module.serve
+        return self._serve

@@ -130,7 +130,11 @@ def _of_flow(flow: Flow) -> Iterator[Metric]:
             "Age of the oldest entry in the stream; 0 when it is empty.",
             flow.oldest_waiting_s or 0.0,
         ),
-        ("dead_letters", "Entries that could not be learnt and wait there.", flow.dead_letters),
+        (
+            "dead_letters",
+            "Entries that could not be learnt and were neither replayed nor discarded.",
+            flow.dead_letters,
+        ),
         (
             "workers",
             "Worker processes that asked for outcomes within 15 seconds.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .figures import Figures, Gathering
 
 _PATH: Final = "/metrics"
+_ODD_VERSION: Final = re.compile(r"version\s*=\s*(?!(?:0\.0\.[14]|1\.0\.0)\s*(?:[;,]|$))")
 
 
 def routes(floor: Floor, captured: Captured, requests: Requests) -> list[BaseRoute]:
@@ -73,8 +75,6 @@ def _written(figures: Figures, accept: str) -> tuple[bytes, str]:
 
     registry = CollectorRegistry(auto_describe=False)
     registry.register(FigureCollector(figures))
-    try:
-        encode, media_type = choose_encoder(accept)
-    except ValueError:  # a version that is not a number
-        encode, media_type = choose_encoder("")
+    # The library echoes versions that it does not know, and fails on those that are not numbers.
+    encode, media_type = choose_encoder(accept if _ODD_VERSION.search(accept) is None else "")
     return encode(registry), media_type

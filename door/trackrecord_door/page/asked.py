@@ -90,8 +90,17 @@ class Asked:
     def here(self, **changes: object) -> str:
         """Return a link to this page, with some parameters changed; None removes one."""
         query = {name: value for name, value in self.query.items() if name not in _KEPT}
-        path = quote(self.path, safe="/")
-        return self.link(path, **{**query, **changes})
+        return self.link(self.address, **{**query, **changes})
+
+    @property
+    def filtered(self) -> bool:
+        """Whether less than the whole list is asked for."""
+        return any(self.query[name] for name in self.query.keys() - {*_KEPT, "sort", "cursor"})
+
+    @property
+    def address(self) -> str:
+        """The path of this page as links and forms hold it: an id in it may have any letters."""
+        return quote(self.path, safe="/")
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -139,7 +148,8 @@ def asked_of(request: Request, floor: Floor) -> Asked:
     return Asked(
         floor=floor,
         caller=caller,
-        path=request.url.path,
+        # As it was decoded: Starlette's URL holds a question mark in an id as "%3F".
+        path=request.scope["path"],
         query=query,
         named=request.path_params,
         project=_project(query.get("project", ""), caller, floor),

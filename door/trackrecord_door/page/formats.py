@@ -6,14 +6,25 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _DASH: Final = "–"
 # The states that have a colour; each is also written out.
-_GOOD: Final = frozenset({"proven", "established", "success", "helps", "active", "helpful"})
+_GOOD: Final = frozenset({"proven", "established", "success", "it helps", "active", "helpful"})
 _BAD: Final = frozenset(
-    {"warning", "anti-pattern", "failure", "hurts", "deprecated", "withdrawn", "harmful", "broken"}
+    {
+        "warning",
+        "anti-pattern",
+        "failure",
+        "it hurts",
+        "hurts",
+        "deprecated",
+        "withdrawn",
+        "harmful",
+        "broken",
+        "known pitfall",
+    }
 )
 
 
@@ -78,6 +89,16 @@ def day(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
+def prose(text: str) -> Markup:
+    """Return a sentence of ours, in which commands stand between backticks, as HTML."""
+    parts = text.split("`")
+    shown = [
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+        for number, part in enumerate(parts)
+    ]
+    return Markup("").join(shown)
+
+
 def field_time(at: float | None) -> str:
     """Return a moment as a field of a form for a date and a time holds it."""
     return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M")
@@ -91,5 +112,5 @@ def tone(state: str) -> str:
 
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     each.__name__: each
-    for each in (count, share, decimal, seconds, moment, ago, day, field_time, tone)
+    for each in (count, share, decimal, seconds, moment, ago, day, prose, field_time, tone)
 } | {"interval": interval}

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from trackrecord.calls.given import choice_of
 from trackrecord.errors import InvalidCursor
+from trackrecord.queries.sorting import Sorting
 
 from .asked import Asked
 
@@ -46,6 +46,7 @@ def listed(
     *,
     keys: Mapping[str, Callable[[T], Any]],
     text: Callable[[T], str],
+    search: bool = True,
     rows: int = ROWS,
 ) -> Listing[T]:
     """Return the page of a list that the query asks for: `q`, `sort` and `cursor`.
@@ -53,41 +54,59 @@ def listed(
     Args:
         asked: the query.
         items: the whole list, in its own order.
-        keys: what it can be sorted by: the name in the query, and the key of an item. Items whose
-            key is None come last.
-        text: the text of an item that `q` is looked for in, whatever its case.
+        keys: what it can be sorted by, by name: those of a `Sorting` of `queries.sorting`.
+        text: the text of an item that `q` is looked for in, whatever its case; of items that are
+            equal otherwise it decides which comes first.
+        search: whether `q` is looked for here, and not where the list comes from.
         rows: how many a page has.
 
     Raises:
         InvalidRequest: it cannot be sorted so.
         InvalidCursor: no page begins there.
     """
-    wanted = asked.text("q")
-    found = [each for each in items if wanted is None or wanted.lower() in text(each).lower()]
+    wanted = asked.text("q") if search else None
+    found = list(items)
+    if wanted is not None:
+        found = [each for each in items if wanted.casefold() in text(each).casefold()]
     sort = asked.text("sort")
     if sort is not None:
-        found = _sorted(found, sort, keys)
-    start = _start(asked.text("cursor"))
+        sorting = Sorting("rows", text, keys)
+        found = sorting.sorted(found, sorting.order(sort))
+    start = start_of(asked)
+    return page_of(asked, found[start : start + rows], len(found), rows=rows)
+
+
+def page_of(asked: Asked, here: Sequence[T], total: int, *, rows: int = ROWS) -> Listing[T]:
+    """Return the page of a list that the database sorts and cuts: it begins at `start_of`.
+
+    Args:
+        asked: the query.
+        here: what the page shows.
+        total: how many there are on all pages.
+        rows: how many a page has.
+
+    Raises:
+        InvalidCursor: no page begins there.
+    """
+    start = start_of(asked)
     return Listing(
-        found[start : start + rows],
-        len(found),
+        here,
+        total,
         start + 1,
-        sort,
+        asked.text("sort"),
         asked.here(cursor=max(0, start - rows) or None) if start else None,
-        asked.here(cursor=start + rows) if start + rows < len(found) else None,
+        asked.here(cursor=start + rows) if start + rows < total else None,
     )
 
 
-def _sorted(items: list[T], sort: str, keys: Mapping[str, Callable[[T], Any]]) -> list[T]:
-    key = keys[choice_of("sort", sort.removeprefix("-"), list(keys))]
-    known = sorted(
-        (each for each in items if key(each) is not None), key=key, reverse=sort.startswith("-")
-    )
-    return [*known, *(each for each in items if key(each) is None)]
+def start_of(asked: Asked) -> int:
+    """Return how many items stand before the page that the query asks for.
 
-
-def _start(cursor: str | None) -> int:
+    Raises:
+        InvalidCursor: no page begins there.
+    """
     most_digits = 9
+    cursor = asked.text("cursor")
     if cursor is None:
         return 0
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= most_digits):

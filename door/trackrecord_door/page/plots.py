@@ -90,6 +90,13 @@ def _column(day: Stack, left: float, step: float, highest: int) -> Markup:
     return Markup("<g><title>{}</title>{}</g>").format(words, Markup("").join(parts))
 
 
+def swatch(tone: str) -> Markup:
+    """Return a sample of a colour for a legend: "good", "bad" or "plain"."""
+    return Markup('<svg aria-hidden="true" viewBox="0 0 12 12">{}</svg>').format(
+        _rectangle(f"fill-{tone}", 0, 0, 12, 12)
+    )
+
+
 def band(points: Sequence[Point], title: str) -> Markup:
     """Return a rate over time: a line from 0% to 100% within the band of its interval."""
     known = [(index, each) for index, each in enumerate(points) if each.value is not None]
@@ -154,7 +161,10 @@ def bar(value: float | None, low: float | None = None, high: float | None = None
 
 
 def difference(value: float | None, low: float | None, high: float | None) -> Markup:
-    """Return a difference of -1..1 with its interval around a line at 0, for a cell of a table."""
+    """Return a difference with its interval around a line at 0, for a cell of a table.
+
+    It reaches from half less to half more: beyond that the number beside it says enough.
+    """
     if value is None or low is None or high is None:
         return Markup("")
     ends = [_middle(each) for each in (low, high)]
@@ -171,7 +181,7 @@ def difference(value: float | None, low: float | None, high: float | None) -> Ma
 
 
 def _middle(value: float) -> float:
-    return _BAR_WIDTH / 2 * (1 + max(-1.0, min(1.0, value)))
+    return _BAR_WIDTH * (0.5 + max(-0.5, min(0.5, value)))
 
 
 def _plot(title: str, shapes: Markup, scale: tuple[str, str], labels: Sequence[str]) -> Markup:

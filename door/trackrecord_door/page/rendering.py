@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
@@ -120,7 +120,7 @@ def render_question(
         "by": form.fields.get("by", [user_name()])[-1],
     }
     # The links of its frame lead to the page behind: a form's own path shows nothing.
-    behind = replace(asked, path=urlsplit(deed.back).path)
+    behind = replace(asked, path=unquote(urlsplit(deed.back).path))
     return render(request, behind, Shown("question.html", deed.button, values, status))
 
 
@@ -151,5 +151,5 @@ def _projects(asked: Asked | None) -> list[str]:
 
 
 def _here(request: Request) -> str:
-    query = request.url.query
-    return f"{request.url.path}?{query}" if query else request.url.path
+    path, query = quote(request.scope["path"], safe="/"), request.url.query
+    return f"{path}?{query}" if query else path

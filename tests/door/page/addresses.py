@@ -5,10 +5,25 @@ from urllib.parse import quote, urlencode
 
 from shown_store import ShownStore
 
+import trackrecord
 from trackrecord_door.page.table import VIEWS
 
 # For each path with a part in braces: an id of a project, of which a page is shown.
-EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {}
+EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {
+    "/procedures/{id:path}": lambda store, project: store.long_procedure(project),
+    "/runs/{id:path}": lambda store, project: store.long_run(project),
+    "/lessons/{lesson:path}": lambda store, project: _first(store, project, "list_lessons"),
+    "/patterns/{pattern:path}": lambda store, project: _first(store, project, "list_patterns"),
+    "/memories/{memory:path}": lambda store, project: _first(store, project, "list_memories"),
+    "/criteria/{criterion:path}": lambda store, project: _first(store, project, "list_criteria"),
+}
+
+
+def _first(store: ShownStore, project: str, call: str) -> str:
+    """Return the id of the first entry of a list."""
+    with store.calls(project):
+        entry = getattr(trackrecord, call)()[0]
+    return str(entry.name if call == "list_criteria" else entry.id)
 
 
 def addresses(store: ShownStore, project: str, **query: str) -> Iterator[str]:

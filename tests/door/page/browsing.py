@@ -101,8 +101,10 @@ class Browsing:
                 .filter(each => each.type !== "hidden" && each.checkVisibility());
               all.forEach((each, index) => { each.dataset.number = index; });
               window.reached = new Set();
-              document.addEventListener("focusin", event =>
-                window.reached.add(event.target.dataset.number));
+              document.addEventListener("focusin", event => {
+                // A table that scrolls is come to, too.
+                if (event.target.dataset.number) window.reached.add(event.target.dataset.number);
+              });
               return all.length;
             }"""
         )

@@ -7,7 +7,7 @@ hostile text (see `hostile_texts`).
 import json
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +18,10 @@ from sqlalchemy import Engine
 from trackrecord.calls.here import StoreHere, given_stores
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
+from trackrecord.queries.competences import list_competences
+from trackrecord.queries.run_lines import list_run_lines
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
-from trackrecord.store.database.engine import writing
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.write import remember
 from trackrecord.wire.exposure import ExposureBody
@@ -30,6 +32,7 @@ FLEET: Final = "fleet"
 HOSTILE: Final = "hostile"
 _DAY: Final = 86_400.0
 _TASKS: Final = 60
+_LONG: Final = 6
 
 
 @dataclass
@@ -109,6 +112,18 @@ class ShownStore:
                     force=True,
                 )
 
+    def long_procedure(self, project: str) -> str:
+        """Return the id of the competence record with the most tools."""
+        with reading(self.engine) as connection:
+            found = list_competences(connection, self.settings, project)
+        return max(found, key=lambda each: (len(each.record.recipe), each.id)).id
+
+    def long_run(self, project: str) -> str:
+        """Return the id of the newest run with the most calls."""
+        with reading(self.engine) as connection:
+            found = list_run_lines(connection, project).lines
+        return max(found, key=lambda each: each.calls).outcome_id
+
     def set_aside(self, reason: str, body: bytes) -> str:
         """Set an entry aside as a worker does; return its id."""
         fields: Any = {b"body": body, b"reason": reason.encode(), b"entry_id": b"1-1"}
@@ -125,6 +140,7 @@ def fill(store: ShownStore, hostile: Sequence[str]) -> None:
     """Put something on every page, of both projects."""
     _fill(store, FLEET, lambda _number, usual: usual)
     _fill(store, HOSTILE, lambda number, _usual: hostile[number % len(hostile)])
+    store.teach(HOSTILE, _failing_tools(hostile))
     store.set_aside("body is not JSON", b"{")
     store.set_aside("body is not JSON", b"[1,")
     store.set_aside("task_id is missing", b'{"success": true}')
@@ -141,6 +157,7 @@ def _fill(store: ShownStore, project: str, text: Callable[[int, str], str]) -> N
         text: a text by a number and by what a usual agent would write.
     """
     store.teach(project, [_outcome(number, text) for number in range(_TASKS)])
+    store.teach(project, [_long_outcome(project, number, text) for number in range(_LONG)])
     store.hand_out(
         project,
         [
@@ -153,6 +170,20 @@ def _fill(store: ShownStore, project: str, text: Callable[[int, str], str]) -> N
         project,
         (text(number, f"Bookings of kind {number} need a payment id") for number in range(5)),
     )
+
+
+def _failing_tools(hostile: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield outcomes that teach lessons about tools with hostile names and errors."""
+    for number, text in enumerate(hostile[::10]):
+        for task in range(4):
+            call = {"tool": text[:120] or "blank", "ok": False, "error": text or "blank"}
+            yield {
+                "outcome_id": f"failing-{number}-{task}",
+                "task_id": f"failing {number} {task}",
+                "success": False,
+                "source": text[:200] or "blank",
+                "tool_graph": [call, call],
+            }
 
 
 def _task(number: int, text: Callable[[int, str], str]) -> str:
@@ -186,4 +217,38 @@ def _outcome(number: int, text: Callable[[int, str], str]) -> dict[str, Any]:
         "failure_details": None if success else text(number, "the payment did not match"),
         "criteria": {text(number % 6, "no_bugs")[:60]: "helpful" if success else "harmful"},
         "grounds": [{"kind": "result", "says": text(number, "the tests passed")[:1000]}],
+    }
+
+
+def _long_outcome(project: str, number: int, text: Callable[[int, str], str]) -> dict[str, Any]:
+    """One run of a procedure of a dozen steps, by the clock, some of them at the same time."""
+    chance = random.Random(number)
+    ended = time.time() - (_LONG - number) * 60
+    steps = sorted([*range(12), *(chance.randrange(12) for _ in range(4))])
+    failed = {place for place in range(len(steps)) if chance.random() < 0.2}
+    calls = [
+        {"tool": text(100 + step, f"step_{step}")[:120], "ok": place not in failed,
+         "timestamp": ended - 60 + 3 * place, "duration_ms": 2000 if step % 4 else 7000,
+         "args": {text(130 + step, "file"): text(140 + step, "seats.py")},
+         "result": text(150 + step, "done"),
+         "error": text(160 + step, "no seat is left") if place in failed else None,
+         "actor": text(170, "helper")[:120] if step == 11 else None}
+        for place, step in enumerate(steps)
+    ]  # fmt: skip
+    return {
+        "outcome_id": text(180, f"{project}-long")[:100] + f" {number}",
+        "task_id": _task(number, text),
+        "success": number != 1,
+        "timestamp": ended,
+        "duration_ms": 60_000,
+        "source": text(number, "airline-agent")[:200],
+        "tool_graph": calls,
+        "instruction": text(181, "Rebook a party of twelve."),
+        "trigger": {"signal": text(182, "rebook a party")},
+        "failure_mode": text(183, "timeout")[:200] if number == 1 else None,
+        "memory_ids": [text(184, f"{project}-m1")[:100]],
+        "commits": ["0123abc"],
+        "metadata": {"repository": text(185, "booking")},
+        "outcome_source": "tests",
+        "grounds": [{"kind": text(186, "tests")[:200], "says": text(187, "12 passed")[:1000]}],
     }

@@ -7,8 +7,8 @@ from math import sqrt
 from typing import Final
 
 # The two-sided 95% quantile of the normal distribution.
-_Z: Final = 1.959963984540054
-_Z2: Final = _Z * _Z
+Z: Final = 1.959963984540054
+_Z2: Final = Z * Z
 
 
 def wilson_interval(successes: float, failures: float) -> tuple[float, float]:
@@ -23,5 +23,5 @@ def wilson_interval(successes: float, failures: float) -> tuple[float, float]:
         return 0.0, 1.0
     # Multiplied out by the total, which may be as small as floats get.
     centre = successes + _Z2 / 2
-    margin = _Z * sqrt(successes * (failures / total) + _Z2 / 4)
+    margin = Z * sqrt(successes * (failures / total) + _Z2 / 4)
     return max(0.0, (centre - margin) / (total + _Z2)), min(1.0, (centre + margin) / (total + _Z2))

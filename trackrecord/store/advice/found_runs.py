@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, and_, select, tuple_
+from sqlalchemy import Connection, select, tuple_
 
 from trackrecord.learning.advice.runs import NotedRun
 from trackrecord.wire.run_digest import run_of
@@ -29,8 +29,7 @@ class FoundRun:
     run: NotedRun
 
 
-@dataclass(frozen=True, order=True)
-class RunPlace:
+class RunPlace(NamedTuple):
     """A run's place among those of its project: by when it ended, then by its outcome's row."""
 
     ended_at: float
@@ -55,16 +54,20 @@ def runs_before(
         at_once: how many are read together.
     """
     query = (
-        _found()
+        select(
+            runs.c.ended_at, runs.c.outcome, runs.c.success, runs.c.digest, outcomes.c.outcome_id
+        )
+        .join(outcomes, outcomes.c.id == runs.c.outcome)
         .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(at_once)
     )
     if at is not None:
-        query = query.where(runs.c.received_at <= at)
+        # None ends after it was received, so that what came later need not be looked through.
+        query = query.where(runs.c.ended_at <= at, runs.c.received_at <= at)
     while True:
         rows = connection.execute(query if before is None else query.where(_after(before))).all()
-        yield from map(_run, rows)
+        yield from (_run(row, row.outcome_id) for row in rows)
         if len(rows) < at_once:
             return
         before = RunPlace(rows[-1].ended_at, rows[-1].outcome)
@@ -83,16 +86,38 @@ def runs_of_rows(
     """
     found: list[FoundRun] = []
     for start in range(0, len(rows), _AT_ONCE):
-        query = _found().where(
-            outcomes.c.project_id == project_id,
-            outcomes.c.id.in_(rows[start : start + _AT_ONCE]),
+        named = _named(connection, project_id, rows[start : start + _AT_ONCE])
+        # By the beginning of their key: a database that has read few runs may choose another way.
+        query = select(runs).where(
+            runs.c.project_id == project_id,
+            runs.c.ended_at.in_({ended_at for ended_at, _ in named}),
             stood(runs.c.replaced_at, at),
         )
         if at is not None:
             query = query.where(runs.c.received_at <= at)
-        found += map(_run, connection.execute(query))
+        found += [
+            _run(row, named[key])
+            for row in connection.execute(query)
+            if (key := (row.ended_at, row.outcome)) in named
+        ]
     found.sort(key=lambda each: (each.run.ended_at, each.run.outcome), reverse=True)
     return found
+
+
+def _named(
+    connection: Connection, project_id: int, rows: Sequence[int]
+) -> dict[tuple[float, int], str]:
+    """Return the ids of outcomes by when they ended and by their rows."""
+    columns = outcomes.c
+    # Asked for the project as well, SQLite would look through all of it.
+    query = select(columns.project_id, columns.ended_at, columns.id, columns.outcome_id).where(
+        columns.id.in_(rows)
+    )
+    return {
+        (row.ended_at, row.id): row.outcome_id
+        for row in connection.execute(query)
+        if row.project_id == project_id
+    }
 
 
 def rows_of_task(
@@ -111,24 +136,10 @@ def rows_of_task(
     return list(connection.execute(query).scalars())
 
 
-def _found() -> Select[Any]:
-    return select(
-        runs.c.ended_at, runs.c.outcome, runs.c.success, runs.c.digest, outcomes.c.outcome_id
-    ).join(
-        outcomes,
-        # All of the key, so that the row of a run is found from that of its outcome, too.
-        and_(
-            outcomes.c.id == runs.c.outcome,
-            outcomes.c.ended_at == runs.c.ended_at,
-            outcomes.c.project_id == runs.c.project_id,
-        ),
-    )
-
-
 def _after(place: RunPlace) -> Any:  # noqa: ANN401 - a condition, whatever SQLAlchemy calls it
     return tuple_(runs.c.ended_at, runs.c.outcome) < (place.ended_at, place.outcome)
 
 
-def _run(row: Row[Any]) -> FoundRun:
+def _run(row: Any, outcome_id: str) -> FoundRun:  # noqa: ANN401 - of either query
     run = run_of(row.digest, outcome=row.outcome, ended_at=row.ended_at, success=row.success)
-    return FoundRun(row.outcome_id, run)
+    return FoundRun(outcome_id, run)

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, upd
 
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
-from trackrecord.wire.run_digest import run_of
+from trackrecord.wire.run_digest import run_of, source_and_patterns
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
@@ -72,6 +72,34 @@ def read_noted_runs(
         unknown &= runs.c.ended_at >= judged[0].ended_at
     others = _newest(connection, project_id, unknown, limit=limit, at=at)
     return sorted((*judged, *others), key=lambda run: (run.ended_at, run.outcome))
+
+
+def patterns_of_source(
+    connection: Connection, project_id: int, source: str, *, limit: int, at: float | None = None
+) -> set[str]:
+    """Return the slugs of the patterns that an agent's runs touch, of the runs that ended last.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        source: the agent.
+        limit: how many runs, of all agents, are looked at.
+        at: as for `read_runs`.
+    """
+    query = (
+        select(runs.c.digest)
+        .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
+        .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
+        .limit(limit)
+    )
+    if at is not None:
+        query = query.where(runs.c.received_at <= at)
+    found: set[str] = set()
+    for digest in connection.execute(query).scalars():
+        said_by, patterns = source_and_patterns(digest)
+        if said_by == source:
+            found.update(patterns)
+    return found
 
 
 def _newest(

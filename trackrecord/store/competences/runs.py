@@ -91,7 +91,7 @@ def last_finished(connection: Connection, project_ids: Collection[int]) -> dict[
         .scalar_subquery()
     )
     query = select(projects.c.id, last).where(projects.c.id.in_(sorted(project_ids)))
-    return {row: at for row, at in connection.execute(query).tuples() if at is not None}
+    return {row[0]: row[1] for row in connection.execute(query) if row[1] is not None}
 
 
 def read_runs(

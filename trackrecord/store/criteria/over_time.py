@@ -8,7 +8,8 @@ from trackrecord.learning.numbers.verdict_counts import VerdictCounts, sum_of
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..outcomes.decay_basis import read_bases
-from ..outcomes.tables import outcomes
+from ..outcomes.projects import first_received
+from ..outcomes.tables import feedback, outcomes
 from ..outcomes.verdicts_over_time import (
     CountsThen,
     VerdictRows,
@@ -55,6 +56,33 @@ def criteria_over_time(
         for name in wanted:
             parts[name] += own.values()
     return {name: _together(found) for name, found in parts.items() if found}
+
+
+def first_feedback(
+    connection: Connection, project_id: int, name: str, *, is_default: bool
+) -> float | None:
+    """Return when the first feedback to a criterion was received; None without any.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose criterion.
+        name: its name.
+        is_default: whether the verdicts of all outcomes count for it.
+    """
+    listed = (
+        select(func.min(criterion_feedback.c.received_at))
+        .join(criteria, criteria.c.id == criterion_feedback.c.criterion_id)
+        .where(criteria.c.project_id == project_id, criteria.c.name == name)
+    )
+    alone = select(func.min(feedback.c.received_at)).where(
+        feedback.c.project_id == project_id,
+        feedback.c.subject == "criterion",
+        feedback.c.name == name,
+    )
+    found = [connection.execute(query).scalar() for query in (listed, alone)]
+    if is_default:
+        found.append(first_received(connection, project_id))
+    return min((moment for moment in found if moment is not None), default=None)
 
 
 def _together(parts: Sequence[Sequence[CountsThen]]) -> list[VerdictCounts | None]:

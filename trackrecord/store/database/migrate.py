@@ -11,7 +11,7 @@ from .moves import check_whole
 from .row_locks import advisory_lock
 
 # The newest migration; a test compares it with the folder.
-HEAD = "r0005_exposures"
+HEAD = "r0005_days"
 
 # What versions from before the first release wrote. The tables of the last one are those of r0001
 # but for the successes of patterns, which are counted from the outcomes.

@@ -36,6 +36,7 @@ from ..outcomes.tables import (
     decay_bases,
     feedback,
     outcome_commits,
+    outcome_days,
     outcome_entries,
     outcomes,
     project_imports,
@@ -57,8 +58,8 @@ OWN: Final[tuple[Table, ...]] = (
     runs, exposures, lesson_decisions, effect_decisions, competence_credits, competence_words,
     competence_numbers, competence_history, consolidation_runs, competences, episodes,
     signatures, waiting_episodes, waiting_retractions, criteria, patterns, memory_blocks, memories,
-    past_tasks, feedback, outcome_commits, outcome_entries, outcomes, recorded_rules, decay_bases,
-    project_imports,
+    past_tasks, feedback, outcome_days, outcome_commits, outcome_entries, outcomes, recorded_rules,
+    decay_bases, project_imports,
 )  # fmt: skip
 # Tables whose rows name a row of another one: which, and by which column.
 OWNED: Final[Mapping[Table, tuple[str, Table]]] = {

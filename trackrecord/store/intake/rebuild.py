@@ -1,6 +1,6 @@
 """Computing every statistic of a project anew from the outcomes on record."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.commits import note_commits
+from ..outcomes.days import recount_days
 from ..outcomes.decay_basis import replace_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
@@ -64,6 +65,7 @@ def rebuild_patterns(
     *,
     now: float,
     is_history: bool = True,
+    report: Callable[[int], None] = lambda _outcomes: None,
 ) -> Rebuilt:
     """Score every outcome on record again and compute a project's sums from nothing.
 
@@ -76,13 +78,14 @@ def rebuild_patterns(
         rules: the rules of today.
         now: the time of the rebuild, seconds since the epoch.
         is_history: whether changes of state become part of the patterns' history.
+        report: told now and then how many records of outcomes were scored so far.
     """
     scorer = scorer_of(rules)
     bases = Bases(rules.half_lives, now)
     replace_bases(connection, project_id, bases)
     decided = _decided(connection, project_id)
     _clear(connection, project_id)
-    total = 0
+    total = done = 0
     for chunk in _chunks(connection, project_id):
         scored = [(row.id, _scored(row, scorer)) for row in chunk]
         replaced = {row.id for row in chunk if row.replaced_at}
@@ -100,6 +103,8 @@ def rebuild_patterns(
         note_runs(connection, {each.project: project_id for _, each in scored}, scored)
         note_commits(connection, {each.project: project_id for _, each in scored}, scored)
         total += len(scored) - len(replaced)
+        done += len(scored)
+        report(done)
     _replace_again(connection, project_id)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)
@@ -277,3 +282,4 @@ def _recount(connection: Connection, project_id: int, now: float) -> None:
             without_verdict=without,
         )
     )
+    recount_days(connection, project_id)

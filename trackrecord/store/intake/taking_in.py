@@ -20,6 +20,7 @@ from ..memories.amended_credit import amend_credit
 from ..memories.credit import credit_memories
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.commits import note_commits
+from ..outcomes.days import count_days
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.replaced import Replaced
@@ -188,6 +189,12 @@ class TakingIn:
                 won[gone.project_id] -= 1
             elif gone.outcome.success is None:
                 unknown[gone.project_id] -= 1
+        count_days(
+            self.connection,
+            self.project_ids,
+            (each for _, each in recorded),
+            (each.outcome for each in replaced),
+        )
         self.connection.execute(
             _ADD_COUNTS,
             [

@@ -308,7 +308,7 @@ def list_memories(
 
     With `after`, the time and the row of one of them, only those that follow it.
     """
-    query = _wanted(project_id, wanted, at)
+    query = wanted_memories(project_id, wanted, at)
     if after is not None:
         query = query.where(tuple_(memories.c.created_at, memories.c.id) < tuple(after))
     query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
@@ -319,11 +319,12 @@ def count_wanted(
     connection: Connection, project_id: int, wanted: MemoryFilter, *, at: float | None = None
 ) -> int:
     """Return how many memories `list_memories` would return without a limit."""
-    query = _wanted(project_id, wanted, at).subquery()
+    query = wanted_memories(project_id, wanted, at).subquery()
     return connection.execute(select(func.count()).select_from(query)).scalar_one()
 
 
-def _wanted(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
+def wanted_memories(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
+    """Return the query for memories that are asked for, as they stand or stood, in no order."""
     query = as_of(at).where(memories.c.project_id == project_id)
     stands = memories.c if at is None else memory_changes.c
     if wanted.type is not None:

@@ -61,6 +61,18 @@ def revision_of(connection: Connection, project: str) -> tuple[int, int] | None:
     return (row.id, row.revision) if row else None
 
 
+def revision_of_row(connection: Connection, project_id: int) -> int:
+    """The revision of a project by its row."""
+    query = select(projects.c.revision).where(projects.c.id == project_id)
+    return int(connection.execute(query).scalar_one())
+
+
+def first_received(connection: Connection, project_id: int) -> float | None:
+    """When the first outcome of a project was received; None without any."""
+    query = select(func.min(outcomes.c.received_at)).where(outcomes.c.project_id == project_id)
+    return connection.execute(query).scalar()
+
+
 def project_names(connection: Connection) -> list[str]:
     """All projects, by name; in the order of code points, whatever the database's own is."""
     return sorted(connection.execute(select(projects.c.name)).scalars())

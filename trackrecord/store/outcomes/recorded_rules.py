@@ -77,13 +77,13 @@ def rebuilds_due(
         query = query.where(projects.c.id == project_id)
     if most is not None:
         query = query.order_by(projects.c.id).limit(most)
-    due = {
-        row.name: why_rebuild(
-            Recorded(row.rules, row.mixed, bases_of(row).half_lives), rules, half_lives
-        )
+    noted = {
+        row.name: Recorded(row.rules, row.mixed, bases_of(row).half_lives)
         for row in connection.execute(query)
     }
-    return {name: reasons for name, reasons in sorted(due.items()) if reasons}
+    # Most projects were learnt by the same rules.
+    due = {each: why_rebuild(each, rules, half_lives) for each in set(noted.values())}
+    return {name: due[each] for name, each in sorted(noted.items()) if due[each]}
 
 
 def _read(connection: Connection, project_ids: Collection[int]) -> dict[int, tuple[str, bool]]:

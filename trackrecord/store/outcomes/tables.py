@@ -75,6 +75,19 @@ outcome_entries = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
+# Counts of the outcomes that stand, by the day in UTC on which their tasks ended.
+outcome_days = Table(
+    "outcome_days",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    # Days since 1970.
+    Column("day", BigInteger, primary_key=True, autoincrement=False),
+    Column("outcomes", BigInteger, nullable=False),
+    Column("successes", BigInteger, nullable=False),
+    Column("without_verdict", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # Which outcomes a commit came from.
 outcome_commits = Table(
     "outcome_commits",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, literal, select
+from sqlalchemy import Connection, func, literal, select
 
 from trackrecord.learning.numbers.verdict_counts import VerdictCounts, sum_of
 
@@ -43,6 +43,16 @@ def patterns_over_time(
         slug_of[row]: [*map(_together, found, told.get(slug_of[row], nothing))]
         for row, found in seen.items()
     }
+
+
+def first_observed(connection: Connection, project_id: int, slug: str) -> float | None:
+    """Return when the first outcome that names a pattern was received; None without any."""
+    query = (
+        select(func.min(observations.c.received_at))
+        .join(patterns, patterns.c.id == observations.c.pattern_id)
+        .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
+    )
+    return connection.execute(query).scalar()
 
 
 def _together(seen: CountsThen, told: CountsThen) -> VerdictCounts | None:

@@ -11,12 +11,12 @@ from .places import place
 from .rows import Stand, ordered
 
 _MARGIN: Final = 8.0
-_BETWEEN_ROWS: Final = 20.0
+_BETWEEN_ROWS: Final = 15.0
 LABEL_HEIGHT: Final = 16.0
 _PASSAGE: Final = 3.0
 # Of a link to itself, to the right of its box.
 LOOP: Final = 26.0
-_STRAIGHT: Final = 4.0
+_STRAIGHT: Final = 8.0
 
 
 @dataclass

@@ -7,25 +7,29 @@ from typing import Final
 from .rows import Stand
 
 GAP: Final = 18.0
-_ROUNDS: Final = 12
+_ROUNDS: Final = 6
 
 
 def place(rows: Sequence[Sequence[Stand]]) -> None:
     """Set the x of everything in the rows: nothing overlaps, the leftmost begins at 0."""
     for row in rows:
         _settle(row, [0.0] * len(row))
-    for turn in range(_ROUNDS):
-        for row in rows if turn % 2 == 0 else reversed(rows):
-            _settle(row, [_wanted(stand) for stand in row])
+    for _ in range(_ROUNDS):
+        # From one side alone what is straight at one end is straight at the other one in one pass.
+        for row in rows:
+            _settle(row, [_wanted(stand, stand.above or stand.below) for stand in row])
+        for row in reversed(rows):
+            _settle(row, [_wanted(stand, stand.below or stand.above) for stand in row])
+    for row in rows:
+        _settle(row, [_wanted(stand, [*stand.above, *stand.below]) for stand in row])
     left = min((stand.x - stand.left for row in rows for stand in row), default=0.0)
     for row in rows:
         for stand in row:
             stand.x -= left
 
 
-def _wanted(stand: Stand) -> float:
+def _wanted(stand: Stand, others: Sequence[Stand]) -> float:
     """The mean of what it is linked with; straight passages count most."""
-    others = [*stand.above, *stand.below]
     if not others:
         return stand.x
     pulls = [stand.pull * other.pull for other in others]

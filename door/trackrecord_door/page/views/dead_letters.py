@@ -1,28 +1,110 @@
 """Dead letters: outcomes that could not be learnt, grouped by the reason."""
 
-from trackrecord.queries import dead_letters
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import redis
+
+from trackrecord.errors import InvalidRequest
+from trackrecord.queries.dead_letter_groups import LetterGroup, grouped
+from trackrecord.queries.dead_letters import discard_letters, letters_after, replay_letters
+from trackrecord.queries.letters_of_project import project_of
+from trackrecord.queries.status import counted
+from trackrecord.redis_keys import Keys
 
 from ..answering import Deed, Shown
 from ..asked import Asked
 from ..forms import Form
 
-_PATH = "/dead-letters"
+_PATH: Final = "/dead-letters"
+_LONGEST_BODY: Final = 2000
+_Decide = Callable[[redis.Redis, Keys, Sequence[str] | None], int]
 
 
 def shown(asked: Asked) -> Shown:
-    """Show the dead letters."""
-    with asked.redis() as client:
-        letters, more = dead_letters.list_letters(
-            client, asked.floor.settings.keys, limit=100, at=asked.at
-        )
-    return Shown("dead_letters.html", "Dead letters", {"letters": letters, "more": more})
+    """Show the groups: those of all projects, or those of the only one that the caller may see."""
+    groups, is_more = _groups(asked)
+    values = {
+        "groups": groups,
+        "total": sum(len(each.letters) for each in groups),
+        "is_more": is_more,
+        "until": max((each.letters[-1] for each in groups), key=_place, default=""),
+        "longest": _LONGEST_BODY,
+    }
+    return Shown("dead_letters.html", "Dead letters", values)
 
 
 def replay(asked: Asked, form: Form) -> Deed:
     """Put letters back into the stream."""
-    raise NotImplementedError
+    ids = _chosen(asked, form)
+    letters = counted(len(ids), "dead letter")
+    question = (
+        f"Put {letters} back into the stream? Workers try to learn them again; what still cannot "
+        "be learnt is set aside again."
+    )
+    return _deed(asked, replay_letters, ids, question, f"Replay {letters}", "put back")
 
 
 def discard(asked: Asked, form: Form) -> Deed:
-    """Delete letters."""
-    raise NotImplementedError
+    """Delete letters for good."""
+    ids = _chosen(asked, form)
+    letters = counted(len(ids), "dead letter")
+    question = f"Delete {letters} for good? What they report will never be learnt."
+    button = f"Discard {letters}"
+    return _deed(asked, discard_letters, ids, question, button, "discarded", dangerous=True)
+
+
+def _deed(
+    asked: Asked,
+    decide: _Decide,
+    ids: Sequence[str],
+    question: str,
+    button: str,
+    done: str,
+    *,
+    dangerous: bool = False,
+) -> Deed:
+    def do(_by: str, _reason: str | None) -> str:
+        with asked.redis() as client:
+            count = decide(client, asked.floor.settings.keys, ids)
+        return f"{counted(count, 'dead letter')} {done}."
+
+    return Deed(question, button, do, asked.link(_PATH), reason="none", dangerous=dangerous)
+
+
+def _groups(asked: Asked) -> tuple[list[LetterGroup], bool]:
+    with asked.redis() as client:
+        letters = letters_after(client, asked.floor.settings.keys, None, at=asked.at)
+        if asked.sees_all:
+            return grouped(letters)
+        return grouped(each for each in letters if project_of(each) == asked.project)
+
+
+def _chosen(asked: Asked, form: Form) -> Sequence[str]:
+    """Return the letters that were ticked, those of a group, or all; none that came since.
+
+    Raises:
+        InvalidRequest: that is none.
+    """
+    groups, _ = _groups(asked)
+    ticked, wanted, until = set(form.texts("letter")), form.optional("group"), form.text("until")
+    found = [
+        letter
+        for group in groups
+        for letter in group.letters
+        if (letter in ticked if ticked else wanted in (None, group.id))
+        and _place(letter) <= _place(until)
+    ]
+    if not found:
+        message = "no dead letter is chosen, or others have decided about them already"
+        raise InvalidRequest(message)
+    return found
+
+
+def _place(letter: str) -> tuple[int, ...]:
+    """Return the place of a letter in the order in which they were set aside."""
+    try:
+        return tuple(int(each) for each in letter.split("-"))
+    except ValueError:
+        message = f"{letter!r:.80} is not the id of a dead letter"
+        raise InvalidRequest(message) from None

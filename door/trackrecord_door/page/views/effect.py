@@ -1,14 +1,28 @@
 """The effect of advice: tasks with it beside tasks without, and single entries."""
 
+from types import SimpleNamespace
+from typing import Final
+
 from trackrecord.changes import effect as changes
-from trackrecord.learning.advice.effect.texts import conclusion
+from trackrecord.learning.advice.effect.texts import (
+    VERDICTS,
+    conclusion,
+    difference_text,
+    interval_text,
+    mean_text,
+)
 from trackrecord.queries.effect import measure_effect
+from trackrecord.queries.sorting import EFFECT_ENTRIES
 
 from ..answering import Deed, Shown
 from ..asked import Asked
 from ..forms import Form
+from ..listing import listed
 
-_PATH = "/effect"
+_PATH: Final = "/effect"
+_WORDS: Final = SimpleNamespace(
+    mean=mean_text, difference=difference_text, interval=interval_text, verdicts=VERDICTS
+)
 
 
 def shown(asked: Asked) -> Shown:
@@ -17,9 +31,21 @@ def shown(asked: Asked) -> Shown:
         effect = measure_effect(
             connection, asked.project, setting=asked.floor.settings.holdout, at=asked.at
         )
-    return Shown(
-        "effect.html", "Effect", {"effect": effect, "conclusion": conclusion(effect.report)}
-    )
+    decided = effect.decisions
+    values = {
+        "effect": effect,
+        "conclusion": conclusion(effect.report),
+        "words": _WORDS,
+        "kinds": effect.report.kinds or {},
+        "listing": listed(
+            asked,
+            effect.report.entries,
+            keys=EFFECT_ENTRIES.keys,
+            text=lambda each: each.entry,
+        ),
+        "withdrawn": {name: decided.entries[name] for name in decided.withdrawn},
+    }
+    return Shown("effect.html", "Effect", values)
 
 
 def hold_out(asked: Asked, form: Form) -> Deed:

@@ -1,37 +1,100 @@
 """The overview: is the loop alive, how tasks go, what changed, and whether advice helps."""
 
+import time
+from typing import Final
+
+import redis
+from sqlalchemy import Connection
+
+from trackrecord.calls.given import choice_of
 from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.advice.effect.texts import conclusion
+from trackrecord.learning.numbers.decay import DAY
+from trackrecord.queries.days import Day, outcomes_by_day
 from trackrecord.queries.effect import measure_effect
+from trackrecord.queries.news import News, changes_between
 from trackrecord.queries.status import StatusReport, read_status
 
 from ..answering import Shown
 from ..asked import Asked
+from ..plots import Point, Stack
+
+_RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
+_USUAL_RANGE: Final = "30"
+# How news are labelled, and in which colour.
+_KINDS: Final = {
+    "pattern.proven": "proven",
+    "pattern.broke": "broke",
+    "pattern.warning": "warning",
+    "pattern.lifted": "warning lifted",
+    "lesson.appeared": "lesson",
+    "consolidation.failed": "failed",
+    "dead-letters.grew": "dead letters",
+}
+_TONES: Final = {
+    "pattern.proven": "good",
+    "pattern.lifted": "good",
+    "pattern.broke": "bad",
+    "pattern.warning": "bad",
+    "consolidation.failed": "bad",
+    "dead-letters.grew": "bad",
+}
 
 
 def shown(asked: Asked) -> Shown:
     """Show the overview."""
-    status, problem = _status(asked)
+    until = time.time() if asked.at is None else asked.at
+    days = choice_of("days", asked.text("days") or _USUAL_RANGE, list(_RANGES))
     with asked.reading() as connection:
+        status, news, problem = _alive(asked, connection, until)
+        by_day = outcomes_by_day(
+            connection, asked.project, days=int(days), until=until, at=asked.at
+        )
         effect = measure_effect(
             connection, asked.project, setting=asked.floor.settings.holdout, at=asked.at
         )
     values = {
         "status": status,
         "problem": problem,
+        "days": by_day,
+        "stacks": [_stack(each) for each in by_day],
+        "rates": [Point(each.day, each.rate, each.low, each.high) for each in by_day],
+        "ranges": _RANGES,
+        "range": days,
+        "news": news[::-1],
+        "kinds": _KINDS,
+        "tones": _TONES,
         "effect": effect,
         "conclusion": conclusion(effect.report),
     }
     return Shown("overview.html", "Overview", values)
 
 
-def _status(asked: Asked) -> tuple[StatusReport | None, str | None]:
-    """Return the status, or why it cannot be told: without Redis the rest is still shown."""
+def _alive(
+    asked: Asked, connection: Connection, until: float
+) -> tuple[StatusReport | None, list[News], str | None]:
+    """Return the status and the news, or why Redis cannot tell: the rest is shown without it."""
     try:
-        with asked.redis() as client, asked.reading() as connection:
+        with asked.redis() as client:
             settings = asked.floor.settings
-            return read_status(
-                client, connection, settings, project=asked.project, at=asked.at
-            ), None
+            status = read_status(client, connection, settings, project=asked.project, at=asked.at)
+            return status, _news(asked, connection, client, until), None
     except ServerUnavailable as error:
-        return None, str(error)
+        return None, _news(asked, connection, None, until), str(error)
+
+
+def _news(
+    asked: Asked, connection: Connection, client: redis.Redis | None, until: float
+) -> list[News]:
+    return changes_between(
+        connection,
+        client,
+        asked.floor.settings,
+        asked.project,
+        since=until - DAY,
+        until=until,
+    )
+
+
+def _stack(day: Day) -> Stack:
+    return Stack(day.day, day.successes, day.failures, day.without_verdict)

@@ -7,20 +7,14 @@ from collections.abc import Iterable, Sequence
 from math import erfc, log1p, sqrt
 from typing import Final
 
-# The two-sided 95% quantile of the normal distribution.
-Z: Final = 1.959963984540054
+from ...numbers.wilson import wilson_interval
+
 SURE: Final = (0.0, 1.0)
 
 
 def share_interval(part: int, whole: int) -> tuple[float, float]:
     """Return Wilson's 95% interval of a share; 0..1 for nothing of nothing."""
-    if not whole:
-        return SURE
-    square = Z * Z
-    centre = part + square / 2
-    margin = Z * sqrt(part * (whole - part) / whole + square / 4)
-    total = whole + square
-    return max(0.0, (centre - margin) / total), min(1.0, (centre + margin) / total)
+    return wilson_interval(part, whole - part)
 
 
 def two_sided(z: float) -> float:

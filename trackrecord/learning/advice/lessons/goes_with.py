@@ -10,7 +10,8 @@ from math import sqrt
 from typing import Final
 
 from ...numbers.percent import percent
-from .chance import Z, discoveries, two_sided
+from ...numbers.wilson import Z
+from .chance import discoveries, two_sided
 from .finding import Finding
 from .history import History
 from .lesson import LessonKind

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from heapq import nlargest, nsmallest
 from typing import Final
 
-from .chance import Z, as_normal, clustered_difference, discoveries, two_sided
+from ...numbers.wilson import Z
+from .chance import as_normal, clustered_difference, discoveries, two_sided
 from .finding import Finding
 from .history import History
 from .lesson import LessonKind

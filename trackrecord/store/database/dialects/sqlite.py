@@ -1,5 +1,6 @@
 """SQLite: one file, one writer at a time, full text by FTS5."""
 
+import math
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -281,6 +282,7 @@ def _set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None
         cursor.execute("SELECT power(2.0, -1.0)")
     except sqlite3.OperationalError:  # built without its mathematical functions
         connection.create_function("power", 2, pow, deterministic=True)
+        connection.create_function("floor", 1, math.floor, deterministic=True)
     cursor.close()
 
 

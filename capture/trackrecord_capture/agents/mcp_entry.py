@@ -1,0 +1,123 @@
+"""Our MCP server in a JSON file of an agent's servers: `{"mcpServers": {"trackrecord": {…}}}`.
+
+The agent rewrites such a file itself, so ours is found by its name and by what it starts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from .draft import Draft, Receipt, Refused, digest_of, undone, without_bom
+from .json_text import Edit, Node, NotJson, added, parsed, removed
+
+NAME: Final = "trackrecord"
+_SERVERS: Final = "mcpServers"
+_COMMAND: Final = "command"
+
+
+def add_server(draft: Draft, server: Mapping[str, Any]) -> list[str]:
+    """Make a file name our server, once; return the names of what was made to hold it.
+
+    Raises:
+        Refused: the file is not what it should be, or names a server of somebody else so.
+    """
+    made: list[str] = []
+    if draft.text is None:
+        draft.apply([Edit(0, 0, "{}\n")])
+    held = _held(draft)
+    if held == dict(server):
+        draft.had_ours = True
+        return made
+    if held is not None:
+        if not _is_ours(held, server):
+            message = f"{draft.path} has an MCP server {NAME!r} of yours, which stays"
+            raise Refused(message)
+        remove_server(draft, server, ())
+        draft.had_ours = True
+    if _root(draft).get(_SERVERS) is None:
+        _apply(draft, [added(_text(draft), _root(draft), {}, name=_SERVERS)])
+        made.append(_SERVERS)
+    servers = _servers(draft)
+    assert servers is not None  # noqa: S101 - it was made if it was not there
+    _apply(draft, [added(_text(draft), servers, dict(server), name=NAME)])
+    return made
+
+
+def remove_server(draft: Draft, server: Mapping[str, Any], made: Sequence[str]) -> None:
+    """Take our server out, and what was made to hold it if nothing else is in it now.
+
+    Raises:
+        Refused: the file is not what it should be.
+    """
+    held = None if draft.text is None else _held(draft)
+    servers = None if held is None else _servers(draft)
+    if servers is None or not _is_ours(held, server):
+        return
+    places = [at for at, name in enumerate(servers.names) if name == NAME]
+    _apply(draft, removed(servers, places))
+    root = _root(draft)
+    at = root.names.index(_SERVERS)
+    if _SERVERS in made and root.items[at].value == {}:
+        _apply(draft, removed(root, [at]))
+
+
+def restore_servers(draft: Draft, server: Mapping[str, Any], receipt: Receipt | None) -> bool:
+    """Undo a registration; return whether the file is to be removed, for it is ours and empty.
+
+    Raises:
+        Refused: the file is not what it should be.
+    """
+    if draft.text is None:
+        return False
+    if receipt is not None and receipt.digest == digest_of(draft.text):
+        draft.text = undone(draft.text, receipt.undo)
+        return receipt.is_ours
+    remove_server(draft, server, () if receipt is None else receipt.made)
+    return receipt is not None and receipt.is_ours and _root(draft).value == {}
+
+
+def has_server(draft: Draft, server: Mapping[str, Any]) -> bool:
+    """Return whether a file names our server.
+
+    Raises:
+        Refused: the file is not what it should be.
+    """
+    return draft.text is not None and _held(draft) == dict(server)
+
+
+def _is_ours(held: object, server: Mapping[str, Any]) -> bool:
+    return isinstance(held, dict) and held.get(_COMMAND) == server[_COMMAND]
+
+
+def _held(draft: Draft) -> Any:  # noqa: ANN401 - any JSON
+    servers = _servers(draft)
+    found = None if servers is None else servers.get(NAME)
+    return None if found is None else found.value
+
+
+def _servers(draft: Draft) -> Node | None:
+    node = _root(draft).get(_SERVERS)
+    if node is not None and not isinstance(node.value, dict):
+        message = f'{draft.path} does not hold "{_SERVERS}" as an object: left alone'
+        raise Refused(message)
+    return node
+
+
+def _root(draft: Draft) -> Node:
+    try:
+        root = parsed(_text(draft))
+    except NotJson as error:
+        message = f"{draft.path} is not valid JSON ({error}): left alone"
+        raise Refused(message) from None
+    if not isinstance(root.value, dict):
+        message = f"{draft.path} does not hold an object: left alone"
+        raise Refused(message)
+    return root
+
+
+def _text(draft: Draft) -> str:
+    return without_bom(draft.text or "")[1]
+
+
+def _apply(draft: Draft, edits: Sequence[Edit]) -> None:
+    shift = len(without_bom(draft.text or "")[0])
+    draft.apply(Edit(each.start + shift, each.end + shift, each.text) for each in edits)

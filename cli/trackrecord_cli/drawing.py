@@ -1,0 +1,62 @@
+"""Bars and sparklines: a share or a history of a number as a few characters.
+
+They are for people: on a terminal only. One that is not UTF-8 gets ASCII.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from .screen import on_terminal
+
+BAR_WIDTH: Final = 10
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_HEIGHTS: Final = "▁▂▃▄▅▆▇█"
+_ASCII_HEIGHTS: Final = "_.-=+*#@"
+
+
+def bar(share: float | None, width: int = BAR_WIDTH) -> str:
+    """Return a share of 0..1 as a bar; "" where there is none, or nobody looks."""
+    if share is None or not on_terminal():
+        return ""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    if not _is_utf8():
+        return ("#" * round(eighths / 8)).ljust(width, ".")
+    whole, rest = divmod(eighths, 8)
+    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width, "·")
+
+
+def sparkline(
+    values: Sequence[float | None], *, low: float | None = 0.0, high: float | None = None
+) -> str:
+    """Return numbers as heights, a space for each that is None; "" where nobody looks.
+
+    Args:
+        values: the oldest first.
+        low: what stands for the lowest height; None for the smallest of the values.
+        high: what stands for the greatest; None for the largest of the values.
+    """
+    known = [value for value in values if value is not None]
+    if not known or not on_terminal():
+        return ""
+    least = min(known) if low is None else low
+    most = max(known) if high is None else high
+    heights = _HEIGHTS if _is_utf8() else _ASCII_HEIGHTS
+    return "".join(
+        " " if value is None else heights[_height(value, least, most, len(heights))]
+        for value in values
+    )
+
+
+def _height(value: float, least: float, most: float, count: int) -> int:
+    """Return the place of a value among a number of heights."""
+    if most <= least:
+        return 0
+    share = (value - least) / (most - least)
+    return min(max(int(share * count), 0), count - 1)
+
+
+def _is_utf8() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

@@ -1,0 +1,175 @@
+"""`trackrecord status --watch`: the status again and again, in place on a terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import click
+
+from trackrecord.errors import ServerUnavailable
+
+from .screen import on_terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
+
+    from trackrecord.queries.flow_rates import FlowRates
+    from trackrecord.queries.status import StatusReport
+
+_MOST_RATES: Final = 30
+# A resized terminal is drawn anew after this time at most.
+_SLICE_S: Final = 0.2
+
+Read = Callable[[], "StatusReport"]
+
+
+@dataclass
+class _Seen:
+    """What was read so far.
+
+    Attributes:
+        rates: those between the newest readings, the oldest first.
+        status: the newest reading; None before the first.
+        problem: why the last attempt failed; None if it did not.
+    """
+
+    rates: deque[FlowRates] = field(default_factory=lambda: deque(maxlen=_MOST_RATES))
+    status: StatusReport | None = None
+    problem: str | None = None
+    _read_at: float = 0.0
+
+    def read(self, read: Read) -> None:
+        """Read once more; a server that is away is a problem, and no end."""
+        from trackrecord.queries.flow_rates import flow_rates
+
+        try:
+            status = read()
+        except ServerUnavailable as error:
+            self.problem = str(error)
+            return
+        now = time.monotonic()
+        if self.status is not None:
+            self.rates.append(flow_rates(self.status, status, now - self._read_at))
+        self.status, self.problem, self._read_at = status, None, now
+
+
+def watch(read: Read, *, interval_s: float, title: str, as_json: bool) -> int:
+    """Show the status again and again until Ctrl-C; return the exit status, which is 0.
+
+    Args:
+        read: reads the status; may raise ServerUnavailable at any time.
+        interval_s: the pause between two readings.
+        title: whose status it is.
+        as_json: whether each reading is one line of JSON.
+    """
+    in_place = on_terminal() and not as_json and os.environ.get("TERM") not in (None, "dumb")
+    try:
+        if in_place:
+            _watch_in_place(read, interval_s, title)
+        else:
+            _print_blocks(read, interval_s, as_json=as_json)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _print_blocks(read: Read, interval_s: float, *, as_json: bool) -> NoReturn:
+    """Print a block for each reading: for pipes and logs."""
+    seen = _Seen()
+    while True:
+        seen.read(read)
+        click.echo(_json_line(seen) if as_json else _block(seen))
+        sys.stdout.flush()
+        time.sleep(interval_s)
+
+
+def _json_line(seen: _Seen) -> str:
+    import msgspec
+
+    if seen.status is None or seen.problem is not None:
+        return msgspec.json.encode({"error": "ServerUnavailable", "message": seen.problem}).decode()
+    rates = seen.rates[-1].to_document() if seen.rates else {}
+    return msgspec.json.encode(seen.status.to_document() | rates).decode()
+
+
+def _block(seen: _Seen) -> str:
+    if seen.status is None or seen.problem is not None:
+        return f"{seen.problem}\n"
+    document = seen.status.to_document() | (seen.rates[-1].to_document() if seen.rates else {})
+    verdict = document.pop("verdict")
+    document["rebuild_due"] = ", ".join(seen.status.rebuild_due) or "no"
+    return "\n".join([*(f"{name}\t{value}" for name, value in document.items()), verdict, ""])
+
+
+def _watch_in_place(read: Read, interval_s: float, title: str) -> NoReturn:
+    from rich.live import Live
+
+    from .screen import console
+
+    seen = _Seen()
+    out = console()
+    with _ending_on_sigterm(), Live(console=out, screen=True, auto_refresh=False) as live:
+        while True:
+            seen.read(read)
+            _draw(live, seen, title, interval_s)
+            until = time.monotonic() + interval_s
+            size = out.size
+            while (left := until - time.monotonic()) > 0:
+                time.sleep(min(left, _SLICE_S))
+                if out.size != size:
+                    size = out.size
+                    _draw(live, seen, title, interval_s)
+
+
+def _draw(live: Live, seen: _Seen, title: str, interval_s: float) -> None:
+    live.update(_view(live.console, seen, title, interval_s), refresh=True)
+
+
+def _view(out: Console, seen: _Seen, title: str, interval_s: float) -> Table:
+    """Return what the screen shows: what does not fit is left out before the verdict is."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from .status_lines import flow, learnt
+
+    now = time.strftime("%H:%M:%S")
+    head = f"trackrecord: {title}, {now}, every {interval_s:g} s; Ctrl-C ends"
+    view = Table.grid()
+    view.add_row(Text(head, style="bold", no_wrap=True, overflow="ellipsis"))
+    verdict = seen.problem or ("" if seen.status is None else seen.status.verdict)
+    is_well = seen.problem is None and seen.status is not None and seen.status.is_learning
+    end = Text(verdict, style="green" if is_well else "bold red")
+    if seen.status is not None:
+        lines = [*flow(seen.status, list(seen.rates)), *learnt(seen.status)]
+        grid = Table.grid(padding=(0, 2))
+        fitting = max(0, out.height - 3 - len(end.wrap(out, out.width)))
+        for line in lines[:fitting]:
+            grid.add_row(line.name, Text(line.value, justify="right"), line.drawn)
+        view.add_row("")
+        view.add_row(grid)
+    view.add_row("")
+    view.add_row(end)
+    return view
+
+
+@contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """End with what restores the terminal, as after Ctrl-C."""
+
+    def end(number: int, _frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

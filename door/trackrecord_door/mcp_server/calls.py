@@ -1,0 +1,191 @@
+"""What the tools do: each is one of the calls that Python code makes, with an answer in words."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import trackrecord
+from trackrecord.errors import InvalidRequest, ServerUnavailable, TrackrecordError
+
+from .arguments import (
+    Entry,
+    OutcomeArguments,
+    RecallArguments,
+    Recalled,
+    RememberArguments,
+    Remembered,
+    Reported,
+    ReportedRecallArguments,
+)
+
+if TYPE_CHECKING:
+    from msgspec import Struct
+
+    from trackrecord.prompt.answer import Rankings
+
+_PATIENCE_S: Final = 2.0
+_USUAL_SOURCE: Final = "mcp"
+_ID_CHARS: Final = 32
+
+
+class Said(NamedTuple):
+    """The answer of a tool.
+
+    Attributes:
+        text: in words.
+        document: as a structure.
+    """
+
+    text: str
+    document: Struct
+
+
+def recall(project: str, arguments: RecallArguments, _source: str | None) -> Said:
+    """Return what is known that has to do with a task.
+
+    Raises:
+        ServerUnavailable: Redis is away, and nothing was read before.
+    """
+    task_id = None
+    if isinstance(arguments, ReportedRecallArguments):
+        task_id = arguments.task_id or _new_task_id()
+    answer = trackrecord.rankings(
+        project=project, task=arguments.task, budget=arguments.budget, task_id=task_id
+    )
+    problem = _problem(answer)
+    document = Recalled(
+        project=answer.project,
+        context=answer.prompt,
+        tokens=answer.tokens,
+        entries=_entries(answer),
+        task_id=task_id,
+        problem=problem,
+    )
+    lines = [answer.prompt or _nothing(answer), problem and f"These may be out of date: {problem}."]
+    lines.append(task_id and f"The task_id for report_outcome is {task_id}.")
+    return Said("\n\n".join(filter(None, lines)), document)
+
+
+def remember(project: str, arguments: RememberArguments, source: str | None) -> Said:
+    """Store a memory.
+
+    Raises:
+        TrackrecordError: it is not a memory, or it was dropped.
+    """
+    from trackrecord.agent_settings import load_agent_settings
+    from trackrecord.redaction.redact import redacted
+    from trackrecord.wire.memory import checked_text
+
+    most = load_agent_settings().memories.max_text_chars
+    text = checked_text(redacted(arguments.text), max_chars=most)
+    memory_id = trackrecord.remember(text, project=project, source=source or _USUAL_SOURCE)
+    if memory_id is None:
+        raise InvalidRequest(_dropped("memory"))
+    problem = _delivery_problem()
+    said = f"Remembered in the project {project!r}, as {memory_id} if it was not known already"
+    document = Remembered(project=project, memory_id=memory_id, problem=problem)
+    return Said(_sentence(said, problem), document)
+
+
+def report_outcome(project: str, arguments: OutcomeArguments, source: str | None) -> Said:
+    """Publish an outcome.
+
+    Raises:
+        TrackrecordError: it is not an outcome, or it was dropped.
+    """
+    from trackrecord.redaction.redact import redacted
+    from trackrecord_producers.body import build_body
+
+    texts = {
+        "instruction": arguments.task,
+        "strategy": arguments.strategy,
+        "failure_details": arguments.failure_details,
+    }
+    fields = {
+        # Of one task there is one report: another one amends it.
+        "outcome_id": _outcome_id(arguments.task_id),
+        "task_id": arguments.task_id,
+        "success": arguments.success,
+        "project": project,
+        "source": source or _USUAL_SOURCE,
+        "outcome_source": arguments.outcome_source,
+        "memory_ids": arguments.memory_ids or None,
+        **{name: redacted(text) for name, text in texts.items() if text},
+    }
+    # Publishing never raises: what is wrong is said here.
+    build_body(dict(fields))
+    outcome_id = trackrecord.publish(**fields)  # type: ignore[arg-type]  # of many types
+    if outcome_id is None:
+        raise InvalidRequest(_dropped("outcome"))
+    how = "a success" if arguments.success else "a failure"
+    problem = _delivery_problem()
+    document = Reported(
+        project=project, outcome_id=outcome_id, task_id=arguments.task_id, problem=problem
+    )
+    return Said(_sentence(f"Reported as {how} in the project {project!r}", problem), document)
+
+
+def in_one_line(error: TrackrecordError) -> str:
+    """Return an error as an agent gets it."""
+    return " ".join(str(error).split())
+
+
+def _problem(answer: Rankings) -> str | None:
+    """Return why the answer may be out of date, None if it is not.
+
+    Raises:
+        ServerUnavailable: there is no answer at all.
+    """
+    from trackrecord.prompt.client import NOTHING_LEARNT
+
+    if answer.problem in (None, NOTHING_LEARNT):
+        return None
+    if answer.age_s is None:
+        message = f"nothing can be recalled now ({answer.problem}): go on without it"
+        raise ServerUnavailable(message)
+    return answer.problem
+
+
+def _nothing(answer: Rankings) -> str:
+    if answer.arm == "withheld":
+        return "Nothing is handed out for this task: it is one that others are compared with."
+    return f"Nothing that has to do with this task is known in the project {answer.project!r} yet."
+
+
+def _entries(answer: Rankings) -> list[Entry]:
+    from trackrecord.prompt.sections import FEEDS
+
+    return [
+        Entry(section=feed.field, id=entry.id, label=entry.label, score=round(entry.score, 4))
+        for feed in FEEDS
+        for entry in getattr(answer, feed.field)
+    ]
+
+
+def _outcome_id(task_id: str) -> str:
+    return f"mcp-{sha256(task_id.encode()).hexdigest()[:_ID_CHARS]}"
+
+
+def _new_task_id() -> str:
+    from trackrecord_producers.ids import new_id
+
+    return new_id()
+
+
+def _delivery_problem() -> str | None:
+    """Wait until what was reported is safe; return what keeps it from Redis, None if nothing."""
+    before = trackrecord.stats().spooled
+    if not trackrecord.flush(_PATIENCE_S):
+        return "it waits to be delivered"
+    is_spooled = trackrecord.stats().spooled > before
+    return "redis is unavailable, so it waits in the spool" if is_spooled else None
+
+
+def _sentence(said: str, problem: str | None) -> str:
+    return f"{said}; {problem}." if problem else f"{said}."
+
+
+def _dropped(what: str) -> str:
+    reasons = ", ".join(trackrecord.dropped()) or "unknown"
+    return f"the {what} was dropped, and the log of trackrecord says why ({reasons})"

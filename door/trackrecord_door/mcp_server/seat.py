@@ -1,0 +1,38 @@
+"""The seat of an agent at the server: whose experience it gets, and what it may do."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from trackrecord.errors import InvalidRequest
+
+RECALL = "recall"
+REMEMBER = "remember"
+REPORT_OUTCOME = "report_outcome"
+ALL: tuple[str, ...] = (RECALL, REMEMBER, REPORT_OUTCOME)
+READING: tuple[str, ...] = (RECALL,)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """What one connection is about.
+
+    Attributes:
+        project: returns its project; asked beside the event loop, with the first call of a tool.
+        tools: the names of the tools that are offered, in their order.
+    """
+
+    project: Callable[[], str]
+    tools: tuple[str, ...] = ALL
+
+
+def chosen_tools(names: Collection[str]) -> tuple[str, ...]:
+    """Return these tools in their order; all of them if none is named.
+
+    Raises:
+        InvalidRequest: there is no tool of such a name; the message is one line.
+    """
+    unknown = next((name for name in names if name not in ALL), None)
+    if unknown is not None:
+        message = f"there is no tool {ascii(unknown)[:100]}; the tools are {', '.join(ALL)}"
+        raise InvalidRequest(message)
+    return tuple(name for name in ALL if name in names) or ALL

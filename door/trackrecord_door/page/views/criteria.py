@@ -1,0 +1,64 @@
+"""Criteria: how far each can be relied on, and the feedback behind it."""
+
+from trackrecord.learning.criteria.weights import CriterionEvidence
+from trackrecord.learning.numbers.wilson import wilson_interval
+from trackrecord.queries.criteria import list_criteria, show_criterion
+from trackrecord.queries.explain import explain
+from trackrecord.queries.rates_over_time import criterion_rate_over_time
+from trackrecord.queries.sorting import CRITERIA
+from trackrecord_producers.ids import new_id
+
+from ..answering import Shown
+from ..asked import Asked
+from ..listing import listed
+from .entries import RunBehind, points, why
+
+_FEEDBACK_SHOWN = 25
+
+
+def shown(asked: Asked) -> Shown:
+    """Show the criteria of a project."""
+    with asked.reading() as connection:
+        found = list_criteria(connection, asked.floor.settings, asked.project, at=asked.at)
+    values = {
+        "listing": listed(asked, found, keys=CRITERIA.keys, text=lambda each: each.name),
+        "share_of": share_of,
+    }
+    return Shown("criteria.html", "Criteria", values)
+
+
+def entry(asked: Asked) -> Shown:
+    """Show one criterion."""
+    settings, project, at = asked.floor.settings, asked.project, asked.at
+    name = asked.named["criterion"]
+    with asked.reading() as connection:
+        details = show_criterion(
+            connection, settings, project, name,
+            at=at, limit=_FEEDBACK_SHOWN, after=asked.text("cursor"),
+        )  # fmt: skip
+        explained = explain(connection, settings, project, name, kind="criterion", at=at)
+        rates = criterion_rate_over_time(connection, settings, project, name, at=at)
+    standing = details.criterion.standing
+    values = {
+        "criterion": details.criterion,
+        "standing": standing,
+        "share": share_of(standing.evidence),
+        "why": why(explained),
+        "rates": points(rates),
+        "feedback_id": new_id(),
+        "runs": [
+            RunBehind(each.outcome_id, each.task_id, each.ended_at, each.verdict)
+            for each in details.feedback
+        ],
+        "after": details.cursor and asked.here(cursor=details.cursor),
+        "before": asked.here(cursor=None) if asked.text("cursor") else None,
+    }
+    return Shown("criterion.html", name, values)
+
+
+def share_of(evidence: CriterionEvidence) -> tuple[float | None, float | None, float | None]:
+    """Return the share of helpful feedback, weighed by age, and its interval."""
+    if evidence.helpful_share is None:
+        return None, None, None
+    interval = wilson_interval(evidence.decayed_helpful, evidence.decayed_harmful)
+    return evidence.helpful_share, *interval

@@ -1,0 +1,96 @@
+"""What the pages of single patterns, lessons, memories and criteria have in common."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trackrecord.queries.explain import Explained
+from trackrecord.queries.rates_over_time import Rates
+
+from ..formats import day
+from ..plots import Point
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that happened to an entry.
+
+    Attributes:
+        at: when, seconds since the epoch.
+        what: in a few words.
+        by: who did it; None where nobody did.
+        reason: why; None where nobody said.
+        run: the id of the run that brought it about, None without one.
+        task: the task that did, None without one.
+    """
+
+    at: float
+    what: str
+    by: str | None = None
+    reason: str | None = None
+    run: str | None = None
+    task: str | None = None
+
+
+@dataclass(frozen=True)
+class RunBehind:
+    """A run that an entry rests on.
+
+    Attributes:
+        id: the id of its outcome; None for feedback that no run gave.
+        task: its task.
+        at: when it ended, or when the feedback was given.
+        said: what it says of the entry, for example "helpful".
+        success: whether the task reached its goal; None where nobody knows it.
+    """
+
+    id: str | None
+    task: str | None
+    at: float
+    said: str
+    success: bool | None = None
+
+    @property
+    def result(self) -> str:
+        """How the task went, as a word."""
+        if self.success is None:
+            return "unknown"
+        return "success" if self.success else "failure"
+
+
+def points(rates: Rates) -> Sequence[Point]:
+    """Return rates over time as a plot takes them."""
+    return [Point(day(rate.at), rate.rate, rate.low, rate.high) for rate in rates]
+
+
+def sentences(lines: Sequence[str]) -> list[str]:
+    """Return the lines of an explanation as sentences."""
+    return [_sentence(line) for line in lines]
+
+
+def _sentence(line: str) -> str:
+    end = "" if line.endswith((".", "!", "?", "。", "…")) else "."
+    return f"{line[:1].upper()}{line[1:]}{end}"
+
+
+@dataclass(frozen=True)
+class Why:
+    """An explanation in words.
+
+    Attributes:
+        because: what decided.
+        to_change: what it would take to change it.
+        rebuild_due: why the numbers must be computed anew.
+    """
+
+    because: Sequence[str]
+    to_change: Sequence[str]
+    rebuild_due: Sequence[str]
+
+
+def why(explained: Explained) -> Why:
+    """Return an explanation as a page shows it."""
+    return Why(
+        sentences(explained.because),
+        sentences(explained.to_change),
+        sentences(explained.rebuild_due),
+    )

@@ -1,0 +1,38 @@
+"""Feedback by a person on one pattern or criterion alone."""
+
+from trackrecord.calls.given import choice_of
+from trackrecord.changes.feedback import give_feedback
+from trackrecord.errors import InvalidRequest
+from trackrecord.wire.feedback import FeedbackBody, Verdict
+from trackrecord_producers.ids import new_id
+
+from ..answering import Deed
+from ..asked import Asked
+from ..forms import Form
+
+_VERDICTS = ("helpful", "harmful")
+
+
+def give(asked: Asked, form: Form) -> Deed:
+    """Say that a pattern or a criterion helped, or hurt."""
+    verdict: Verdict = choice_of("verdict", form.text("verdict"), _VERDICTS)  # type: ignore[assignment]
+    pattern, criterion = form.optional("pattern"), form.optional("criterion")
+    name, path = (pattern, "/patterns") if pattern else (criterion, "/criteria")
+    if name is None:
+        message = "name a pattern or a criterion"
+        raise InvalidRequest(message)
+    # The same form, sent twice, counts once.
+    feedback_id = form.optional("feedback_id") or new_id()
+
+    def do(by: str, _reason: str | None) -> str:
+        body = FeedbackBody(
+            verdict=verdict, pattern=pattern, criterion=criterion, source=by, project=asked.project
+        )
+        given = give_feedback(
+            asked.floor.engine, asked.floor.settings, asked.project, body, feedback_id=feedback_id
+        )
+        said = given.feedback.feedback_id
+        return f"{said}: {verdict}" if given.is_new else f"{said}: counted already"
+
+    question = f"Say that {name} was {verdict}? It counts as the verdict of one more outcome would."
+    return Deed(question, f"It was {verdict}", do, asked.link_to(path, name), reason="none")

@@ -1,0 +1,203 @@
+"""Patterns: all of a project, one with its history, and what can be decided about it."""
+
+from collections.abc import Callable
+from functools import partial
+
+from trackrecord.changes.pattern_tags import tag_pattern
+from trackrecord.changes.patterns import Action, decide_about_pattern
+from trackrecord.learning.numbers.wilson import wilson_interval
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.queries.explain import explain
+from trackrecord.queries.patterns import (
+    Pattern,
+    list_patterns,
+    pattern_filter,
+    pattern_slug,
+    show_pattern,
+)
+from trackrecord.queries.rates_over_time import pattern_rate_over_time
+from trackrecord.queries.sorting import PATTERNS
+from trackrecord.store.patterns.read import PatternChange
+from trackrecord_producers.ids import new_id
+
+from ..answering import Deed, Shown
+from ..asked import Asked
+from ..forms import Form
+from ..listing import listed
+from .entries import Happening, RunBehind, points, why
+
+_PATH = "/patterns"
+_RUNS_SHOWN = 25
+_STATES = ("proven", "established", "candidate", "deprecated")
+_KEPT_STATE = "anti-pattern"
+
+
+def shown(asked: Asked) -> Shown:
+    """Show the patterns of a project."""
+    state = asked.text("state")
+    wanted = pattern_filter(
+        state=None if state == _KEPT_STATE else state,
+        tag=asked.text("tag"),
+        content=asked.text("q"),
+        only_anti=state == _KEPT_STATE,
+    )
+    with asked.reading() as connection:
+        found = list_patterns(
+            connection,
+            asked.floor.settings,
+            asked.project,
+            at=asked.at,
+            wanted=wanted,
+            source=asked.text("source"),
+        )
+    values = {
+        "listing": listed(
+            asked, found, keys=PATTERNS.keys, text=lambda each: each.id, search=False
+        ),
+        "states": [(each, each) for each in (*_STATES, _KEPT_STATE)],
+        "state_of": state_of,
+        "share_of": share_of,
+    }
+    return Shown("patterns.html", "Patterns", values)
+
+
+def entry(asked: Asked) -> Shown:
+    """Show one pattern."""
+    settings, project, at = asked.floor.settings, asked.project, asked.at
+    with asked.reading() as connection:
+        details = show_pattern(
+            connection, settings, project, asked.named["pattern"], at=at, examples=_RUNS_SHOWN
+        )
+        pattern = details.pattern
+        slug = pattern.standing.facts.slug
+        explained = explain(connection, settings, project, slug, kind="pattern", at=at)
+        rates = pattern_rate_over_time(connection, project, slug, at=at)
+    values = {
+        "pattern": pattern,
+        "state": state_of(pattern),
+        "share": share_of(pattern.standing.evidence),
+        "why": why(explained),
+        "rates": points(rates),
+        "feedback_id": new_id(),
+        "history": [*map(happening, reversed(details.changes))],
+        "runs": [
+            RunBehind(each.outcome_id, each.task_id, each.ended_at, each.verdict, each.success)
+            for each in details.examples
+        ],
+    }
+    return Shown("pattern.html", pattern.shown.content, values)
+
+
+def state_of(pattern: Pattern) -> str:
+    """Return the state of a pattern in a word."""
+    standing = pattern.standing
+    return _KEPT_STATE if standing.is_inverted else standing.state.value
+
+
+def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | None]:
+    """Return the share of helpful verdicts, weighed by age, and its interval."""
+    if not evidence.helpful + evidence.harmful:
+        return None, None, None
+    interval = wilson_interval(evidence.decayed_helpful, evidence.decayed_harmful)
+    return evidence.helpful_share, *interval
+
+
+def happening(change: PatternChange) -> Happening:
+    """Return a change of a pattern's state in words."""
+    return Happening(change.at, _in_words(change), change.actor, change.reason or None)
+
+
+def _in_words(change: PatternChange) -> str:
+    if change.aspect == "inversion":
+        turned = change.after == "inverted"
+        return "turned into an anti-pattern" if turned else "is not an anti-pattern any more"
+    before = "" if change.before is None else f"{change.before} → "
+    decided = "" if change.decision is None else f"{_DONE[change.decision]}: "
+    return f"{decided}{before}{change.after}"
+
+
+_DONE = {"promote": "promoted", "deprecate": "deprecated", "reset": "reset"}
+
+
+def promote(asked: Asked, form: Form) -> Deed:
+    """Make a pattern proven."""
+    return _decision(
+        asked,
+        form,
+        "promote",
+        "Promote {}? It is proven from then on, whatever its evidence says, until it is reset.",
+        "Promote it",
+    )
+
+
+def deprecate(asked: Asked, form: Form) -> Deed:
+    """Deprecate a pattern."""
+    return _decision(
+        asked,
+        form,
+        "deprecate",
+        "Deprecate {}? It is not recommended again until it is reset.",
+        "Deprecate it",
+    )
+
+
+def reset(asked: Asked, form: Form) -> Deed:
+    """Let the evidence decide about a pattern again."""
+    return _decision(
+        asked,
+        form,
+        "reset",
+        "Reset {}? Its evidence decides about it again.",
+        "Reset it",
+    )
+
+
+def _decision(asked: Asked, form: Form, action: Action, question: str, button: str) -> Deed:
+    slug = _slug(asked, form)
+
+    def do(by: str, reason: str | None) -> str:
+        decision = decide_about_pattern(
+            asked.floor.engine, asked.floor.settings, asked.project, slug, action,
+            by=by, reason=reason,
+        )  # fmt: skip
+        if not decision.changed:
+            return f"{slug}: nothing was decided by hand, so there is nothing to reset"
+        return f"{slug}: {decision.before} → {decision.after}"
+
+    return Deed(
+        question.format(slug),
+        button,
+        do,
+        asked.link_to(_PATH, slug),
+        reason="required" if action == "deprecate" else "optional",
+    )
+
+
+def tag(asked: Asked, form: Form) -> Deed:
+    """Add a tag to a pattern, or take one away."""
+    slug = _slug(asked, form)
+    added, removed = form.optional("add", most=200), form.optional("remove", most=200)
+    change: Callable[..., str] = partial(_tag, asked, slug, added, removed)
+    question, button = (
+        (f"Tag {slug} with {added}? Lists of patterns find it by its tags.", "Add the tag")
+        if added
+        else (f"Take the tag {removed} from {slug}?", "Remove the tag")
+    )
+    return Deed(question, button, change, asked.link_to(_PATH, slug), reason="none")
+
+
+def _tag(asked: Asked, slug: str, added: str | None, removed: str | None, *_: str | None) -> str:
+    tagged = tag_pattern(
+        asked.floor.engine,
+        asked.project,
+        slug,
+        add=[added] if added else [],
+        remove=[removed] if removed else [],
+    )
+    return f"{tagged.id}: {', '.join(tagged.tags) or 'no tags'}"
+
+
+def _slug(asked: Asked, form: Form) -> str:
+    given = form.text("id")
+    with asked.reading() as connection:
+        return pattern_slug(connection, asked.project, given)

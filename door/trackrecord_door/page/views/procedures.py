@@ -1,0 +1,256 @@
+"""Procedures: the competence records, each with the graph of its runs, and their revision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from trackrecord.changes.competences import revising
+from trackrecord.errors import InvalidRequest
+from trackrecord.learning.advice.estimates.wording import sentence
+from trackrecord.learning.competences.revision import ForkChanges
+from trackrecord.learning.competences.rules import Status
+from trackrecord.learning.numbers.wilson import wilson_interval
+from trackrecord.queries.competences import CompetenceRecord, list_competences, show_competence
+from trackrecord.queries.explain import explain
+from trackrecord.queries.record_over_time import RecordMoment, record_over_time
+from trackrecord.queries.record_runs import runs_behind_record
+from trackrecord.queries.sorting import COMPETENCES
+from trackrecord.times import iso
+
+from ..answering import Deed, Shown
+from ..asked import Asked
+from ..forms import Form
+from ..listing import listed
+from ..plots import Point
+from ..procedure_graph import picture_of, step_name
+
+if TYPE_CHECKING:
+    from trackrecord.learning.competences.record import Competence
+    from trackrecord.store.competences.revise import Reviser
+
+_PATH: Final = "/procedures"
+_RUNS_SHOWN: Final = 20
+_LONGEST_TITLE: Final = 300
+_TWO_DAYS_S: Final = 2 * 86_400
+
+
+def shown(asked: Asked) -> Shown:
+    """Show the competence records."""
+    with asked.reading() as connection:
+        found = list_competences(connection, asked.floor.settings, asked.project, at=asked.at)
+    status, tool = asked.text("status"), asked.text("tool")
+    wanted = [
+        each
+        for each in found
+        if status in (None, each.record.status.value)
+        and (tool is None or tool in each.record.required_tools)
+    ]
+    values = {
+        "listing": listed(asked, wanted, keys=COMPETENCES.keys, text=_searched),
+        "statuses": [each.value for each in Status],
+        "tools": sorted({tool for each in found for tool in each.record.required_tools}),
+        "are_any": bool(found),
+    }
+    return Shown("procedures.html", "Procedures", values)
+
+
+def _searched(record: CompetenceRecord) -> str:
+    said = record.record
+    signals = (trigger.signal for trigger in said.triggers)
+    return " ".join((record.id, said.skill_name, record.tools, *said.tags, *signals))
+
+
+def one(asked: Asked) -> Shown:
+    """Show one record."""
+    settings, project = asked.floor.settings, asked.project
+    with asked.reading() as connection:
+        details = show_competence(connection, settings, project, asked.named["id"], at=asked.at)
+        record = details.record
+        behind = runs_behind_record(connection, project, record.id, at=asked.at)
+        over_time = record_over_time(connection, project, record.id, at=asked.at)
+        explained = explain(connection, settings, project, record.id, at=asked.at)
+    estimate, labels = record.estimate, _labels(over_time)
+    values = {
+        "record": record,
+        "details": details,
+        "behind": behind,
+        "runs": behind.runs[:_RUNS_SHOWN],
+        "picture": picture_of(behind.flow),
+        "flow": behind.flow,
+        "explained": explained,
+        "estimate": None if estimate is None else sentence(estimate),
+        "rates": [_rate(each, label) for each, label in zip(over_time, labels, strict=True)],
+        "saliences": [
+            Point(label, each.salience) for each, label in zip(over_time, labels, strict=True)
+        ],
+        "history": [
+            {
+                "at": change.at,
+                "what": _what(change.action, change.version),
+                "by": change.actor,
+                "reason": change.rationale,
+            }
+            for change in reversed(details.history)
+        ],
+        "can_revise": record.record.status.is_selectable,
+        "named": lambda tool: step_name(tool, behind.flow),
+    }
+    return Shown("procedure.html", _title(record), values)
+
+
+def _title(record: CompetenceRecord) -> str:
+    title = " → ".join(step.tool for step in record.record.recipe)
+    return title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…"
+
+
+def _what(action: str, version: int | None) -> str:
+    return action if version is None else f"{action} (version {version})"
+
+
+def _rate(moment: RecordMoment, label: str) -> Point:
+    uses = moment.successes + moment.failures
+    low, high = wilson_interval(moment.successes, moment.failures)
+    return Point(label, moment.successes / uses if uses else None, low, high)
+
+
+def _labels(moments: Sequence[RecordMoment]) -> list[str]:
+    """Return the days, or the minutes of what all happened within two days."""
+    is_short = bool(moments) and moments[-1].at - moments[0].at < _TWO_DAYS_S
+    days = slice(11, 16) if is_short else slice(0, 10)
+    return [(iso(each.at) or "")[days] for each in moments]
+
+
+def reinforce(asked: Asked, form: Form) -> Deed:
+    """Raise a record's salience."""
+    record_id = form.text("id")
+    return _deed(
+        asked,
+        record_id,
+        f"Raise the salience of {record_id}, and start its ageing anew? Its success rate stays "
+        "what it is.",
+        "Reinforce it",
+        lambda reviser, whole: reviser.reinforce(whole(record_id)),
+    )
+
+
+def penalize(asked: Asked, form: Form) -> Deed:
+    """Lower a record's salience."""
+    record_id, amount = form.text("id"), form.number("amount")
+    return _deed(
+        asked,
+        record_id,
+        f"Lower the salience of {record_id} by {amount:g}? Its success rate stays what it is.",
+        "Penalize it",
+        lambda reviser, whole: reviser.penalize(whole(record_id), amount),
+    )
+
+
+def contest(asked: Asked, form: Form) -> Deed:
+    """Mark a record as contested, by another one or by named evidence."""
+    record_id = form.text("id")
+    other, evidence = form.optional("other", most=128), form.optional("evidence")
+    if (other is None) == (evidence is None):
+        message = "name what contests it: either another record, or evidence"
+        raise InvalidRequest(message)
+
+    def change(reviser: Reviser, whole: Callable[[str], str]) -> Competence:
+        if other is None:
+            return reviser.contest(whole(record_id), evidence or "", is_record=False)
+        return reviser.contest(whole(record_id), whole(other), is_record=True)
+
+    return _deed(
+        asked,
+        record_id,
+        f"Mark {record_id} as contested by {other or evidence}? It is still selected, and shown "
+        "as contested.",
+        "Contest it",
+        change,
+    )
+
+
+def retract(asked: Asked, form: Form) -> Deed:
+    """Take a record out of selection."""
+    record_id = form.text("id")
+    return _deed(
+        asked,
+        record_id,
+        f"Take {record_id} out of selection? It is kept, with its history, and nothing brings it "
+        "back: new evidence is only counted.",
+        "Retract it",
+        lambda reviser, whole: reviser.retract(whole(record_id)),
+        dangerous=True,
+    )
+
+
+def supersede(asked: Asked, form: Form) -> Deed:
+    """Put another record in a record's place."""
+    record_id, other = form.text("id"), form.text("other", most=128)
+    return _deed(
+        asked,
+        record_id,
+        f"Put {other} in the place of {record_id}, which is selected no longer?",
+        "Supersede it",
+        lambda reviser, whole: reviser.supersede(whole(record_id), whole(other))[0],
+        dangerous=True,
+    )
+
+
+def fork(asked: Asked, form: Form) -> Deed:
+    """Make a new record from a record."""
+    record_id, tools = form.text("id"), _lines(form.optional("tools", most=10_000))
+    changes = ForkChanges(skill_name=form.optional("skill_name", most=256), tools=tools or None)
+    return _deed(
+        asked,
+        record_id,
+        f"Make a new record from {record_id}? Both are active then, and the new one's performance "
+        "starts at nothing.",
+        "Fork it",
+        lambda reviser, whole: reviser.fork(whole(record_id), changes),
+    )
+
+
+def merge(asked: Asked, form: Form) -> Deed:
+    """Make one record of several."""
+    record_id, others = form.text("id"), form.text("others").split()
+    return _deed(
+        asked,
+        record_id,
+        f"Make one record of {record_id} and {', '.join(others)}? Their performance is added up, "
+        "and they are retracted.",
+        "Merge them",
+        lambda reviser, whole: reviser.merge([whole(each) for each in (record_id, *others)]),
+        dangerous=True,
+    )
+
+
+def _lines(text: str | None) -> tuple[str, ...]:
+    return tuple(line.strip() for line in (text or "").splitlines() if line.strip())
+
+
+def _deed(
+    asked: Asked,
+    record_id: str,
+    question: str,
+    button: str,
+    change: Callable[[Reviser, Callable[[str], str]], Competence],
+    *,
+    dangerous: bool = False,
+) -> Deed:
+    def do(by: str, reason: str | None) -> str:
+        floor = asked.floor
+        with revising(floor.engine, floor.settings, asked.project, by=by, reason=reason or "") as (
+            reviser,
+            whole,
+        ):
+            record = change(reviser, whole)
+        return f"{record.id} is {record.status} now, with a salience of {record.salience:.2f}."
+
+    return Deed(
+        question,
+        button,
+        do,
+        asked.link_to(_PATH, record_id),
+        reason="required",
+        dangerous=dangerous,
+    )

@@ -1,0 +1,176 @@
+"""Prompt: what an agent would get for a task, and why each line is in or out.
+
+Looking at it hands nothing out: nothing is recorded, so that nothing is measured by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from trackrecord.calls.given import optional_text_of
+from trackrecord.errors import InvalidRequest
+from trackrecord.prompt.asked import LONGEST_TASK_ID
+from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.sections import FEEDS
+from trackrecord.prompt.wanted import usually_wanted
+from trackrecord.queries.handed_out import kind_of
+from trackrecord.queries.past_rankings import answer_at
+from trackrecord.queries.project_rows import project_row
+
+from ..answering import Shown
+from ..asked import Asked
+
+if TYPE_CHECKING:
+    from trackrecord.prompt.answer import Rankings
+    from trackrecord.prompt.why import Why
+
+MOST_BUDGET: Final = 4000
+_LONGEST_TASK: Final = 4000
+_MOST_CONDITIONS: Final = 50
+_NAMES: Final[Mapping[str, str]] = {
+    "anti_patterns": "Warnings",
+    "failing": "Procedures that fail",
+    "past_tasks": "Past tasks",
+    "competences": "Competence records",
+}
+_PAGES: Final = {
+    "lesson": "/lessons",
+    "memory": "/memories",
+    "competence": "/procedures",
+    "pattern": "/patterns",
+}
+
+
+@dataclass(frozen=True)
+class SectionTokens:
+    """What a section takes of the budget.
+
+    Attributes:
+        name: what people call it.
+        lines: how many of its lines are in.
+        tokens: what they count for.
+        share: of the budget; None without one.
+    """
+
+    name: str
+    lines: int
+    tokens: int
+    share: float | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line, in or out.
+
+    Attributes:
+        why: what became of it, and why.
+        section: what people call its section.
+        link: to its own page; None where it has none.
+    """
+
+    why: Why
+    section: str
+    link: str | None
+
+
+def shown(asked: Asked) -> Shown:
+    """Show what an agent would get."""
+    settings = asked.floor.settings
+    task = optional_text_of("task", asked.query.get("task") or None)
+    budget = _budget(asked, settings.context.learnt_tokens or MOST_BUDGET)
+    answer = _answer(asked, task, budget)
+    values = {
+        "answer": answer,
+        "task": (task or "")[:_LONGEST_TASK],
+        "budget": budget,
+        "most": MOST_BUDGET,
+        "sections": _sections(answer, budget),
+        "lines_in": [_line(asked, each) for each in answer.why if each.is_in],
+        "lines_out": [_line(asked, each) for each in answer.why if not each.is_in],
+        "headings": answer.tokens - sum(each.tokens or 0 for each in answer.why if each.is_in),
+    }
+    return Shown("prompt.html", "What an agent would get", values)
+
+
+def _answer(asked: Asked, task: str | None, budget: int) -> Rankings:
+    settings = asked.floor.settings
+    wanted = usually_wanted(settings.context.include, settings.context.exclude)
+    conditions = _conditions(asked.query.get("conditions", ""))
+    task = None if task is None else task[:_LONGEST_TASK]
+    if asked.at is not None:
+        with asked.reading() as connection:
+            return answer_at(
+                connection, settings, asked.project, asked.at,
+                task=task, budget=budget, conditions=conditions, wanted=wanted,
+            )  # fmt: skip
+    reader = RankingsReader(settings)
+    answer = reader.read(
+        project=asked.project,
+        task=task,
+        budget=budget,
+        task_id=_task_id(asked),
+        conditions=conditions,
+        wanted=wanted,
+    )
+    if answer.age_s is None:
+        # Nothing was computed: because nothing is on record, or not yet.
+        with asked.reading() as connection:
+            project_row(connection, asked.project)
+    return answer
+
+
+def _task_id(asked: Asked) -> str | None:
+    given = asked.text("task_id")
+    if given is not None and len(given) > LONGEST_TASK_ID:
+        message = f"a task's id has at most {LONGEST_TASK_ID} characters"
+        raise InvalidRequest(message)
+    return given
+
+
+def _budget(asked: Asked, usual: int) -> int:
+    given = asked.text("budget")
+    if given is None:
+        return usual
+    most_digits = 6
+    if not (given.isascii() and given.isdecimal() and len(given) <= most_digits):
+        message = f"a budget is a whole number of tokens, {given!r:.40} is not"
+        raise InvalidRequest(message)
+    return min(int(given), MOST_BUDGET)
+
+
+def _conditions(text: str) -> dict[str, str] | None:
+    """Return the conditions that are typed, one `name=value` in each line; None for none."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        if not line.strip():
+            continue
+        if not (name.strip() and value.strip()) or len(found) == _MOST_CONDITIONS:
+            message = f"a condition is a line such as os=linux, {line!r:.80} is not"
+            raise InvalidRequest(message)
+        found[name.strip()] = value.strip()
+    return found or None
+
+
+def _sections(answer: Rankings, budget: int) -> list[SectionTokens]:
+    found = []
+    for feed in FEEDS:
+        lines = [each for each in answer.why if each.is_in and each.section == feed.field]
+        tokens = sum(each.tokens or 0 for each in lines)
+        if lines:
+            share = tokens / budget if budget else None
+            found.append(SectionTokens(_name(feed.field), len(lines), tokens, share))
+    return found
+
+
+def _line(asked: Asked, why: Why) -> Line:
+    kind, some_id = kind_of(why.id)
+    path = _PAGES.get(kind)
+    link = None if path is None else asked.link_to(path, some_id)
+    return Line(why, _name(why.section), link)
+
+
+def _name(field: str) -> str:
+    return _NAMES.get(field, field.replace("_", " ").capitalize())

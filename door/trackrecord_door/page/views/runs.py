@@ -1,0 +1,205 @@
+"""Runs: what came in, each with its calls on a time line and the grounds for its verdict."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from trackrecord.calls.given import optional_choice_of
+from trackrecord.errors import TrackrecordError, UnknownId
+from trackrecord.inflight.errors import TaskError
+from trackrecord.inflight.store import InFlightStore
+from trackrecord.queries.explain import Explained
+from trackrecord.queries.explain_run import explain_run
+from trackrecord.queries.handed_out import HandedEntry
+from trackrecord.queries.run_details import RunDetails, run_details
+from trackrecord.queries.run_lines import LineFilter, list_run_lines
+from trackrecord.queries.runs import verdict_of
+from trackrecord.wire.outcome import Outcome
+
+from ..answering import Shown
+from ..asked import Asked
+from ..time_line import Bar, time_line_of
+
+_ROWS: Final = 50
+_VERDICTS: Final = ("success", "failure", "none")
+# Of a run with thousands of calls, the first and the last ones.
+_MOST_CALLS: Final = 200
+_LONGEST: Final = 2000
+_LONGEST_TEXT: Final = 6000
+_MOST_ERRORS: Final = 50
+# Where what is handed out has a page of its own.
+_PAGES: Final = {
+    "lesson": "/lessons",
+    "memory": "/memories",
+    "competence": "/procedures",
+    "pattern": "/patterns",
+}
+
+
+def shown(asked: Asked) -> Shown:
+    """Show the runs, the newest first."""
+    wanted = LineFilter(
+        source=asked.text("source"),
+        verdict=optional_choice_of("verdict", asked.text("verdict"), _VERDICTS),  # type: ignore[arg-type] # one of them
+        tool=asked.text("tool"),
+        failed=asked.text("failed") is not None,
+        task_id=asked.text("task"),
+    )
+    cursor = asked.text("cursor")
+    problem = None
+    with asked.reading() as connection:
+        try:
+            page = list_run_lines(
+                connection, asked.project, at=asked.at, wanted=wanted, after=cursor, limit=_ROWS
+            )
+        except UnknownId as error:
+            page, problem = None, str(error)
+    values = {
+        "page": page,
+        "problem": problem,
+        "wanted": wanted,
+        "is_filtered": wanted != LineFilter(),
+        "cursor": cursor,
+    }
+    return Shown("runs.html", "Runs", values, 200 if problem is None else 404)
+
+
+def one(asked: Asked) -> Shown:
+    """Show one run."""
+    with asked.reading() as connection:
+        details = run_details(connection, asked.project, asked.named["id"], at=asked.at)
+    said = details.run.outcome
+    line = time_line_of(said.tool_graph or ())
+    half = _MOST_CALLS // 2
+    are_cut = len(line.bars) > _MOST_CALLS
+    bars = (*line.bars[:half], *line.bars[-half:]) if are_cut else line.bars
+    errors, problem = _errors(asked, said.task_id or "")
+    values = {
+        "run": details.run,
+        "told": said,
+        "verdict": _verdict(said),
+        "details": details,
+        "line": line,
+        "bars": [(bar, _texts(bar)) for bar in bars],
+        "left_out": len(line.bars) - len(bars),
+        "half": half,
+        "failed_calls": sum(bar.failed for bar in line.bars),
+        "texts": _told(said),
+        "handed": [
+            (each, [(entry, _link(asked, entry)) for entry in each.entries])
+            for each in details.handed
+        ],
+        "record": _record(details),
+        "reports": _reports(details),
+        "explained": _explained(asked, details.run.outcome_id),
+        "errors": errors,
+        "problem": problem,
+    }
+    return Shown("run.html", f"Run {details.run.outcome_id}", values)
+
+
+def _verdict(said: Outcome) -> str:
+    word = verdict_of(said.success)
+    return "unknown" if word == "none" else word
+
+
+def _texts(bar: Bar) -> list[tuple[str, str]]:
+    """Return what is known of a call beside its tool and its time."""
+    call = bar.call
+    known = (("error", call.error), ("arguments", call.args), ("result", call.result))
+    texts = [(name, _text(raw)) for name, raw in known]
+    if call.actor:
+        texts.append(("made by", call.actor))
+    return [(name, text) for name, text in texts if text]
+
+
+def _text(raw: msgspec.Raw) -> str:
+    """Return JSON as people read it: within bounds, whoever wrote it."""
+    given = bytes(raw)
+    if given in (b"", b"null", b"{}"):
+        return ""
+    text = given.decode(errors="replace")
+    with suppress(msgspec.MsgspecError, RecursionError):
+        decoded = msgspec.json.decode(given)
+        text = (
+            decoded if isinstance(decoded, str) else msgspec.json.format(given, indent=1).decode()
+        )
+    return _cut(text, _LONGEST)
+
+
+def _cut(text: str, most: int) -> str:
+    left = len(text) - most
+    return text if left <= 0 else f"{text[:most]}… ({left} more characters)"
+
+
+def _told(said: Outcome) -> list[tuple[str, str]]:
+    """Return what the agent told of the run in words."""
+    texts = (
+        ("Task", said.instruction),
+        ("What was done", said.description),
+        ("Strategy", said.strategy),
+        ("Why it failed", said.failure_details),
+        ("Way of failing", said.failure_mode),
+    )
+    return [(name, _cut(text, _LONGEST_TEXT)) for name, text in texts if text]
+
+
+def _record(details: RunDetails) -> list[tuple[str, str]]:
+    """Return what else is on record, as far as it was reported."""
+    told = details.run.outcome
+    known = (
+        ("Outcome", details.run.outcome_id),
+        ("Trigger", told.trigger.signal if told.trigger else ""),
+        ("Commits", ", ".join(told.commits or ())),
+        ("Files touched", ", ".join(told.files_touched or ())),
+        ("More", _text(told.metadata)),
+    )
+    return [(name, _cut(text, _LONGEST)) for name, text in known if text]
+
+
+def _reports(details: RunDetails) -> list[dict[str, object]]:
+    return [
+        {
+            "at": each.received_at,
+            "what": f"{_verdict(each.outcome)} (by {each.outcome.outcome_source})",
+            "by": each.outcome.source,
+            "reason": "; ".join(
+                f"{ground.kind}: {ground.says}" if ground.says else ground.kind
+                for ground in each.outcome.grounds or ()
+            ),
+        }
+        for each in details.run.amendments
+    ]
+
+
+def _link(asked: Asked, entry: HandedEntry) -> str | None:
+    path = _PAGES.get(entry.kind)
+    return None if path is None else asked.link_to(path, entry.id)
+
+
+def _explained(asked: Asked, outcome_id: str) -> Explained | str | None:
+    """Return how probable the verdict is, judged by other runs, where that was asked for."""
+    if asked.text("judged") is None:
+        return None
+    try:
+        with asked.reading() as connection:
+            return explain_run(
+                connection, asked.floor.settings, asked.project, outcome_id, at=asked.at
+            )
+    except TrackrecordError as error:
+        return str(error)
+
+
+def _errors(asked: Asked, task_id: str) -> tuple[list[TaskError], str | None]:
+    """Return the errors of the task that are still in flight, or why they are not known."""
+    settings = asked.floor.settings
+    try:
+        with asked.redis() as client:
+            store = InFlightStore(client, settings.keys, asked.project, settings.errors)
+            task = store.read(task_id, at=asked.at)
+    except TrackrecordError as error:
+        return [], str(error)
+    return list(task.errors[:_MOST_ERRORS]), None

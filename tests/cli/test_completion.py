@@ -1,0 +1,115 @@
+"""What shells complete: commands, options, choices, and what is on record."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_tree import leaves
+from terminal import Terminal
+
+SHELLS = {
+    "bash": ("bash", "--norc", "-i"),
+    "zsh": ("zsh", "-f", "-i"),
+    "fish": ("fish", "--no-config", "-i"),
+}
+LINES = {
+    "bash": 'eval "$(trackrecord completion bash)"',
+    "zsh": 'autoload -U compinit && compinit -u -D; eval "$(trackrecord completion zsh)"',
+    "fish": "trackrecord completion fish | source",
+}
+
+
+def completed(*words, **environment):
+    """What bash is answered for the last of the words."""
+    line = " ".join(("trackrecord", *words))
+    ran = subprocess.run(
+        [sys.executable, "-m", "trackrecord_cli"],
+        env={
+            **os.environ, "_TRACKRECORD_COMPLETE": "bash_complete", "COMP_WORDS": line,
+            "COMP_CWORD": str(len(words)), **environment,
+        },
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ran.stderr == ""
+    return [each.partition(",")[2] for each in ran.stdout.split()]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_completes_a_command_and_an_id(shell, learnt, project, up):
+    """In the real shell, after the one line that the documentation gives."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    learnt({"task_id": "t", "success": True, "strategy": "Split by component"})
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    with Terminal(program=SHELLS[shell], columns=200, PATH=path, PS1="ready> ") as terminal:
+        terminal.type(f'{LINES[shell]}; echo so""urced\n')
+        terminal.wait_for("sourced")
+        terminal.type(f"trackrecord patt\tshow --project {project} split-b\t")
+        terminal.wait_for("split-by-component")
+
+
+def test_what_is_on_record_is_completed(learnt, trackrecord, project, up):
+    """Ids, tasks and projects; none that a shell would act on."""
+    learnt(
+        {"outcome_id": "outcome-1", "task_id": "mend-login", "success": True,
+         "strategy": "Split by component", "criteria": {"readable": "helpful"}},
+        {"outcome_id": "outcome-$(id)", "task_id": "mend-$(id)", "success": True},
+    )  # fmt: skip
+    memory = trackrecord("memories", "add", "It needs port 1", "--project", project).out.strip()
+    error = trackrecord("errors", "record", "t", "m", "--project", project).out.strip()
+    mine = ("--project", project)
+    for words, meant in (
+        (("patterns", "show", *mine, "spl"), "split-by-component"),
+        (("criteria", "show", *mine, "re"), "readable"),
+        (("memories", "confirm", *mine, memory[:6]), memory),
+        (("runs", "show", *mine, "outcome"), "outcome-1"),
+        (("runs", "list", *mine, "--task", "mend"), "mend-login"),
+        (("errors", "resolve", *mine, error[:6]), error),
+    ):
+        assert completed(*words) == [meant], words
+    assert project in completed("runs", "list", "--project", project[:-1])
+    assert completed("patterns", "list", "--sort", "hel") == ["helpful"]
+    assert completed("patterns", "list", "--state", "pro") == ["proven"]
+
+
+def test_nothing_breaks_when_the_store_is_away(home):
+    """There is no suggestion then, and no file is made for it."""
+    mine = {"TRACKRECORD_HOME": str(home / "not-there")}
+    for words in (("patterns", "show", "x"), ("errors", "resolve", "x")):
+        assert completed(*words, **mine) == []
+    assert not (home / "not-there").exists()
+    away = {"TRACKRECORD_DATABASE_URL": "postgresql://me@127.0.0.1:1/x"}
+    assert completed("patterns", "show", "x", **mine, **away) == []
+    assert completed("patterns", "sh", **mine, **away) == ["show"]
+
+
+def test_a_suggestion_that_takes_too_long_is_given_up(home):
+    """The shell is free again although the database accepts a connection and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/x"
+        away = {"TRACKRECORD_HOME": str(home), "TRACKRECORD_DATABASE_URL": url}
+        assert completed("patterns", "show", "x", **away) == []
+
+
+def test_every_id_is_completed():
+    """Of the kinds whose ids are cheap to read; a new command that takes one is not forgotten."""
+    cheap = {"pattern_id", "competence_id", "competence_ids", "old_id", "new_id", "memory_id",
+             "outcome_id", "criterion", "error_id", "some_id", "project"}  # fmt: skip
+    for path, command in leaves():
+        for parameter in command.params:
+            is_new = path in {("amend",), ("feedback", "give"), ("feedback", "list")}
+            if parameter.name in cheap and not is_new:
+                assert parameter._custom_shell_complete is not None, (path, parameter.name)
+
+
+def test_each_shell_has_a_script(trackrecord):
+    """Another one is told which there are."""
+    for shell in SHELLS:
+        ran = trackrecord("completion", shell)
+        assert ran.status == 0
+        assert "_TRACKRECORD_COMPLETE" in ran.out
+    assert trackrecord("completion", "tcsh").status == 2

@@ -1,0 +1,84 @@
+"""A trackrecord that is up, as whoever tries an example has it, and what is asked of it."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from trackrecord_cli.main import run
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PATIENCE_S = 120.0
+
+
+class Up:
+    """A running `trackrecord up`.
+
+    Args:
+        home: its home.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._log = home / "up.log"
+        self._environment = {**os.environ, "TRACKRECORD_HOME": str(home)}
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "trackrecord_cli", "up"],
+                env=self._environment | {"TRACKRECORD_HTTP__PORT": "0"},
+                stdout=log,
+                stderr=log,
+            )
+        until(lambda: "HTTP: " in self.said or self._process.poll() is not None)
+        self.url = self.said.partition("HTTP: ")[2].splitlines()[0]
+
+    @property
+    def said(self) -> str:
+        """All that it has said so far."""
+        return self._log.read_text(errors="replace")
+
+    def example(self, *command: object, project: str) -> str:
+        """Run a program of the folder `examples` to its end; return what it prints."""
+        ran = subprocess.run(
+            [str(each) for each in command],
+            cwd=EXAMPLES,
+            env={
+                **self._environment,
+                "TRACKRECORD_PROJECT": project,
+                "OTEL_EXPORTER_OTLP_ENDPOINT": self.url,
+                "OTEL_RESOURCE_ATTRIBUTES": f"trackrecord.project={project}",
+            },
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert (ran.returncode, ran.stderr) == (0, ""), ran
+        return ran.stdout
+
+    def asked(self, *arguments: str, project: str) -> Any:
+        """What a command answers; None while nothing is on record of the project."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            status = run([*arguments, "--project", project, "--json"])
+        return json.loads(out.getvalue()) if status == 0 else None
+
+    def stop(self) -> None:
+        """End it in order."""
+        self._process.terminate()
+        self._process.wait(PATIENCE_S)
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """Wait until a condition holds; return what it is."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "this did not happen in time"
+        time.sleep(0.2)
+    return found

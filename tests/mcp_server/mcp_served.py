@@ -1,0 +1,76 @@
+"""A trackrecord that is up, and clients of the SDK that use it."""
+
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mcp import Client, StdioServerParameters
+from mcp.types import Implementation
+
+from trackrecord.errors import UnknownProject
+from trackrecord.queries.runs import list_runs
+from trackrecord.store.database.engine import connect_store, reading
+
+_PATIENCE_S = 120.0
+_WHO = Implementation(name="tester", version="1")
+
+
+class Served(NamedTuple):
+    """A trackrecord that is up.
+
+    Attributes:
+        home: its TRACKRECORD_HOME.
+        url: the address of its front door.
+    """
+
+    home: Path
+    url: str
+
+    def environment(self, **further: str) -> dict[str, str]:
+        """Return the variables of a process that uses it."""
+        return {**os.environ, "TRACKRECORD_HOME": str(self.home), **further}
+
+    def over_http(self, mode: str = "auto", **query: str) -> Client:
+        """Return a client of `/mcp`."""
+        asked = "&".join(f"{name}={value}" for name, value in query.items())
+        return Client(f"{self.url}/mcp?{asked}", mode=mode, client_info=_WHO)
+
+    def over_stdio(self, *arguments: str, mode: str = "auto", **further: str) -> Client:
+        """Return a client that starts `trackrecord mcp`."""
+        command = ["-m", "trackrecord_cli", "mcp", *arguments]
+        started = StdioServerParameters(
+            command=sys.executable, args=command, env=self.environment(**further)
+        )
+        return Client(started, mode=mode, client_info=_WHO)
+
+    def runs(self, project: str) -> list[dict[str, Any]]:
+        """Return the runs of a project, as `trackrecord runs list --json` shows them."""
+        engine = connect_store(f"sqlite:///{self.home / 'trackrecord.db'}", timeout_s=_PATIENCE_S)
+        try:
+            with reading(engine) as connection:
+                return [run.to_document() for run in list_runs(connection, project)]
+        except UnknownProject:
+            return []
+        finally:
+            engine.dispose()
+
+    def exposures(self, task_id: str) -> int:
+        """Return how many answers are on record as handed to a task."""
+        question = "SELECT count(*) FROM exposures WHERE task_id = ?"
+        path = self.home / "trackrecord.db"
+        with closing(sqlite3.connect(path, timeout=_PATIENCE_S)) as database:
+            (count,) = database.execute(question, (task_id,)).fetchone()
+        return int(count)
+
+
+def until(happened: Callable[[], object]) -> None:
+    """Wait until something has happened."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)

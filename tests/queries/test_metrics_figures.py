@@ -1,0 +1,145 @@
+"""The figures of the metrics, on both databases."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, update
+
+from trackrecord.queries.metrics import OTHER, fleet_figures, in_cache, project_figures
+from trackrecord.queries.projects import list_projects
+from trackrecord.queries.status import read_status
+from trackrecord.settings import load_settings
+from trackrecord.store.competences.tables import consolidation_runs
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.outcomes.tables import projects
+
+
+@pytest.fixture
+def counted(store):
+    """Puts projects on record with their counts of successes, failures and unknown ones."""
+
+    def call(**counts):
+        with writing(store) as connection:
+            for name, (good, bad, unknown) in counts.items():
+                row = ensure_projects(connection, [name])[name]
+                connection.execute(
+                    update(projects)
+                    .where(projects.c.id == row)
+                    .values(
+                        outcomes=good + bad + unknown,
+                        successes=good,
+                        without_verdict=unknown,
+                        last_learnt_at=1000.0 + row,
+                    )
+                )
+
+    return call
+
+
+@pytest.fixture
+def figures(store):
+    """Asks for the figures: each project with its counts."""
+
+    def call(*, only=None, most=100):
+        with reading(store) as connection:
+            found = project_figures(
+                connection, load_settings(home=Path("/nowhere")), only=only, most=most
+            )
+        assert len({each.project for each in found}) == len(found)
+        return {
+            each.project: (each.successes, each.failures, each.without_verdict) for each in found
+        }
+
+    return call
+
+
+def test_each_project_has_its_figures(store, counted, figures):
+    """The same as those of the list of projects."""
+    counted(web=(5, 2, 1), api=(0, 3, 0))
+    assert figures() == {"web": (5, 2, 1), "api": (0, 3, 0)}
+    with reading(store) as connection:
+        listed, _ = list_projects(connection)
+    assert {each.name: each.outcomes for each in listed} == {"web": 8, "api": 3}
+
+
+def test_an_empty_store_has_none(figures):
+    """And no error."""
+    assert figures() == {}
+    assert figures(only="web") == {}
+
+
+def test_projects_beyond_the_limit_are_one(counted, figures):
+    """Nothing is lost, and a project that was named stays so when others come."""
+    counted(b=(1, 1, 1), a=(2, 0, 0))
+    assert figures(most=2) == {"b": (1, 1, 1), "a": (2, 0, 0), OTHER: (0, 0, 0)}
+    counted(aa=(10, 20, 30), c=(1, 1, 1))
+    assert figures(most=2) == {"b": (1, 1, 1), "a": (2, 0, 0), OTHER: (11, 21, 31)}
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+def test_a_project_named_as_the_rest_is_counted_with_it(counted, figures, most):
+    """No series is there twice, whatever projects are called."""
+    counted(web=(5, 0, 0), other=(1, 2, 3), api=(10, 0, 0))
+    found = figures(most=most)
+    assert sum(sum(each) for each in found.values()) == 21
+    assert found[OTHER] == ((11, 2, 3) if most < 3 else (1, 2, 3))
+
+
+def test_one_project_alone(counted, figures):
+    """Whatever the limit: its caller sees it, and no other one."""
+    counted(web=(5, 0, 0), api=(1, 1, 1), shop=(2, 2, 2))
+    assert figures(only="shop", most=1) == {"shop": (2, 2, 2)}
+    assert figures(only="unknown", most=1) == {}
+
+
+def test_the_last_consolidation_is_the_last_that_ended(store, counted):
+    """A run that goes on, or died, is not one."""
+    counted(web=(1, 0, 0), api=(1, 0, 0))
+    with writing(store) as connection:
+        rows = ensure_projects(connection, ["web", "api"])
+        for project, ended in (("web", 100.0), ("web", 200.0), ("web", None), ("api", None)):
+            connection.execute(
+                insert(consolidation_runs).values(
+                    project_id=rows[project],
+                    actor="nightly",
+                    started_at=50.0,
+                    finished_at=ended,
+                    episodes_read=0,
+                    signatures_touched=0,
+                    records_created=0,
+                    records_reinforced=0,
+                    records_updated=0,
+                    skipped="{}",
+                )
+            )
+    with reading(store) as connection:
+        found = project_figures(
+            connection, load_settings(home=Path("/nowhere")), only=None, most=100
+        )
+    assert {each.project: each.last_consolidation for each in found} == {"web": 200.0, "api": None}
+
+
+def test_status_says_the_same(store, settings, client):
+    """Of the stream, by the same function; a Redis without a stream has nothing that waits."""
+    empty = fleet_figures(client, settings).flow
+    assert (empty.waiting, empty.oldest_waiting_s, empty.pending) == (0, None, 0)
+    assert (empty.dead_letters, empty.workers) == (0, 0)
+    client.xadd(settings.keys.outcomes, {"v": "1", "body": "x"})
+    client.xadd(settings.keys.dead, {"reason": "x"})
+    flow = fleet_figures(client, settings).flow
+    with reading(store) as connection:
+        status = read_status(client, connection, settings)
+    assert (status.waiting, status.dead_letters) == (flow.waiting, flow.dead_letters) == (1, 1)
+    assert (status.pending, status.workers) == (flow.pending, flow.workers) == (0, 0)
+
+
+def test_what_redis_keeps_of_projects(settings, client):
+    """The age of rankings, where there are any, and how many tasks are in flight."""
+    keys = settings.keys
+    client.hset(keys.rankings("web"), mapping={"revision": 1, "computed_at": 940.0})
+    client.zadd(keys.tasks_in_flight("api"), {"a": 1.0, "b": 2.0})
+    found = {each.project: each for each in in_cache(client, settings, ["web", "api"], now=1000.0)}
+    assert (found["web"].age_s, found["web"].tasks_in_flight) == (60.0, 0)
+    assert (found["api"].age_s, found["api"].tasks_in_flight) == (None, 2)
+    assert in_cache(client, settings, [], now=1000.0) == []

@@ -1,0 +1,100 @@
+"""Outcomes counted by day: at every moment the same as counting them all anew."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from teaching import DAY, NOW, RULES, outcome, teach, unjudged
+
+from trackrecord.queries.days import outcomes_by_day
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.days import day_of, read_days, recount_days
+from trackrecord.store.outcomes.projects import project_id_of
+
+
+def of_day(days_ago, number, *, helpful=True, received=NOW):
+    """One outcome whose task ended some days ago."""
+    made = unjudged if helpful is None else outcome
+    more = {} if helpful is None else {"helpful": helpful}
+    return made(number, received=received, timestamp=NOW - days_ago * DAY, **more)
+
+
+def counted(store, at=None):
+    with reading(store) as connection:
+        return read_days(connection, project_id_of(connection, "default"), at=at)
+
+
+def recounted(store):
+    """The same, counted anew; the store is left as it was."""
+    before = counted(store)
+    with writing(store) as connection:
+        recount_days(connection, project_id_of(connection, "default"))
+    after = counted(store)
+    assert after == before
+    return after
+
+
+def test_days_are_counted_by_verdict(store):
+    """By the day on which the task ended, in UTC; days between them are there, and empty."""
+    teach(store, [of_day(0, 1), of_day(0, 2, helpful=False), of_day(2, 3, helpful=None)])
+    with reading(store) as connection:
+        days = outcomes_by_day(connection, "default", days=4, until=NOW)
+    assert [(day.successes, day.failures, day.without_verdict) for day in days] == [
+        (0, 0, 0),
+        (0, 0, 1),
+        (0, 0, 0),
+        (1, 1, 0),
+    ]
+    assert [day.outcomes for day in days] == [0, 1, 0, 2]
+    assert days[-1].day == "2026-05-28"
+    recounted(store)
+
+
+def test_an_amended_outcome_moves_to_its_day(store):
+    """What came later says when the task ended; the past still tells what was known then."""
+    teach(store, [of_day(3, 1), of_day(3, 2)])
+    teach(store, [of_day(5, 1, helpful=False, received=NOW + 10)], now=NOW + 10)
+    assert [(each.outcomes, each.successes) for each in recounted(store)] == [(1, 1), (1, 1)]
+    assert [(each.outcomes, each.successes) for each in counted(store, at=NOW)] == [(2, 2)]
+    assert counted(store, at=NOW + 20) == counted(store)
+
+
+def test_a_rebuild_mends_the_counts(store):
+    """It counts what is on record, whatever was counted before."""
+    teach(store, [of_day(number, number) for number in range(4)])
+    before = counted(store)
+    with writing(store) as connection:
+        connection.exec_driver_sql("UPDATE outcome_days SET outcomes = outcomes + 5")
+        project_id = project_id_of(connection, "default")
+        rebuild_patterns(connection, project_id, RULES, now=NOW, is_history=False)
+    assert counted(store) == before
+
+
+ONE = st.tuples(st.integers(0, 9), st.floats(0, 40 * DAY), st.sampled_from([True, False, None]))
+
+
+@settings(max_examples=15)
+@given(st.lists(st.lists(ONE, max_size=8), max_size=6))
+def test_counts_equal_a_recount(batches):
+    """Whatever comes, in whichever order, and however often it is amended."""
+    store = connect_store("sqlite://")
+    migrate(store)
+    for moment, batch in enumerate(batches, start=1):
+        teach(
+            store,
+            [
+                of_day(ago / DAY, number, helpful=verdict, received=NOW + moment)
+                for number, ago, verdict in batch
+            ],
+            now=NOW + moment,
+        )
+    if any(batches):
+        found = recounted(store)
+        assert found == counted(store, at=NOW + 1000)
+
+
+def test_a_day_begins_at_midnight():
+    """In UTC, to the last fraction of a second."""
+    assert day_of(0.0) == 0
+    assert day_of(86_399.999999) == 0
+    assert day_of(86_400.0) == 1

@@ -1,0 +1,59 @@
+"""What brought changes of memories about: outcomes, and what tasks were handed."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from ..memories.read import CHUNK
+from ..outcomes.standing import outcome_stood
+from ..outcomes.tables import outcomes
+from .tables import exposures
+
+
+@dataclass(frozen=True)
+class CausingRun:
+    """A run that confirmed or rejected a memory.
+
+    Attributes:
+        outcome_id: the id of its outcome.
+        task_id: the task.
+        ended_at: when it ended, seconds since the epoch.
+        success: whether the task reached its goal; None where nobody knows it.
+    """
+
+    outcome_id: str
+    task_id: str
+    ended_at: float
+    success: bool | None
+
+
+def runs_named(
+    connection: Connection, project_id: int, names: Collection[str], *, at: float | None = None
+) -> Mapping[str, CausingRun]:
+    """Return those of some ids that are of outcomes on record, with their runs."""
+    table = outcomes.c
+    query = select(table.outcome_id, table.task_id, table.ended_at, table.success).where(
+        table.project_id == project_id, outcome_stood(at)
+    )
+    found: dict[str, CausingRun] = {}
+    wanted = sorted(names)
+    for start in range(0, len(wanted), CHUNK):
+        some = query.where(table.outcome_id.in_(wanted[start : start + CHUNK]))
+        found |= {row.outcome_id: CausingRun(*row) for row in connection.execute(some)}
+    return found
+
+
+def tasks_of_exposures(
+    connection: Connection, project_id: int, names: Collection[str]
+) -> Mapping[str, str]:
+    """Return the tasks that exposures name, by the ids of the exposures."""
+    table = exposures.c
+    found: dict[str, str] = {}
+    wanted = sorted(names)
+    for start in range(0, len(wanted), CHUNK):
+        query = select(table.exposure_id, table.task_id).where(
+            table.project_id == project_id, table.exposure_id.in_(wanted[start : start + CHUNK])
+        )
+        found |= {row.exposure_id: row.task_id for row in connection.execute(query)}
+    return found

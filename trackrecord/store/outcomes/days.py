@@ -1,0 +1,143 @@
+"""The outcomes of each day, counted: of a million only these few rows are read.
+
+They are counted when outcomes are taken in, as the counts of a project are, and counted anew by a
+rebuild and after an import. For the past they are counted from the outcomes themselves.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import floor
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    cast,
+    delete,
+    func,
+    insert,
+    select,
+)
+
+from trackrecord.learning.numbers.decay import DAY
+from trackrecord.wire.outcome_scorer import ScoredOutcome
+
+from ..database.upsert import upsert_rows
+from .standing import outcome_stood
+from .tables import outcome_days, outcomes
+
+_COLUMNS: Final = ("project_id", "day", "outcomes", "successes", "without_verdict")
+_COUNTS: Final = _COLUMNS[2:]
+
+
+@dataclass(frozen=True)
+class CountedDay:
+    """The outcomes of one day.
+
+    Attributes:
+        day: the day on which their tasks ended, in UTC; days since 1970.
+        outcomes: all of them.
+        successes: those whose task reached its goal.
+        without_verdict: those of which nobody knows whether it did.
+    """
+
+    day: int
+    outcomes: int
+    successes: int
+    without_verdict: int
+
+
+def day_of(moment: float) -> int:
+    """Return the day of a moment in UTC; days since 1970. The database divides in the same way."""
+    return floor(moment / DAY)
+
+
+def count_days(
+    connection: Connection,
+    project_ids: Mapping[str, int],
+    recorded: Iterable[ScoredOutcome],
+    replaced: Iterable[ScoredOutcome],
+) -> None:
+    """Count outcomes that were recorded, and no longer those that were replaced.
+
+    Args:
+        connection: within a writing transaction that records them.
+        project_ids: the rows of the projects by name.
+        recorded: the new ones.
+        replaced: those that count no longer.
+    """
+    counts: defaultdict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for more, batch in ((1, recorded), (-1, replaced)):
+        for each in batch:
+            count = counts[project_ids[each.project], day_of(each.ended_at)]
+            count[0] += more
+            if each.success:
+                count[1] += more
+            elif each.success is None:
+                count[2] += more
+    upsert_rows(
+        connection,
+        outcome_days,
+        _COLUMNS,
+        [(*key, *count) for key, count in sorted(counts.items())],
+        key=_COLUMNS[:2],
+        combine=lambda table, new: {name: table[name] + new[name] for name in _COUNTS},
+    )
+
+
+def recount_days(connection: Connection, project_id: int) -> None:
+    """Count the days of a project anew.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose.
+    """
+    connection.execute(delete(outcome_days).where(outcome_days.c.project_id == project_id))
+    connection.execute(insert(outcome_days).from_select(_COLUMNS, _counted(project_id, None)))
+
+
+def read_days(
+    connection: Connection, project_id: int, *, at: float | None = None
+) -> list[CountedDay]:
+    """Return the days on which tasks of a project ended, the first one first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose.
+        at: a past moment: only what had been received by then counts.
+    """
+    query: Select[Any]
+    if at is None:
+        query = select(outcome_days).where(outcome_days.c.project_id == project_id)
+    else:
+        query = _counted(project_id, at)
+    found = (CountedDay(*row[1:]) for row in connection.execute(query))
+    return sorted((each for each in found if each.outcomes), key=lambda each: each.day)
+
+
+def _counted(project_id: int, at: float | None) -> Select[Any]:
+    """The query that counts the days of a project, in the order of the columns."""
+    own = and_(outcomes.c.project_id == project_id, outcome_stood(at))
+    if at is not None:
+        own = and_(own, outcomes.c.received_at <= at)
+    day = cast(func.floor(outcomes.c.ended_at / DAY), BigInteger)
+    return (
+        select(
+            outcomes.c.project_id,
+            day,
+            func.count(),
+            _sum(outcomes.c.success),
+            _sum(outcomes.c.success.is_(None)),
+        )
+        .where(own)
+        .group_by(outcomes.c.project_id, day)
+    )
+
+
+def _sum(condition: ColumnElement[Any]) -> ColumnElement[Any]:
+    return cast(func.sum(case((condition, 1), else_=0)), BigInteger)
