@@ -45,6 +45,7 @@ BENCHMARKS = (
     "worker_rss",
     "traces",
     "front_door",
+    "http_reads",
     "metrics",
 )
 

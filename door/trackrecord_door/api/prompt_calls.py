@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from trackrecord.calls.given import Moment, moment_of
+from trackrecord.errors import InvalidRequest, SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 
@@ -190,8 +192,9 @@ def take_context(
     """
     import trackrecord
 
-    return _context_document(
-        trackrecord.context(
+    return _composed(
+        partial(
+            trackrecord.context,
             project,
             task,
             candidates,
@@ -234,8 +237,9 @@ def show_context(
     """
     from trackrecord.prompt.context import context
 
-    return _context_document(
-        context(
+    return _composed(
+        partial(
+            context,
             project,
             task,
             candidates,
@@ -249,7 +253,10 @@ def show_context(
     )
 
 
-def _context_document(answer: Context) -> dict[str, Any]:
+def _composed(ask: Callable[[], Context]) -> dict[str, Any]:
     from trackrecord.prompt.documents import context_document
 
-    return context_document(answer)
+    try:
+        return context_document(ask())
+    except SettingsError as error:  # of the rules that were given: a wrong setting is a `problem`
+        raise InvalidRequest(str(error)) from None

@@ -20,6 +20,7 @@ from trackrecord_door.api.table import ENDPOINTS
 EXAMPLES = int(os.environ.get("TESTS_FUZZ_EXAMPLES", "4"))
 # A seed that is set finds what is found again; `make fuzz` finds something new.
 SEED = int(os.environ.get("TESTS_FUZZ_SEED", "1"))
+PATIENCE_S = 300
 OPERATIONS = sorted(
     {(each.method, each.path.replace(":path", "")) for each in ENDPOINTS} | {("POST", "/outcomes")}
 )
@@ -50,7 +51,7 @@ def schema():
 def test_answers_are_as_the_document_says(schema, fuzzed, fresh_store, method, path):
     """Neither a sound request nor an unsound one ends in 5xx, or in an answer of another shape."""
     import schemathesis
-    from schemathesis import GenerationMode, checks
+    from schemathesis import GenerationMode
 
     operation = schema[path][method]
     left_out = [
@@ -73,11 +74,11 @@ def test_answers_are_as_the_document_says(schema, fuzzed, fresh_store, method, p
         def run(case) -> None:
             if mode is GenerationMode.POSITIVE and "project" in (case.query or {}):
                 case.query["project"] = OURS
-            case.call_and_validate(base_url=f"{fuzzed.url}/api/v1", excluded_checks=left_out)
+            answer = case.call(base_url=f"{fuzzed.url}/api/v1", timeout=PATIENCE_S)
+            case.validate_response(answer, excluded_checks=left_out)
 
         run()
 
-    assert checks
     check(GenerationMode.POSITIVE, **({"path_parameters": known} if known else {}))
     check(GenerationMode.NEGATIVE)
 
