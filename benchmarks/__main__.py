@@ -40,12 +40,14 @@ BENCHMARKS = (
     "benchmark_rates",
     "first_publish",
     "startup",
+    "mcp_start",
     "hook",
     "injection",
     "worker_rss",
     "traces",
     "front_door",
     "http_reads",
+    "page",
     "metrics",
 )
 

@@ -22,8 +22,8 @@ from trackrecord_cli.demo.planted import PROJECT
 _PICTURE = Path(__file__).with_name("page.png")
 _WINDOW = {"width": 1120, "height": 760}
 _BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
-_OUTCOMES = 4000
-_FOLLOWING = 800
+_OUTCOMES = 9000
+_FOLLOWING = 400
 _PATIENCE_S = 300.0
 # A picture belongs to every copy of the repository.
 _LARGEST_BYTES = 120_000

@@ -10,8 +10,8 @@ import msgspec
 
 from .agent_run import AgentRun
 
-# As clients name the tools of a server: with two underscores, or with one.
-_OURS: Final = re.compile(r"(?:mcp__)?trackrecord_{1,2}(?:recall|remember|report_outcome)\Z")
+# As clients name the tools of a server, and as the adapters do.
+_OURS: Final = re.compile(r"(?:mcp__)?trackrecord(?:_{1,2}|:)(?:recall|remember|report_outcome)\Z")
 
 
 def without_own_tools(run: AgentRun) -> AgentRun:

@@ -14,7 +14,9 @@ from .screen import on_terminal
 BAR_WIDTH: Final = 10
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
-_ASCII_HEIGHTS: Final = "_.-=+*#@"
+_ASCII_HEIGHTS: Final = "_-~=+*#@"
+_NOTHING: Final = "·"
+_ASCII_NOTHING: Final = "."
 
 
 def bar(share: float | None, width: int = BAR_WIDTH) -> str:
@@ -23,15 +25,15 @@ def bar(share: float | None, width: int = BAR_WIDTH) -> str:
         return ""
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)
     if not _is_utf8():
-        return ("#" * round(eighths / 8)).ljust(width, ".")
+        return ("#" * round(eighths / 8)).ljust(width, _ASCII_NOTHING)
     whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width, "·")
+    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width, _NOTHING)
 
 
 def sparkline(
     values: Sequence[float | None], *, low: float | None = 0.0, high: float | None = None
 ) -> str:
-    """Return numbers as heights, a space for each that is None; "" where nobody looks.
+    """Return numbers as heights, a dot for each that is None; "" where nobody looks.
 
     Args:
         values: the oldest first.
@@ -43,9 +45,9 @@ def sparkline(
         return ""
     least = min(known) if low is None else low
     most = max(known) if high is None else high
-    heights = _HEIGHTS if _is_utf8() else _ASCII_HEIGHTS
+    heights, nothing = (_HEIGHTS, _NOTHING) if _is_utf8() else (_ASCII_HEIGHTS, _ASCII_NOTHING)
     return "".join(
-        " " if value is None else heights[_height(value, least, most, len(heights))]
+        nothing if value is None else heights[_height(value, least, most, len(heights))]
         for value in values
     )
 

@@ -7,6 +7,7 @@ that is needed cannot be reached, 130 interrupted.
 import importlib
 import os
 import sys
+from io import TextIOWrapper
 from typing import NoReturn
 
 import click
@@ -57,7 +58,7 @@ COMMANDS = {
     "consolidate": "Turn new episodes into competence records now.",
     "evaluate": "Measure on recorded runs whether advice would have been right.",
     "benchmark": "Measure how a project's work goes, and gate a build on it.",
-    "status": "Show whether the loop is alive and how much it has learnt.",
+    "status": "Show whether outcomes are being learnt, and how much is known.",
     "news": "List what changed: patterns that became proven or warnings, lessons that appeared.",
     "notify": "Show what your webhook or command is still to be told, and try them out.",
     "dead": "Show, replay or discard outcomes that could not be learnt.",
@@ -67,6 +68,21 @@ COMMANDS = {
     "export": "Export a project with everything that is known of it.",
     "move": "Move the whole store to another database.",
 }
+
+# What a person looks for together; a command that stands in none of these is shown at the end.
+_SECTIONS = {
+    "Start": ("up", "demo", "install", "uninstall", "doctor", "status"),
+    "Report": ("publish", "run", "import", "amend", "feedback", "errors", "artifacts"),
+    "Ask what was learnt": (
+        "rankings", "context", "patterns", "lessons", "competences", "memories", "criteria",
+        "kinds", "projects", "runs", "news", "effect", "explain",
+    ),
+    "Measure": ("score", "evaluate", "benchmark"),
+    "Run and maintain": (
+        "serve", "mcp", "token", "notify", "dead", "consolidate", "rebuild", "forget", "export",
+        "move", "completion",
+    ),
+}  # fmt: skip
 
 NO = 1
 WRONG_USE = 2
@@ -87,8 +103,14 @@ class _LazyGroup(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        sections = dict(_SECTIONS)
+        shown = {name for names in sections.values() for name in names}
+        if others := tuple(name for name in COMMANDS if name not in shown):
+            sections["More"] = others
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            for title, names in sections.items():
+                with formatter.section(title):
+                    formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
 
 def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -122,6 +144,10 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line and end the process with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # What the encoding of a terminal or a pipe lacks is escaped there, and no reason to fail.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -174,6 +174,7 @@ def limit_option(
     return click.option(
         "--limit",
         type=click.IntRange(min=1, max=most),
+        metavar="N",
         default=default,
         show_default=default is not None or "all",
         help=f"Show at most this many {things}.",

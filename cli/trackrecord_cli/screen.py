@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 
@@ -15,11 +16,17 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+Cell = TypeVar("Cell")
+
 # In a pipe nothing is folded: one row stays one line.
 _PIPE_WIDTH: Final = 10_000
 _CELL_CHARS: Final = 300
 # Columns whose cells stand on a terminal as they are, whatever the width of the terminal.
 _IDS: Final = frozenset({"id", "task", "outcome", "criterion", "project", "competence"})
+_ISO_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
+_SHORT_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+# What is drawn is not folded either.
+_DRAWN: Final = frozenset({"rate", "success rate", "trend"})
 
 
 class Coloured(NamedTuple):
@@ -45,6 +52,11 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def for_people(*cells: Cell) -> tuple[Cell, ...]:
+    """Return cells, or the names of columns, that a terminal shows and a pipe does not."""
+    return cells if on_terminal() else ()
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print rows: a table on a terminal, tab-separated lines with a header in a pipe."""
     if not on_terminal():
@@ -60,17 +72,30 @@ def _print_rich(columns: Sequence[str], rows: Collection[Sequence[Any]]) -> None
     from rich.table import Table
     from rich.text import Text
 
-    cells = [
-        [Text(_flat(value, _CELL_CHARS), style=_style(value)) for value in row] for row in rows
-    ]
+    cells = [[Text(_for_reading(value), style=_style(value)) for value in row] for row in rows]
     table = Table(box=SIMPLE_HEAD, header_style="bold")
     for place, name in enumerate(columns):
-        is_id = name in _IDS
-        widest = max((row[place].cell_len for row in cells), default=0) if is_id else None
-        table.add_column(name, no_wrap=is_id, min_width=widest)
+        texts = [row[place].plain for row in cells]
+        is_whole = name in _IDS or name in _DRAWN or _are_times(texts)
+        widest = max(map(len, texts), default=0) if is_whole else None
+        table.add_column(name.replace("_", " "), no_wrap=is_whole, min_width=widest)
     for row in cells:
         table.add_row(*row)
     console().print(table)
+
+
+def _are_times(texts: Iterable[str]) -> bool:
+    known = [text for text in texts if text != "-"]
+    return bool(known) and all(map(_SHORT_TIME.fullmatch, known))
+
+
+def _for_reading(value: object) -> str:
+    """Return a cell's text for people: yes and no, and times to the minute, all in UTC."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = _flat(value, _CELL_CHARS)
+    time = _ISO_TIME.fullmatch(text)
+    return f"{time[1]} {time[2]}" if time else text
 
 
 def _style(value: object) -> str:
@@ -100,10 +125,14 @@ def print_details(document: Mapping[str, Any]) -> None:
         if name not in tables
         for field in _fields(name, value)
     ]
+    if on_terminal():
+        fields = [(name.replace("_", " ").replace(".", ": "), value) for name, value in fields]
     print_table(("field", "value"), fields)
     for name, rows in tables.items():
         console().print(name.replace("_", " "), markup=False)
         columns = list(dict.fromkeys(column for row in rows for column in row))
+        if on_terminal():  # there is little room: what no row has is left out
+            columns = [each for each in columns if any(row.get(each) is not None for row in rows)]
         print_table(columns, ([row.get(column) for column in columns] for row in rows))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from threading import Lock
@@ -64,6 +64,10 @@ class Floor:
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, partial(call, *given, **named)
         )
+
+    def begin(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> Future[_R]:
+        """Run a function on a thread, and do not wait for it; see `ask`."""
+        return self._threads.submit(partial(self._answer, call, *given, **named))
 
     def _answer(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
         self.store  # noqa: B018 - from now on the calls find it

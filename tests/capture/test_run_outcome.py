@@ -26,7 +26,7 @@ def _run(*calls: Call, **given: Any) -> AgentRun:
     return AgentRun(**(fields | given))
 
 
-@pytest.mark.parametrize("name", ["mcp__trackrecord__{}", "trackrecord_{}", "trackrecord__{}"])
+@pytest.mark.parametrize("name", ["mcp__trackrecord__{}", "trackrecord_{}", "trackrecord:{}"])
 def test_asking_trackrecord_is_no_step_of_the_work(name):
     """Its calls are left out; what was seen at the others stays with them."""
     asked = Call(tool=name.format("recall"), ok=True)

@@ -134,6 +134,26 @@ def test_a_mistyped_id_is_told_the_nearest_one(known, trackrecord, project):
     assert wrong == []
 
 
+def test_the_beginning_of_an_id_is_enough(known, trackrecord, project):
+    """For every command that takes one; names of criteria and ids of tasks are given whole."""
+    wrong = []
+    # What erases the thing comes last.
+    erasing = (["memories", "forget"], ["dead", "replay"])
+    table = sorted(TABLE, key=lambda each: list(each[1:3]) in erasing)
+    for kind, *command in table:
+        is_whole = kind in ("criterion", "task")
+        # The other id is not on record; the letter was replayed.
+        is_left_out = "skill-1" in command or command[:2] == ["dead", "discard"]
+        if is_whole or is_left_out:
+            continue
+        given = [known[kind][:-1] if each == "MISTYPED" else each for each in command]
+        named = () if command[0] in ("dead", "token") else ("--project", project, "--json")
+        ran = trackrecord(*given, *named)
+        if ran.status:
+            wrong.append((command, ran.err))
+    assert wrong == []
+
+
 def test_what_is_like_no_id_is_told_where_the_ids_are(known, trackrecord, project):
     """And no id is guessed."""
     wrong = []

@@ -2,6 +2,8 @@
 
 import json
 import sys
+import tempfile
+from pathlib import Path
 
 import httpx
 import pytest
@@ -22,21 +24,21 @@ TASK_ID = "rounding-1"
 _MEANWHILE = Run("sleep 3")
 
 
-@pytest.fixture
-def alone(home, person_of_this_test):
-    """A trackrecord that is up, and installed in no agent."""
+@pytest.fixture(scope="module")
+def alone():
+    """A trackrecord that is up, and installed in no agent; with the address of its server."""
     port = free_port()
-    settings = {"TRACKRECORD_HTTP__PORT": str(port)}
-    trackrecord = Trackrecord(home, person_of_this_test, settings)
-    with up(trackrecord, home.parent / f"{home.name}.log"):
-        trackrecord("memories", "add", FACT)
-        until(lambda: FACT in trackrecord("rankings", "--format", "prompt"))
-        # Codex waits for a server that it starts, and not for one that is slow to answer at first.
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-        accepted = {"accept": "application/json, text/event-stream"}
-        url = f"http://127.0.0.1:{port}/mcp"
-        httpx.post(url, json=asked, headers=accepted, timeout=60).raise_for_status()
-        yield trackrecord, url
+    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        settings = {"TRACKRECORD_HTTP__PORT": str(port)}
+        trackrecord = Trackrecord(home / "up", home, settings)
+        with up(trackrecord, home / "up.log"):
+            # Codex waits for a server that it starts, and not long for one that answers late.
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+            accepted = {"accept": "application/json, text/event-stream"}
+            url = f"http://127.0.0.1:{port}/mcp"
+            httpx.post(url, json=asked, headers=accepted, timeout=60).raise_for_status()
+            yield trackrecord, url
 
 
 @pytest.fixture
@@ -49,31 +51,37 @@ def person_of_this_test(tmp_path):
     return person
 
 
+def by_address(name, url):
+    """Return the server as an agent's configuration names it."""
+    if name.startswith("codex"):
+        return {"url": url}
+    return {"type": "http" if name == "claude-code" else "remote", "url": url}
+
+
+def by_command(name, project, home):
+    """Return what starts the server, as an agent's configuration names it."""
+    command = [sys.executable, "-m", "trackrecord_cli", "mcp", "--project", project]
+    variables = {"TRACKRECORD_HOME": str(home)}
+    if name == "opencode":
+        return {"type": "local", "command": command, "environment": variables}
+    return {"command": command[0], "args": command[1:], "env": variables}
+
+
 def register(name, person, server):
-    """Name a server as the person would: by its address, or by what starts it."""
-    command, variables = [sys.executable, "-m", "trackrecord_cli", "mcp"], {}
-    if isinstance(server, dict):
-        variables = server
+    """Name a server where a person would."""
     if name == "claude-code":
-        entry = {"type": "stdio", "command": command[0], "args": command[1:], "env": variables}
-        entry = entry if variables else {"type": "http", "url": server}
-        (person / ".claude.json").write_text(json.dumps({"mcpServers": {"trackrecord": entry}}))
+        (person / ".claude.json").write_text(json.dumps({"mcpServers": {"trackrecord": server}}))
     elif name == "opencode":
-        entry = {"type": "local", "command": command, "environment": variables}
-        entry = entry if variables else {"type": "remote", "url": server}
         path = person / ".config" / "opencode" / "opencode.json"
-        path.write_text(json.dumps({"mcp": {"trackrecord": entry}}))
+        path.write_text(json.dumps({"mcp": {"trackrecord": server}}))
     else:
-        lines = [
-            f"command = {json.dumps(command[0])}",
-            f"args = {json.dumps(command[1:])}",
-            *(f"env.{key} = {json.dumps(value)}" for key, value in variables.items()),
-        ]
+        tables = {"": {**server}, ".env": server.get("env", {})}
+        tables[""].pop("env", None)
         path = person / ".codex" / "config.toml"
-        table = "\n".join(
-            ["[mcp_servers.trackrecord]", *(lines if variables else [f'url = "{server}"'])]
-        )
-        path.write_text(f"{path.read_text()}\n{table}\n")
+        with path.open("a") as config:
+            for table, values in tables.items():
+                config.write(f"\n[mcp_servers.trackrecord{table}]\n" if values else "")
+                config.writelines(f"{key} = {json.dumps(each)}\n" for key, each in values.items())
 
 
 def played(agent, place, *steps):
@@ -89,9 +97,14 @@ def played(agent, place, *steps):
 def test_an_agent_recalls_and_reports(name, transport, alone, workplace, person_of_this_test):
     """The model reads what is known where it asked, and the outcome is on record."""
     trackrecord, url = alone
-    started = {"TRACKRECORD_HOME": str(trackrecord.home)}
-    register(name, person_of_this_test, url if transport == "http" else started)
-    place = workplace(f"{name}-{transport}")._replace(home=person_of_this_test)
+    project = f"{name}-{transport}"
+    trackrecord("memories", "add", FACT, "--project", project)
+    until(lambda: FACT in trackrecord("rankings", "--project", project, "--format", "prompt"))
+    server = by_address(name, f"{url}?project={project}")
+    if transport == "stdio":
+        server = by_command(name, project, trackrecord.home)
+    register(name, person_of_this_test, server)
+    place = workplace(project)._replace(home=person_of_this_test)
     printed, requests = played(
         AGENTS[name],
         place,
@@ -102,8 +115,8 @@ def test_an_agent_recalls_and_reports(name, transport, alone, workplace, person_
     )
     assert INSTRUCTIONS in requests[-1], printed
     assert any(FACT in request for request in requests), printed
-    until(lambda: trackrecord.runs("default"))
-    (run,) = trackrecord.runs("default")
+    until(lambda: trackrecord.runs(project))
+    (run,) = trackrecord.runs(project)
     assert (run["task_id"], run["success"]) == (TASK_ID, False)
 
 
@@ -121,9 +134,14 @@ def test_an_agent_that_was_installed_for_remembers(name, live_with_mcp, workplac
     )
     assert INSTRUCTIONS in requests[-1], printed
     assert "report_outcome" not in requests[-1]
-    assert until(
-        lambda: FACT in live_with_mcp("rankings", "--project", project, "--format", "prompt")
-    ), printed
+    rankings = ("rankings", "--project", project, "--format", "prompt")
+    assert until(lambda: FACT in live_with_mcp(*rankings)), printed
+    # Asking us is no step of the work that its hooks report.
+    assert until(lambda: live_with_mcp.runs(project)), printed
+    (run,) = live_with_mcp.runs(project)
+    # Of a script that calls us, Codex's log says that there was a script.
+    tools = [call["tool"] for call in run["calls"] if call["tool"] != "exec"]
+    assert tools == ["shell:sleep"]
 
 
 @pytest.fixture

@@ -63,6 +63,15 @@ def test_migrations_are_in_it(names):
     assert any(name.endswith(".py") for name in versions)
 
 
+def test_the_page_is_in_it(names):
+    """Its templates, its style sheet and its script: there is no other place for them."""
+    folder = ROOT / "door" / "trackrecord_door" / "page"
+    files = [path for kind in ("templates", "static") for path in (folder / kind).rglob("*.*")]
+    assert len(files) > 5
+    for path in files:
+        assert path.relative_to(ROOT / "door").as_posix() in names
+
+
 def test_types_are_told(names):
     """Type checkers of whoever imports a package believe its annotations."""
     for package in PACKAGES:

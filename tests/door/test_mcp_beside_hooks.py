@@ -29,40 +29,34 @@ def test_hooks_are_answered_while_the_sdk_is_imported(door):
 
 
 def test_it_works_without_the_database(door):
-    """Recalling asks Redis alone, which is away here, too, and reports wait in the spool."""
+    """Recalling asks Redis alone, which is away here, too; no report is lost, even by a kill.
+
+    It is on disk before the agent gets its answer.
+    """
     home = door.log_file.parent
     for tool, arguments, is_error in (
         ("recall", {"task": "fix the build"}, True),
         ("remember", {"text": "The cart rounds to whole cents"}, False),
-        ("report_outcome", {"task_id": "t-1", "success": True}, False),
+        ("report_outcome", {"task_id": "build-4711", "success": True}, False),
     ):
         result = ask(door, "tools/call", name=tool, arguments=arguments)
         assert result["isError"] is is_error, result
         (line,) = result["content"][0]["text"].splitlines()
         assert "redis is unavailable" in line
         assert is_error or "redis" in result["structuredContent"]["problem"]
-    assert not list(home.glob("*.db"))
-    assert any(path.stat().st_size for path in (home / "spool").rglob("*") if path.is_file())
-
-
-def test_what_was_reported_to_a_front_door_that_ends_is_not_lost(door):
-    """It is stored before the agent gets its answer."""
-    arguments = {"task_id": "build-4711", "success": True}
-    ask(door, "tools/call", name="report_outcome", arguments=arguments)
     door.process.kill()
     door.process.wait()
-    kept = (door.log_file.parent / "spool").rglob("*")
-    assert "build-4711" in "".join(path.read_text() for path in kept if path.is_file())
+    kept = [path.read_text() for path in (home / "spool").rglob("*") if path.is_file()]
+    assert "whole cents" in "".join(kept)
+    assert "build-4711" in "".join(kept)
+    assert not list(home.glob("*.db"))
 
 
 def test_a_server_of_another_name_is_asked_by_it(door_of):
     """The settings say which names the front door has; the SDK has no list of its own."""
     door = door_of(names=["door.example.com"])
     for name, status in (("door.example.com", 200), ("evil.example.com", 403)):
-        answer = httpx.post(
-            f"{door.url}/mcp",
-            json={"jsonrpc": "2.0", "id": 1, "method": "ping"},
-            headers={**ACCEPTED, "host": name},
-            timeout=120,
-        )
+        body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        headers = {**ACCEPTED, "host": name, "origin": f"http://{name}"}
+        answer = httpx.post(f"{door.url}/mcp", json=body, headers=headers, timeout=120)
         assert answer.status_code == status

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -34,6 +35,18 @@ class Served(NamedTuple):
     def environment(self, **further: str) -> dict[str, str]:
         """Return the variables of a process that uses it."""
         return {**os.environ, "TRACKRECORD_HOME": str(self.home), **further}
+
+    def command(self, *arguments: str) -> str:
+        """Run a command to its end; return what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "trackrecord_cli", *arguments],
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=_PATIENCE_S,
+        )
+        return done.stdout
 
     def over_http(self, mode: str = "auto", **query: str) -> Client:
         """Return a client of `/mcp`."""

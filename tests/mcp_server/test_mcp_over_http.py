@@ -155,7 +155,7 @@ _NAMES = st.sampled_from(
 _LIKELY = st.sampled_from(["", "x", "fix it", "\0", "true", "800", "-1", 0, 60, True, [], ["m"]])
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     tool=st.sampled_from(["recall", "remember", "report_outcome"]) | st.text(),
     arguments=st.dictionaries(_NAMES | st.text(), _LIKELY | _JSON, max_size=6),

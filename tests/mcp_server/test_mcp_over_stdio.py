@@ -81,7 +81,7 @@ def spooled(home):
     return "".join(path.read_text() for path in (home / "spool").rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT])
 def test_it_ends_cleanly_and_nothing_that_was_reported_is_lost(server_of, home, number):
     """With its stdin or by a signal; without a Redis, reports are in the spool then."""
     server = server_of()
@@ -145,7 +145,7 @@ def test_it_starts_with_what_it_needs_alone(server_of):
     unwanted = {
         "alembic", "celery", "httpx", "jinja2", "pydantic_settings", "redis", "rich", "sqlalchemy",
         "structlog", "trackrecord.agent_settings", "trackrecord.daemon_settings",
-        "trackrecord.prompt.client", "trackrecord.queries", "trackrecord_capture",
+        "trackrecord.prompt.client", "trackrecord.store", "trackrecord_capture",
     }  # fmt: skip
     assert not names & unwanted
 

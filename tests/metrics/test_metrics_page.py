@@ -36,7 +36,7 @@ def test_every_label_is_on_the_page(scrape: Scrape) -> None:
         if sample in scrape.names:
             assert set(re.findall(r"`(\w+)`", labels)) == scrape.labels(sample) - {"le"}, name
     shown = set(re.findall(r"`([\w-]+)`", PAGE))
-    for label in ("verdict", "result", "surface", "source", "server", "ending"):
+    for label in ("verdict", "result", "surface", "source", "server", "ending", "channel"):
         assert scrape.values_of(label) <= shown, label
     refused = [each for each in scrape.samples if each.name == "trackrecord_entries_refused_total"]
     assert {each.labels["reason"] for each in refused} <= shown

@@ -13,7 +13,7 @@ from .dead_letters import DeadLetter
 
 # The parts of a reason that differ from letter to letter.
 _VARYING: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
-_SHOWN: Final = 5
+_SHOWN: Final = 10
 # Each comes with its body, which may have a megabyte.
 MOST_GROUPED: Final = 5_000
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, func, select, tuple_
+from sqlalchemy import Connection, Row, Select, and_, false, func, or_, select, tuple_
 
 from trackrecord.errors import UnknownId
 from trackrecord.store.advice.tables import runs
@@ -264,12 +264,15 @@ def show_run(
     """
     project_id = project_row(connection, project)
     whole = whole_outcome_id(connection, project, outcome_id)
-    query = _on_record(project_id, at).where(
-        outcomes.c.outcome_id == whole,
-        # All of the run's key: without it SQLite looks through the runs of the project.
-        outcomes.c.project_id == project_id,
-        outcomes.c.ended_at == runs.c.ended_at,
+    named = select(outcomes.c.ended_at, outcomes.c.id).where(
+        outcomes.c.project_id == project_id, outcomes.c.outcome_id == whole
     )
+    # By their whole key: asked for both at once, SQLite looks through all runs of the project.
+    keys = [
+        and_(runs.c.ended_at == ended_at, runs.c.outcome == row)
+        for ended_at, row in connection.execute(named)
+    ]
+    query = _on_record(project_id, at).where(or_(false(), *keys))
     rows = [(row, _decoded(row.body)) for row in connection.execute(query)]
     found = _read(connection, project_id, project, rows, at)
     if not found:

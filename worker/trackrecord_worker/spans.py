@@ -6,6 +6,7 @@ no batch waits for the collector. Without a collector, nothing of OpenTelemetry 
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -88,6 +89,8 @@ def _provider_of(settings: DaemonSettings) -> TracerProvider | None:
         reason = f"{error.name} is not installed: pip install 'trackrecord[spans]'"
         _log.error("spans_not_sent", reason=reason)
         return None
+    # Each try that fails would be a line; that spans are lost is one.
+    logging.getLogger("opentelemetry").setLevel(logging.ERROR)
     resource = Resource.create(
         {
             "service.name": "trackrecord-worker",

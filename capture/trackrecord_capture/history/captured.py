@@ -29,8 +29,7 @@ class Captured:
     """Counts what sinks take, from any thread.
 
     Args:
-        agents: the names of agents that are counted each; whatever else is captured is counted by
-            the kind of recording.
+        agents: the names of agents that are counted each; of all others, traces are counted apart.
     """
 
     def __init__(self, agents: Collection[str] = ()) -> None:
@@ -43,9 +42,10 @@ class Captured:
     def note(self, fields: Mapping[str, Any]) -> None:
         """Count an entry that was published."""
         source = fields.get("source")
-        name = source if source in self._agents else fields.get("captured_from", _OTHER)
+        if source not in self._agents:
+            source = _TRACES if fields.get("captured_from") == _TRACES else _OTHER
         with self._lock:
-            self._published[str(name)] += 1
+            self._published[source] += 1
 
     def note_dropped(self, new: Mapping[str, int]) -> None:
         """Count entries that were lost, by reason."""

@@ -52,8 +52,8 @@ class SpoolingSink:
 
     def publish(self, fields: dict[str, Any]) -> None:
         """Hand an outcome to the publisher; wait while too many of them are on their way."""
-        self._captured.note(fields)
-        self._publisher.publish(fields)
+        if self._publisher.publish(fields) is not None:
+            self._captured.note(fields)
         self._waiting += 1
         if self._waiting >= _WAITING_AT_ONCE:
             self._wait()

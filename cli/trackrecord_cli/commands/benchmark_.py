@@ -11,9 +11,10 @@ from trackrecord.errors import UnknownProject
 from trackrecord.queries.sorting import BENCHMARK_RUNS, Order
 
 from ..access import check_project, read_store, settings_for
+from ..drawing import sparkline
 from ..group import Group
 from ..options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
-from ..screen import print_json, print_table, say_more, working
+from ..screen import on_terminal, print_json, print_lines, print_table, say_more, working
 
 if TYPE_CHECKING:
     from trackrecord.queries.benchmark import Gate, Run
@@ -23,6 +24,7 @@ _CHECKS = (
     "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
 )  # fmt: skip
 _NO = 1
+_MOST_DRAWN = 60
 
 
 @click.group("benchmark", cls=Group)
@@ -64,6 +66,7 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
     "--last",
     "limit",
     type=click.IntRange(min=1),
+    metavar="N",
     default=10,
     show_default=True,
     help="Show at most this many runs, the newest ones.",
@@ -97,7 +100,16 @@ def show_report(
         ("at", "outcomes", *RATES),
         ((iso(run.snapshot.at), run.snapshot.outcomes, *_with_changes(run)) for run in shown),
     )
+    if on_terminal():
+        print_lines([_history(rate, found[-_MOST_DRAWN:]) for rate in RATES])
     say_more(len(found) - len(shown), "runs")
+
+
+def _history(rate: str, runs: list[Run]) -> tuple[str, str, str]:
+    """Return how a rate went over the runs."""
+    values = [getattr(run.snapshot, rate) for run in runs]
+    last = values[-1]
+    return rate.replace("_", " "), "-" if last is None else f"{last:.2f}", sparkline(values)
 
 
 @command.command("gate")

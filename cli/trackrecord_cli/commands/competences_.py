@@ -8,6 +8,7 @@ from trackrecord.queries.sorting import COMPETENCES, RECORD_CHANGES, Order
 
 from ..access import read_store
 from ..completing import complete
+from ..drawing import bar
 from ..group import Group
 from ..options import (
     at_option,
@@ -18,7 +19,7 @@ from ..options import (
     sort_option,
 )
 from ..revising import COMMANDS
-from ..screen import print_details, print_json, print_table, say_more, shown_ids
+from ..screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
 from ..selecting import select_competences as select_command
 
 
@@ -63,7 +64,7 @@ def list_competences(
                 ids[each.id],
                 each.record.status.value,
                 each.worked,
-                each.record.performance.success_rate,
+                _rate(each.record.performance.success_rate),
                 each.salience_now,
                 each.tools,
                 None if each.estimate is None else sentence(each.estimate),
@@ -72,6 +73,10 @@ def list_competences(
         ),
     )
     say_more(len(found) - len(shown), "records")
+
+
+def _rate(rate: float) -> object:
+    return f"{bar(rate)} {rate:.2f}" if on_terminal() else rate
 
 
 @command.command("show")

@@ -33,6 +33,7 @@ _LEFT = (
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
+    metavar="N",
     help="Show at most this many of the last runs, with --history.  [default: 10]",
 )
 @sort_option(CONSOLIDATION_RUNS)

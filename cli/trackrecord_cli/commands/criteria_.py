@@ -15,10 +15,12 @@ from ..completing import complete
 from ..group import Group
 from ..options import Read, at_option, json_option, list_options, project_option
 from ..outcome_ids import outcome_ids
-from ..screen import console, print_details, print_json, print_table, say_more
+from ..screen import console, for_people, print_details, print_json, print_table, say_more
+from ..trends import criterion_trends, trend
 
 if TYPE_CHECKING:
     from trackrecord.learning.criteria.evaluation import WeightedEvaluation
+    from trackrecord.queries.criteria import Criterion
 
 
 _MOST = 10_000
@@ -44,15 +46,26 @@ def list_criteria(
 
     with read_store(project) as (connection, settings, name):
         found = criteria.list_criteria(connection, settings, name, at=at)
-    found = CRITERIA.sorted(found, order)
-    shown = found[:limit]
+        found = CRITERIA.sorted(found, order)
+        shown = found[:limit]
+        verdicts = {} if as_json else dict(map(_verdicts, shown))
+        trends = criterion_trends(connection, settings, name, verdicts, at)
     if as_json:
         print_json([criterion.to_document() for criterion in shown])
     elif not shown:
         click.echo(f"no criteria in project {name!r}")
     else:
         print_table(
-            ("criterion", "weight", "helpful", "neutral", "harmful", "evidence", "note"),
+            (
+                "criterion",
+                "weight",
+                "helpful",
+                "neutral",
+                "harmful",
+                "evidence",
+                *for_people("trend"),
+                "note",
+            ),
             (
                 (
                     criterion.standing.criterion,
@@ -61,12 +74,18 @@ def list_criteria(
                     criterion.standing.evidence.neutral,
                     criterion.standing.evidence.harmful,
                     criterion.standing.evidence.decayed_total,
+                    *for_people(trends.get(criterion.name, "")),
                     criterion.note,
                 )
                 for criterion in shown
             ),
         )
         say_more(len(found) - len(shown), "criteria")
+
+
+def _verdicts(criterion: Criterion) -> tuple[str, int]:
+    evidence = criterion.standing.evidence
+    return criterion.name, evidence.helpful + evidence.neutral + evidence.harmful
 
 
 @command.command("show")
@@ -101,7 +120,12 @@ def show_criterion(
         details = criteria.show_criterion(
             connection, settings, name, criterion, at=at, limit=limit, after=after
         )
-    (print_json if as_json else print_details)(details.to_document())
+        verdicts = {} if as_json else dict([_verdicts(details.criterion)])
+        trends = criterion_trends(connection, settings, name, verdicts, at)
+    if as_json:
+        print_json(details.to_document())
+    else:
+        print_details(details.to_document() | trend(trends.get(criterion)))
 
 
 @command.command("feedback")

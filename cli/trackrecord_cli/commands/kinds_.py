@@ -7,8 +7,9 @@ import click
 from trackrecord.queries.sorting import KINDS, Order
 
 from ..access import read_store
+from ..drawing import bar
 from ..options import list_options
-from ..screen import print_json, print_table, say_more
+from ..screen import for_people, print_json, print_table, say_more
 
 
 @click.command("kinds")
@@ -36,5 +37,8 @@ def command(
     if not shown:
         click.echo(f"no kinds of task in project {name!r}: no run is on record")
         return
-    print_table(("kind", "succeeds in"), ((kind.name, kind.words) for kind in shown))
+    print_table(
+        ("kind", *for_people("rate"), "succeeds in"),
+        ((kind.name, *for_people(bar(kind.estimate.posterior.mean)), kind.words) for kind in shown),
+    )
     say_more(len(found) - len(shown), "kinds")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,12 +24,14 @@ from ..options import (
     project_option,
     sort_option,
 )
-from ..screen import on_terminal, print_json, print_table, say_more, shown_ids
+from ..screen import for_people, on_terminal, print_json, print_table, say_more, shown_ids
 from ..text_input import text_or_input
+from ..trends import memory_trends
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.queries.memories import KnownMemory, RecalledMemory
 
 _MAX_SOURCE = 256
@@ -222,13 +224,14 @@ def show_memories(
         )
         total = memories.count_listed_memories(engine, project, wanted=wanted, at=at)
         known = _known(engine, project, found)
-    documents = [memory.to_document() for memory in found]
+        trends = {} if as_json else _trends(engine, settings, project, found, at)
+    documents = [memory.to_document() | _drawn(trends, memory.id) for memory in found]
     if as_json:
         print_json(documents)
     elif not documents:
         click.echo(f"no such memories in project {project!r}")
     else:
-        _print(documents, known, "created_at")
+        _print(documents, known, "created_at", *for_people("trend"))
         say_more(total - len(documents), "memories")
 
 
@@ -275,6 +278,24 @@ def show_similar(
         )
 
 
+def _trends(
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    shown: Sequence[KnownMemory],
+    at: float | None,
+) -> Mapping[str, str]:
+    from trackrecord.store.database.engine import reading
+
+    with reading(engine) as connection:
+        ids = [memory.id for memory in shown]
+        return memory_trends(connection, settings, project, ids, at)
+
+
+def _drawn(trends: Mapping[str, str], memory_id: str) -> dict[str, str]:
+    return {"trend": trends.get(memory_id, "")} if trends else {}
+
+
 def _known(
     engine: Engine, project: str, shown: Sequence[KnownMemory | RecalledMemory]
 ) -> Sequence[str]:
@@ -297,7 +318,7 @@ def _print(documents: Sequence[dict[str, Any]], known: Sequence[str], *first: st
     ids = shown_ids([each["id"] for each in documents], known)
     columns = (*first, "id", "type", "confidence", "effective_confidence", "source", "text")
     shown = (each | {"id": ids[each["id"]], "type": _type(each)} for each in documents)
-    print_table(columns, ([each[name] for name in columns] for each in shown))
+    print_table(columns, ([each.get(name, "") for name in columns] for each in shown))
 
 
 def _type(memory: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -21,9 +22,18 @@ from ..options import (
     list_options,
     project_option,
 )
-from ..screen import Coloured, print_details, print_json, print_table, say_more, shown_ids
+from ..screen import (
+    Coloured,
+    for_people,
+    print_details,
+    print_json,
+    print_table,
+    say_more,
+    shown_ids,
+)
 from ..tagging import tag as tag_command
 from ..text_input import text_or_input
+from ..trends import pattern_trends, trend
 
 if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
@@ -81,7 +91,8 @@ def list_patterns(
     with read_store(project) as (connection, settings, name):
         # Prompt text is the state's; it holds no estimate.
         is_prompt = form == "prompt" and not as_json
-        estimates = None if is_prompt else read_estimates(connection, settings, name, at=at)
+        is_plain = is_prompt and order is None
+        estimates = None if is_plain else read_estimates(connection, settings, name, at=at)
         found = patterns.list_patterns(
             connection,
             settings,
@@ -91,8 +102,10 @@ def list_patterns(
             estimates=estimates,
             language=lang,
         )
-    found = PATTERNS.sorted(found, order)
-    shown = found[:limit]
+        found = PATTERNS.sorted(found, order)
+        shown = found[:limit]
+        verdicts = {} if as_json or is_prompt else dict(map(_verdicts, shown))
+        trends = pattern_trends(connection, name, verdicts, at)
     if as_json:
         print_json([pattern.to_document() for pattern in shown])
     elif form == "prompt":
@@ -100,8 +113,14 @@ def list_patterns(
     elif not shown:
         click.echo(f"no such patterns in project {name!r}")
     else:
-        _print(shown, [pattern.shown.id for pattern in found])
+        _print(shown, [pattern.shown.id for pattern in found], trends)
         say_more(len(found) - len(shown), "patterns")
+
+
+def _verdicts(pattern: Pattern) -> tuple[str, int]:
+    shown = pattern.shown
+    count = shown.helpful_count + shown.neutral_count + shown.harmful_count
+    return pattern.standing.facts.slug, count
 
 
 def _print_prompt(found: list[Pattern], lang: Language, *, with_deprecated: bool) -> None:
@@ -112,12 +131,22 @@ def _print_prompt(found: list[Pattern], lang: Language, *, with_deprecated: bool
         click.echo(text)
 
 
-def _print(found: list[Pattern], known: list[str]) -> None:
+def _print(found: list[Pattern], known: list[str], trends: Mapping[str, str]) -> None:
     from trackrecord.learning.advice.estimates.wording import sentence
 
     ids = shown_ids([pattern.shown.id for pattern in found], known)
     print_table(
-        ("id", "state", "score", "helpful", "neutral", "harmful", "content", "estimate"),
+        (
+            "id",
+            "state",
+            "score",
+            "helpful",
+            "neutral",
+            "harmful",
+            *for_people("trend"),
+            "content",
+            "estimate",
+        ),
         (
             (
                 ids[shown.id],
@@ -126,6 +155,7 @@ def _print(found: list[Pattern], known: list[str]) -> None:
                 shown.helpful_count,
                 shown.neutral_count,
                 shown.harmful_count,
+                *for_people(trends.get(pattern.standing.facts.slug, "")),
                 shown.content,
                 None if pattern.estimate is None else sentence(pattern.estimate),
             )
@@ -169,9 +199,15 @@ def recognise(text: str, *, as_json: bool) -> None:
 @at_option
 @json_option
 def show_pattern(pattern_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
-    """Show one pattern: its numbers, its estimate, its newest examples, its changes of state."""
+    """Show one pattern with its numbers, its newest examples and its history."""
     from trackrecord.queries import patterns
 
     with read_store(project) as (connection, settings, name):
         details = patterns.show_pattern(connection, settings, name, pattern_id, at=at)
-    (print_json if as_json else print_details)(details.to_document())
+        slug = details.pattern.standing.facts.slug
+        verdicts = {} if as_json else dict([_verdicts(details.pattern)])
+        trends = pattern_trends(connection, name, verdicts, at)
+    if as_json:
+        print_json(details.to_document())
+    else:
+        print_details(details.to_document() | trend(trends.get(slug)))

@@ -9,6 +9,8 @@ import click
 from ..access import open_redis, read_store
 from ..options import at_option, json_option, project_option
 from ..screen import on_terminal, print_json, print_lines, print_table
+from ..status_lines import Line
+from ..trends import DAYS, day_trends
 from ..watching import watch
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ _LONGEST_S = 3600
 @click.option(
     "--interval",
     type=click.FloatRange(_SHORTEST_S, _LONGEST_S),
+    metavar="SECONDS",
     default=2.0,
     show_default=True,
     help="Wait this many seconds between two readings of --watch.",
@@ -45,7 +48,7 @@ def command(
     as_json: bool,
     is_watched: bool,
 ) -> int:
-    """Show whether the loop is alive and how much it has learnt.
+    """Show whether outcomes are being learnt, and how much is known.
 
     With --project the counts are those of the project, otherwise those of all projects. The last
     line says in one sentence how things are, and what to do if something is wrong. Exit status 1
@@ -62,7 +65,7 @@ def command(
     if as_json:
         print_json(status.to_document())
     else:
-        _print(status)
+        _print(status, _trends(project, at))
     return 0 if status.is_learning else _NO
 
 
@@ -75,11 +78,25 @@ def _read(project: str | None, at: float | None = None) -> StatusReport:
         return read_status(client, connection, settings, project=project, spooled=spooled, at=at)
 
 
-def _print(status: StatusReport) -> None:
+def _trends(project: str | None, at: float | None) -> list[Line]:
+    """Return the outcomes and their success by day, drawn."""
+    from trackrecord.store.outcomes.projects import project_names
+
+    if not on_terminal():
+        return []
+    with read_store(None) as (connection, _, _name):
+        names = project_names(connection) if project is None else [project]
+        outcomes, success = day_trends(connection, names, at)
+    days = f"last {DAYS} days"
+    lines = [Line("outcomes a day", days, outcomes), Line("their success", days, success)]
+    return lines if outcomes else []
+
+
+def _print(status: StatusReport, trends: list[Line]) -> None:
     from ..status_lines import flow, learnt, places
 
     if on_terminal():
-        print_lines([*places(status), *flow(status), *learnt(status)])
+        print_lines([*places(status), *flow(status), *learnt(status), *trends])
     else:
         fields = status.to_document() | {"rebuild_due": ", ".join(status.rebuild_due) or "no"}
         del fields["verdict"]

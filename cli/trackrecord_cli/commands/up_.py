@@ -31,8 +31,8 @@ _WATCH_S = 0.5
 def command(port: int, no_http: bool) -> None:
     """Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.
 
-    An embedded Redis unless TRACKRECORD_REDIS_URL names one, a worker, beat, and the HTTP server
-    that agents report to.
+    It starts an embedded Redis, unless TRACKRECORD_REDIS_URL names a server, a worker that learns,
+    the schedule of the nightly job, and the HTTP server that agents report to and people look at.
     """
     settings = load_settings()
     configure_logs(settings.log_level)

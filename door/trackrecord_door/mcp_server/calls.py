@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from trackrecord.prompt.answer import Rankings
 
-_PATIENCE_S: Final = 2.0
+_PATIENCE_S: Final = 10.0
 _USUAL_SOURCE: Final = "mcp"
 _ID_CHARS: Final = 32
 

@@ -1,7 +1,8 @@
 """The server as the official SDK takes it. Importing this module imports the SDK: 40 MB, 0.5 s."""
 
 import logging
-from functools import partial
+from collections.abc import Mapping
+from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
 
 import anyio
@@ -23,8 +24,9 @@ from .tools import Tool, tools_of
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 _NAME: Final = "trackrecord"
-_AT_ONCE: Final = 8
 _LONGEST_NAME: Final = 100
+# Of all clients together: while Redis hangs, their calls take no thread from anybody else.
+_THREADS: Final = anyio.CapacityLimiter(16)
 
 # What anybody sends is no news.
 logging.getLogger("mcp").setLevel(logging.CRITICAL)
@@ -32,9 +34,7 @@ logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
 def create_server(seat: Seat) -> Server[Any]:
     """Return a server for one seat."""
-    offered = {tool.name: tool for tool in tools_of(seat)}
-    listed = types.ListToolsResult(tools=[_described(tool) for tool in offered.values()])
-    threads = anyio.CapacityLimiter(_AT_ONCE)
+    offered, listed = _offered(seat.tools)
 
     async def list_tools(
         _context: Context, _page: types.PaginatedRequestParams | None
@@ -46,7 +46,7 @@ def create_server(seat: Seat) -> Server[Any]:
     ) -> types.CallToolResult:
         # A call that was begun is finished, also when the client is gone meanwhile.
         return await anyio.to_thread.run_sync(
-            partial(_answer, offered, seat, asked, _client_name(context)), limiter=threads
+            partial(_answer, offered, seat, asked, _client_name(context)), limiter=_THREADS
         )
 
     return Server(
@@ -56,6 +56,14 @@ def create_server(seat: Seat) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+@lru_cache(maxsize=8)
+def _offered(names: tuple[str, ...]) -> tuple[Mapping[str, Tool], types.ListToolsResult]:
+    """Return tools by name, and as clients list them; over HTTP each request asks for them."""
+    offered = {tool.name: tool for tool in tools_of(names)}
+    described = [_described(tool) for tool in offered.values()]
+    return offered, types.ListToolsResult(tools=described)
 
 
 def _described(tool: Tool) -> types.Tool:
@@ -71,7 +79,7 @@ def _described(tool: Tool) -> types.Tool:
 
 
 def _answer(
-    offered: dict[str, Tool], seat: Seat, asked: types.CallToolRequestParams, source: str | None
+    offered: Mapping[str, Tool], seat: Seat, asked: types.CallToolRequestParams, source: str | None
 ) -> types.CallToolResult:
     try:
         said = _called(offered, seat, asked, source)
@@ -85,7 +93,7 @@ def _answer(
 
 
 def _called(
-    offered: dict[str, Tool], seat: Seat, asked: types.CallToolRequestParams, source: str | None
+    offered: Mapping[str, Tool], seat: Seat, asked: types.CallToolRequestParams, source: str | None
 ) -> Said:
     tool = offered.get(asked.name)
     if tool is None:

@@ -1,6 +1,6 @@
 """The tools: what each is called, what it takes and returns, and how it may be used."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from .arguments import (
     ReportedRecallArguments,
 )
 from .calls import Said
-from .seat import RECALL, REMEMBER, REPORT_OUTCOME, Seat
+from .seat import RECALL, REMEMBER, REPORT_OUTCOME
 
 # Loaded whole by clients that otherwise load the names of tools alone: it is wanted at once.
 _LOADED: Final = {"anthropic/alwaysLoad": True}
@@ -94,13 +94,13 @@ _ALL: Final = (
 )
 
 
-def tools_of(seat: Seat) -> Iterator[Tool]:
-    """Yield the tools that are offered at a seat."""
+def tools_of(names: Collection[str]) -> Iterator[Tool]:
+    """Yield the tools of these names."""
     for tool in _ALL:
-        if tool.name not in seat.tools:
+        if tool.name not in names:
             continue
         # A task id is worth its tokens only where an outcome can be reported with it.
-        if tool is _RECALL and REPORT_OUTCOME in seat.tools:
+        if tool is _RECALL and REPORT_OUTCOME in names:
             yield replace(tool, arguments=ReportedRecallArguments)
         else:
             yield tool

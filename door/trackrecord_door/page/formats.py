@@ -99,6 +99,11 @@ def prose(text: str) -> Markup:
     return Markup("").join(shown)
 
 
+def clock(at: float) -> str:
+    """Return the time of day of a moment in UTC: "07:27"."""
+    return datetime.fromtimestamp(at, UTC).strftime("%H:%M")
+
+
 def field_time(at: float | None) -> str:
     """Return a moment as a field of a form for a date and a time holds it."""
     return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M")
@@ -112,5 +117,5 @@ def tone(state: str) -> str:
 
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     each.__name__: each
-    for each in (count, share, decimal, seconds, moment, ago, day, prose, field_time, tone)
+    for each in (count, share, decimal, seconds, moment, ago, day, clock, prose, field_time, tone)
 } | {"interval": interval}

@@ -1,7 +1,9 @@
 """Forms: read within bounds, and only from pages of this server."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from math import isfinite
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -50,11 +52,11 @@ class Form:
             InvalidRequest: it is not one.
         """
         given = self.text(name)
-        try:
-            return float(given)
-        except ValueError:
-            message = f"{name} must be a number, not {given!r:.80}"
-            raise InvalidRequest(message) from None
+        with suppress(ValueError):
+            if isfinite(number := float(given)):
+                return number
+        message = f"{name} must be a number, not {given!r:.80}"
+        raise InvalidRequest(message)
 
     def texts(self, name: str) -> list[str]:
         """Return all values of a field, for example of boxes that were ticked."""

@@ -198,7 +198,7 @@ def _said(move: FlowMove, flow: Flow) -> str:
         else f"{target} followed {origin}"
     )
     went = f"of which {move.succeeded} reached their goal"
-    return f"{again} {move.times} times, in {_runs(move.runs)}, {went}"
+    return f"{again} {_times(move.times)}, in {_runs(move.runs)}, {went}"
 
 
 def _kept(edges: Sequence[_Edge]) -> list[_Edge]:
@@ -240,6 +240,10 @@ def _text_of(step: FlowStep, flow: Flow) -> _Text:
     if step.failed:
         says += f", {step.failed} failed"
     return "step", step_name(step.tool, flow), says
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _runs(count: int) -> str:

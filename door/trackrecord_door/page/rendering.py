@@ -121,7 +121,7 @@ def render_question(
     }
     # The links of its frame lead to the page behind: a form's own path shows nothing.
     behind = replace(asked, path=unquote(urlsplit(deed.back).path))
-    return render(request, behind, Shown("question.html", deed.button, values, status))
+    return render(request, behind, Shown("question.html", f"{deed.button}?", values, status))
 
 
 def redirect(link: str, said: str | None = None) -> Response:

@@ -83,6 +83,7 @@ ACTIONS: Final = (
     Action("/memories/reject", "memories.reject"),
     Action("/memories/forget", "memories.forget"),
     Action("/feedback", "feedback.give"),
+    Action("/procedures/add", "procedures.add"),
     Action("/procedures/reinforce", "procedures.reinforce"),
     Action("/procedures/penalize", "procedures.penalize"),
     Action("/procedures/contest", "procedures.contest"),

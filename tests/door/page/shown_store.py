@@ -27,6 +27,7 @@ from trackrecord.store.memories.write import remember
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_consolidation.run import consolidate
+from trackrecord_worker.refresh import RankingsRefresher
 
 FLEET: Final = "fleet"
 HOSTILE: Final = "hostile"
@@ -112,6 +113,10 @@ class ShownStore:
                     force=True,
                 )
 
+    def refresh(self, project: str) -> None:
+        """Compute what agents get from what was learnt, as a worker does."""
+        RankingsRefresher(self.engine, self.client, self.settings).refresh(project)
+
     def long_procedure(self, project: str) -> str:
         """Return the id of the competence record with the most tools."""
         with reading(self.engine) as connection:
@@ -144,8 +149,8 @@ def fill(store: ShownStore, hostile: Sequence[str]) -> None:
     store.set_aside("body is not JSON", b"{")
     store.set_aside("body is not JSON", b"[1,")
     store.set_aside("task_id is missing", b'{"success": true}')
-    for text in hostile:
-        store.set_aside(text[:200], text.encode())
+    for number, text in enumerate(hostile):
+        store.set_aside(hostile[number // 10][:200], text.encode())
 
 
 def _fill(store: ShownStore, project: str, text: Callable[[int, str], str]) -> None:

@@ -25,6 +25,7 @@ def test_entries_are_withdrawn_and_restored(window, shown_store):
     look.click("Withdraw")
     assert "Take <b>x</b> out of all advice" in look.text("main")
     assert effect_of(shown_store).decisions.withdrawn == ()  # only asked so far
+    assert look.findings() + look.unreachable() == []
     look.page.get_by_label("Reason").fill("It is <i>wrong</i>")
     look.page.get_by_label("By").fill("Ada")
     look.click("Withdraw it")
@@ -100,6 +101,18 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
         store.set_aside(letter.reason, letter.body.encode(errors="replace"))
     store.client.delete(stream)
     assert look.take_wrong() == []
+
+
+def test_errors_are_pages_as_any_other(window):
+    """In light and dark, and on a phone."""
+    look = window()
+    look.open("/?project=" + "nobody" * 20, status=404)
+    wrong = look.findings() + look.unreachable()
+    with look.in_the_dark():
+        wrong += look.findings()
+    with look.on_a_phone():
+        wrong += look.overflow()
+    assert wrong == []
 
 
 def test_light_and_dark_can_be_chosen(window):

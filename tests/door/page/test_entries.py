@@ -16,7 +16,7 @@ DAY = 86_400.0
 
 def get(door, path, **query):
     """The status of a page and its HTML."""
-    answer = httpx.get(door.url.rstrip("/") + path, params=query or None)
+    answer = httpx.get(door.url.rstrip("/") + path, params=query or None, timeout=60)
     return answer.status_code, answer.text
 
 

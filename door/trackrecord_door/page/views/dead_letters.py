@@ -15,6 +15,7 @@ from trackrecord.redis_keys import Keys
 from ..answering import Deed, Shown
 from ..asked import Asked
 from ..forms import Form
+from ..listing import listed
 
 _PATH: Final = "/dead-letters"
 _LONGEST_BODY: Final = 2000
@@ -25,7 +26,7 @@ def shown(asked: Asked) -> Shown:
     """Show the groups: those of all projects, or those of the only one that the caller may see."""
     groups, is_more = _groups(asked)
     values = {
-        "groups": groups,
+        "listing": listed(asked, groups, keys={}, text=lambda each: each.reason),
         "total": sum(len(each.letters) for each in groups),
         "is_more": is_more,
         "until": max((each.letters[-1] for each in groups), key=_place, default=""),

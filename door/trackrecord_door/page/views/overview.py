@@ -12,11 +12,14 @@ from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.queries.days import Day, outcomes_by_day
 from trackrecord.queries.effect import measure_effect
+from trackrecord.queries.letters_of_project import count_letters_of
 from trackrecord.queries.news import News, changes_between
 from trackrecord.queries.status import StatusReport, read_status
+from trackrecord_producers.spool import spool_size
 
 from ..answering import Shown
 from ..asked import Asked
+from ..effect_lately import Lately, effects_lately
 from ..plots import Point, Stack
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
@@ -50,9 +53,7 @@ def shown(asked: Asked) -> Shown:
         by_day = outcomes_by_day(
             connection, asked.project, days=int(days), until=until, at=asked.at
         )
-        effect = measure_effect(
-            connection, asked.project, setting=asked.floor.settings.holdout, at=asked.at
-        )
+    effect = _effect(asked)
     values = {
         "status": status,
         "problem": problem,
@@ -65,7 +66,7 @@ def shown(asked: Asked) -> Shown:
         "kinds": _KINDS,
         "tones": _TONES,
         "effect": effect,
-        "conclusion": conclusion(effect.report),
+        "conclusion": [] if effect is None else conclusion(effect.effect.report),
     }
     return Shown("overview.html", "Overview", values)
 
@@ -76,11 +77,34 @@ def _alive(
     """Return the status and the news, or why Redis cannot tell: the rest is shown without it."""
     try:
         with asked.redis() as client:
-            settings = asked.floor.settings
-            status = read_status(client, connection, settings, project=asked.project, at=asked.at)
+            status = _status(asked, client, connection)
             return status, _news(asked, connection, client, until), None
     except ServerUnavailable as error:
         return None, _news(asked, connection, None, until), str(error)
+
+
+def _status(asked: Asked, client: redis.Redis, connection: Connection) -> StatusReport:
+    """Return the status; of dead letters and the spool, what the caller may see."""
+    settings, project = asked.floor.settings, asked.project
+    return read_status(
+        client,
+        connection,
+        settings,
+        project=project,
+        spooled=spool_size(settings).outcomes if asked.sees_all else 0,
+        dead_letters=None if asked.sees_all else count_letters_of(client, settings.keys, project),
+        at=asked.at,
+    )
+
+
+def _effect(asked: Asked) -> Lately | None:
+    """Return the effect that was measured last; of a past moment, what was known then."""
+    if asked.at is None:
+        return effects_lately(asked.floor).of(asked.project)
+    setting = asked.floor.settings.holdout
+    with asked.reading() as connection:
+        found = measure_effect(connection, asked.project, setting=setting, at=asked.at)
+    return Lately(found, asked.at, 0)
 
 
 def _news(

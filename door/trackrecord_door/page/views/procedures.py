@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from trackrecord.changes.competences import revising
+from trackrecord.changes.competences import add_competences, revising
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.estimates.wording import sentence
+from trackrecord.learning.competences.new_record import read_new_competence
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.numbers.wilson import wilson_interval
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _PATH: Final = "/procedures"
 _RUNS_SHOWN: Final = 20
 _LONGEST_TITLE: Final = 300
+_LONGEST_LIST: Final = 10_000
 _TWO_DAYS_S: Final = 2 * 86_400
 
 
@@ -196,9 +198,36 @@ def supersede(asked: Asked, form: Form) -> Deed:
     )
 
 
+def add(asked: Asked, form: Form) -> Deed:
+    """Store a procedure by hand."""
+    floor = asked.floor
+    given = {
+        "tools": _lines(form.text("tools", most=_LONGEST_LIST)),
+        "triggers": _lines(form.text("triggers", most=_LONGEST_LIST)),
+        "skill_name": form.optional("skill_name", most=256),
+    }
+    known = {name: value for name, value in given.items() if value is not None}
+    new = read_new_competence(known, floor.settings.competence)
+
+    def do(by: str, reason: str | None) -> str:
+        (record,) = add_competences(
+            floor.engine, floor.settings, asked.project, [new], by=by, reason=reason or ""
+        )
+        return f"{record.id} is {record.record.status} now: {record.tools}."
+
+    return Deed(
+        f"Store the procedure {' → '.join(given['tools'] or ())} by hand? Outcomes that name its "
+        "record count for it, and so do those that use just these tools.",
+        "Store it",
+        do,
+        asked.link(_PATH),
+        reason="required",
+    )
+
+
 def fork(asked: Asked, form: Form) -> Deed:
     """Make a new record from a record."""
-    record_id, tools = form.text("id"), _lines(form.optional("tools", most=10_000))
+    record_id, tools = form.text("id"), _lines(form.optional("tools", most=_LONGEST_LIST))
     changes = ForkChanges(skill_name=form.optional("skill_name", most=256), tools=tools or None)
     return _deed(
         asked,

@@ -124,9 +124,9 @@ def _text(raw: msgspec.Raw) -> str:
     text = given.decode(errors="replace")
     with suppress(msgspec.MsgspecError, RecursionError):
         decoded = msgspec.json.decode(given)
-        text = (
-            decoded if isinstance(decoded, str) else msgspec.json.format(given, indent=1).decode()
-        )
+        # Encoded anew, so that no letter is shown as its code.
+        written = msgspec.json.format(msgspec.json.encode(decoded), indent=1).decode()
+        text = decoded if isinstance(decoded, str) else written
     return _cut(text, _LONGEST)
 
 

@@ -1,0 +1,93 @@
+"""Bars and sparklines: on a terminal, in its characters, and nowhere else."""
+
+import os
+import pty
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from terminal import Terminal
+
+from trackrecord_cli import drawing
+from trackrecord_cli.drawing import bar, sparkline
+
+
+@pytest.fixture(scope="module", params=["utf-8", "ascii"])
+def drawn(request):
+    """Draws on a terminal of an encoding."""
+    main, other = pty.openpty()
+    shown = os.fdopen(other, "w", encoding=request.param)
+
+    def draw(function, *given, **named):
+        before, sys.stdout = sys.stdout, shown
+        try:
+            return function(*given, **named).encode(request.param).decode(request.param)
+        finally:
+            sys.stdout = before
+
+    yield draw
+    shown.close()
+    os.close(main)
+
+
+@given(share=st.floats(0, 1), width=st.integers(1, 40))
+def test_a_bar_is_as_wide_as_it_is_whatever_it_shows(drawn, share, width):
+    """In every encoding."""
+    assert len(drawn(bar, share, width)) == width
+
+
+@given(values=st.lists(st.none() | st.floats(-1e9, 1e9), min_size=1), low=st.none() | st.just(0.0))
+def test_a_sparkline_has_a_character_for_each_value(drawn, values, low):
+    """A larger value never stands lower."""
+    line = drawn(sparkline, values, low=low)
+    if any(value is not None for value in values):
+        assert len(line) == len(values)
+        heights = drawn(sparkline, list(range(8)))
+        known = [(v, heights.index(c)) for v, c in zip(values, line, strict=True) if v is not None]
+        ordered = sorted(known)
+        assert [height for _, height in ordered] == sorted(height for _, height in ordered)
+    else:
+        assert line == ""
+
+
+def test_the_ends_of_what_is_drawn(drawn):
+    """Nothing, all, and no value."""
+    assert drawn(bar, None) == ""
+    assert len(set(drawn(bar, 1.0))) == len(set(drawn(bar, 0.0))) == 1
+    assert drawn(bar, 1.0) != drawn(bar, 0.0)
+    assert len(set(drawn(sparkline, [0.0, None, 1.0]))) == 3
+
+
+def test_nothing_is_drawn_in_a_pipe(capfd):
+    """Where programs read."""
+    assert (bar(0.5), sparkline([1, 2])) == ("", "")
+    assert not drawing.on_terminal()
+
+
+def test_tables_have_trends_on_a_terminal_only(learnt, trackrecord, project, up):
+    """Of patterns, criteria, memories and projects; in the characters that the terminal has."""
+    learnt(
+        *(
+            {"task_id": f"t{number}", "success": True, "strategy": "Tests first",
+             "patterns": ["先写测试"], "criteria": {"readable": "helpful"}}
+            for number in range(3)
+        )
+    )  # fmt: skip
+    mine = ("--project", project)
+    for command, shown in (
+        (("patterns", "list"), "·········█"),
+        (("criteria", "show", "readable"), "····█"),
+        (("status",), "······█"),
+    ):
+        ran = trackrecord(*command, *mine)
+        assert (ran.status, "·" in ran.out, "trend" in ran.out) == (0, False, False)
+        with Terminal(*command, *mine, columns=160, NO_COLOR="1") as terminal:
+            assert terminal.wait() == 0
+        assert shown in terminal.shown
+        assert "\x1b[3" not in terminal.shown
+    with Terminal("patterns", "list", *mine, columns=160, PYTHONIOENCODING="ascii") as terminal:
+        assert terminal.wait() == 0
+    assert ".........@" in terminal.shown
+    assert "\\u5148" in terminal.shown
+    assert terminal.shown.isascii()

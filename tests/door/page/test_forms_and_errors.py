@@ -1,0 +1,196 @@
+"""Forms are taken from the page's own pages alone; mistakes end in a page that says what to do."""
+
+import httpx
+import pytest
+from shown_store import FLEET
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord_door.page.table import ACTIONS
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+BROWSER = {"Accept": "text/html,application/xhtml+xml"}
+OWN = {"Sec-Fetch-Site": "same-origin"}
+
+
+@pytest.fixture
+def http(page_door):
+    with httpx.Client(base_url=page_door.url, timeout=60) as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", [*(action.path for action in ACTIONS), "/theme"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "null"},
+        {"Origin": "https://elsewhere.invalid"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "none"},
+    ],
+    ids=str,
+)
+def test_forms_of_other_pages_are_refused(http, path, headers):
+    """And those that do not say where they come from: a browser always does."""
+    answer = http.post(path, params={"project": FLEET}, data={"confirmed": "yes"}, headers=headers)
+    assert answer.status_code == 403
+
+
+def test_a_page_of_another_port_is_another_page(http, page_door):
+    """The origin has the port in it."""
+    other = page_door.url.replace(str(page_door.port), "1")
+    answer = http.post("/effect/holdout", data={"percent": "10"}, headers={"Origin": other})
+    assert answer.status_code == 403
+    answer = http.post(
+        "/effect/holdout",
+        params={"project": FLEET},
+        data={"percent": "10"},
+        headers={"Origin": page_door.url},
+    )
+    assert answer.status_code == 200
+    assert "Withhold advice from 10%" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ({"json": {"percent": 10}}, 415),
+        ({"content": b"percent=%FF", "headers": FORM}, 400),
+        ({"content": b"&".join(b"a=1" for _ in range(3000)), "headers": FORM}, 400),
+        ({"content": b"a=" + b"x" * 300_000, "headers": FORM}, 413),
+        ({"data": {"percent": "many"}}, 422),
+        ({"data": {"percent": "nan", "confirmed": "yes"}}, 422),
+        ({"data": {"percent": "inf", "confirmed": "yes"}}, 422),
+        ({"data": {"percent": "95", "confirmed": "yes"}}, 422),
+        ({"content": b"", "headers": FORM}, 422),
+        ({"data": {"percent": "10", "confirmed": "yes", "reason": "x" * 2000}}, 422),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_bad_forms_are_refused_in_one_sentence(http, given, status):
+    """On a page, with the status that fits."""
+    headers = OWN | given.pop("headers", {})
+    answer = http.post("/effect/holdout", params={"project": FLEET}, headers=headers, **given)
+    assert answer.status_code == status, answer.text
+    assert 'class="problem"' in answer.text
+
+
+def test_the_past_cannot_be_changed(http):
+    """Not even by a form that is posted by hand."""
+    answer = http.post(
+        "/effect/holdout",
+        params={"project": FLEET, "at": "2026-01-01"},
+        data={"percent": "10", "confirmed": "yes"},
+        headers=OWN,
+    )
+    assert answer.status_code == 409
+    assert "the past cannot be changed" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/nothing-here", 404, "To the overview"),
+        ("/?project=unknown-project", 404, "does not exist"),
+        ("/?at=yesterday", 422, "is not a valid time"),
+        (f"/effect?project={FLEET}&sort=nonsense", 422, "sorted by"),
+        (f"/effect?project={FLEET}&cursor=x", 422, "where a page begins"),
+        (f"/?project={FLEET}&days=12", 422, "days must be one of"),
+        ("/?project=" + "x" * 200, 422, "a project"),
+        ("/effect/holdout", 405, "To the overview"),
+    ],
+)
+def test_mistakes_are_said_on_a_page(http, path, status, says):
+    """In one sentence, with a way back."""
+    answer = http.get(path, headers=BROWSER)
+    assert answer.status_code == status
+    assert says in answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_programs_get_errors_that_they_can_read(http):
+    """As before there was a page."""
+    assert http.get("/nothing-here").json()["message"] == "Not Found"
+
+
+def test_a_database_that_is_away_is_said(door_of, tmp_path):
+    """With what to do; the page comes back with it."""
+    door = door_of()
+    (tmp_path / "door-0" / "trackrecord.db").mkdir()
+    answer = httpx.get(f"{door.url}/", headers=BROWSER, timeout=60)
+    assert answer.status_code == 503
+    assert 'class="problem"' in answer.text
+
+
+def test_without_redis_the_rest_is_shown(door_of, tmp_path):
+    """The overview says that Redis cannot be reached, and shows what the store knows."""
+    door = door_of()
+    store_of(tmp_path / "door-0", ["p"])
+    answer = httpx.get(f"{door.url}/", headers=BROWSER, timeout=60)
+    assert answer.status_code == 200
+    assert 'class="problem"' in answer.text
+    assert "How tasks went" in answer.text
+    letters = httpx.get(f"{door.url}/dead-letters", headers=BROWSER, timeout=60)
+    assert letters.status_code == 503
+
+
+def store_of(home, projects):
+    """Make the store of a front door, with projects of which nothing else is known."""
+    engine = connect_store(DaemonSettings(home=home).effective_database_url)
+    migrate(engine)
+    with writing(engine) as connection:
+        ensure_projects(connection, projects)
+    engine.dispose()
+
+
+def test_every_answer_has_the_policy(http):
+    """Nothing runs but the page's own script, nothing is fetched from elsewhere, nothing framed."""
+    for path in ("/", f"/effect?project={FLEET}", "/nothing-here", "/?at=x"):
+        headers = http.get(path, headers=BROWSER).headers
+        policy = dict(each.split(" ", 1) for each in headers["content-security-policy"].split("; "))
+        assert policy == {
+            "default-src": "'none'",
+            "style-src": "'self'",
+            "script-src": "'self'",
+            "img-src": "'self'",
+            "form-action": "'self'",
+            "frame-ancestors": "'none'",
+            "base-uri": "'none'",
+        }
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store"
+
+
+def test_files_are_kept_by_the_browser_until_they_change(http):
+    """Their link has their content in it; no other file can be asked for."""
+    text = http.get(f"/effect?project={FLEET}").text
+    link = text.partition('rel="stylesheet" href="')[2].partition('"')[0]
+    answer = http.get(link)
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+    assert "style=" not in text
+    for name in ("..%2ftable.py", "../table.py", "page.css.map", ".", ""):
+        assert http.get(f"/static/{name}").status_code == 404
+
+
+def test_the_way_back_leads_nowhere_else(http):
+    """After choosing colours one comes back to a page of this server."""
+    for back in ("//elsewhere.invalid", "https://elsewhere.invalid", "/\\elsewhere.invalid", "x"):
+        answer = http.post("/theme", data={"theme": "dark", "back": back}, headers=OWN)
+        assert answer.headers["location"] == "/"
+    answer = http.post("/theme", data={"theme": "dark", "back": "/effect?q=1"}, headers=OWN)
+    assert answer.headers["location"] == "/effect?q=1"
+
+
+def test_of_very_many_projects_the_name_is_typed(door_of, tmp_path):
+    """A list of hundreds would be longer than the page."""
+    door = door_of()
+    store_of(tmp_path / "door-0", [f"p{number}" for number in range(201)])
+    text = httpx.get(f"{door.url}/effect?project=p7", headers=BROWSER, timeout=60).text
+    assert '<input name="project" value="p7"' in text
+    assert '<select name="project">' not in text

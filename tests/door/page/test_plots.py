@@ -1,0 +1,79 @@
+"""Plots: SVG in which text stays text, whatever the numbers are."""
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trackrecord_door.page import plots
+from trackrecord_door.page.plots import Point, Stack
+
+SHARES = st.floats(allow_nan=False, allow_infinity=False) | st.none()
+LABELS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
+COUNTS = st.integers(0, 2**53)
+
+
+def elements(plot):
+    """All elements of a plot, which must be well-formed."""
+    return list(ElementTree.fromstring(f"<x>{plot}</x>").iter())  # noqa: S314 - our own
+
+
+def check(plot):
+    """No element but shapes and words; every number can be drawn."""
+    for each in elements(plot):
+        assert each.tag in {
+            "x", "div", "span", "svg", "g", "title", "rect", "line", "polyline", "polygon",
+        }  # fmt: skip
+        assert not {"style", "onload", "href"} & set(each.attrib)
+        for name in ("x", "y", "x1", "x2", "y1", "y2", "points"):
+            assert not {"nan", "inf"} & set(each.get(name, "").lower().replace(",", " ").split())
+        for name in ("width", "height"):
+            assert float(each.get(name, "0")) >= 0
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(LABELS, COUNTS, COUNTS, COUNTS), max_size=5), LABELS)
+def test_days_are_stacked(days, title):
+    """For any counts, and with any words."""
+    check(plots.stacked([Stack(*day) for day in days], title))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(LABELS, SHARES, SHARES, SHARES), max_size=5), LABELS)
+def test_rates_are_drawn_with_their_interval(points, title):
+    """For any rates, also those that cannot be."""
+    check(plots.band([Point(*point) for point in points], title))
+    check(plots.sparkline([point[1] for point in points], title))
+
+
+@settings(max_examples=30)
+@given(SHARES, SHARES, SHARES)
+def test_bars_and_differences(value, low, high):
+    """For any number and any interval."""
+    check(plots.bar(value, low, high))
+    check(plots.difference(value, low, high))
+
+
+def test_heights_are_in_proportion():
+    """A day of twice as many is twice as high; failures stand on successes."""
+    plot = plots.stacked([Stack("a", 2, 2), Stack("b", 1, 1)], "days")
+    heights = [float(each.get("height")) for each in elements(plot) if each.tag == "rect"]
+    assert heights == [80.0, 80.0, 40.0, 40.0]
+    tops = [float(each.get("y")) for each in elements(plot) if each.tag == "rect"]
+    assert tops == [80.0, 0.0, 120.0, 80.0]
+
+
+def test_words_say_what_is_drawn():
+    """For those who cannot see it."""
+    plot = plots.stacked([Stack("2026-11-22", 3, 1, 2)], "Outcomes by day")
+    assert 'aria-label="Outcomes by day"' in plot
+    assert "2026-11-22: 3 succeeded, 1 failed, 2 without a verdict" in plot
+    band = plots.band([Point("a", 0.5, 0.4, 0.6), Point("b", 0.75, 0.7, 0.8)], "Rate")
+    assert "Rate: 75% at the end, between 70% and 80%" in band
+
+
+@pytest.mark.parametrize("plot", [plots.stacked([], "x"), plots.band([], "x"), plots.bar(None)])
+def test_nothing_is_drawn_of_nothing(plot):
+    """Not even an empty frame."""
+    assert plot == ""

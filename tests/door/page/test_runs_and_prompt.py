@@ -1,0 +1,197 @@
+"""Runs and the prompt on the page: filtered, opened, tried; and looking hands nothing out."""
+
+import time
+
+import httpx
+import pytest
+from sqlalchemy import func, select
+
+from trackrecord.inflight.reports import error_report
+from trackrecord.inflight.store import write_reports
+from trackrecord.store.database.engine import reading
+from trackrecord.store.database.metadata import metadata
+
+NOW = time.time()
+
+
+def call(tool, start, took_ms, *, ok=True):
+    return {
+        "tool": tool,
+        "ok": ok,
+        "timestamp": NOW - 100 + start,
+        "duration_ms": took_ms,
+        "args": {"query": "Zürich"},
+        "error": None if ok else "no seat is left",
+    }
+
+
+def outcomes():
+    for number in range(70):
+        yield {
+            "outcome_id": f"search-{number:02}",
+            "task_id": f"task-{number // 2}",
+            "success": number % 3 != 0,
+            "source": "planner" if number % 2 else "searcher",
+            "timestamp": NOW - 10_000 + number,
+            "instruction": "Find a flight to Zürich on Friday.",
+            "tool_graph": [{"tool": "search", "ok": True}],
+        }
+    yield {
+        "outcome_id": "booking",
+        "task_id": "task-b",
+        "success": False,
+        "timestamp": NOW - 50,
+        "tool_graph": [
+            call("find_user", 0, 1000),
+            call("search", 2, 8000),
+            call("search_hotels", 4, 4000),
+            call("book", 11, 2000, ok=False),
+        ],
+        "grounds": [{"kind": "result", "says": "the booking is missing"}],
+        "outcome_source": "evaluator",
+        "memory_ids": ["m1"],
+        "patterns": ["asks first"],
+    }
+
+
+@pytest.fixture(scope="module")
+def project(shown_store):
+    name = "travel"
+    shown_store.teach(name, outcomes())
+    shown_store.hand_out(name, [("task-b", ("asks-first", "memory:m1"), False)])
+    shown_store.consolidate(name)
+    shown_store.remember(name, ["Flights to Zürich on Friday are sold out by Wednesday."])
+    shown_store.refresh(name)
+    return name
+
+
+@pytest.fixture
+def http(page_door):
+    with httpx.Client(base_url=page_door.url, timeout=60) as client:
+        yield client
+
+
+def test_runs_are_filtered_paged_and_opened(window, project):
+    """From the list to the one run with a failed call: its time line, grounds, and what it got."""
+    look = window()
+    look.open(f"/runs?project={project}")
+    rows = look.page.locator("main tbody tr")
+    assert rows.count() == 50
+    look.page.get_by_role("link", name="Older").click()
+    assert rows.count() == 21
+    look.page.get_by_role("link", name="Newest").click()
+    look.page.check("[name=failed]")
+    look.click("Show")
+    assert rows.count() == 1
+    look.page.locator("main tbody a").click()
+    main = look.text("main")
+    for words in (
+        "did not reach its goal, as an evaluator found",
+        "the booking is missing",
+        "✕ failed: no seat is left",
+        "in parallel",
+        "asks-first",
+    ):
+        assert words in main
+    bars = look.page.locator("td.lane rect.fill-good, td.lane rect.fill-bad")
+    assert [bar.get_attribute("class") for bar in bars.all()] == ["fill-good"] * 3 + ["fill-bad"]
+    starts = [float(bar.get_attribute("x") or "nan") for bar in bars.all()]
+    assert starts == sorted(starts)
+    look.page.get_by_text("✕ failed").click()
+    assert "Zürich" in look.text("td details[open]")
+    look.page.get_by_role("link", name="How probable is that").click()
+    assert "Judged by the other runs" in look.text("main")
+    assert look.take_wrong() == []
+
+
+def test_a_run_shows_what_its_task_was_handed_and_the_errors_in_flight(http, shown_store, project):
+    """With links to what was handed out; an error of the task stands there until it expires."""
+    report = error_report("task-b", "timeout", "the hotel did not answer", tool_name="search")
+    settings = shown_store.settings
+    write_reports(shown_store.client, settings.keys, settings.errors, [(project, report)])
+    page = http.get(f"/runs/booking?project={project}").text
+    assert f"/patterns/asks-first?project={project}" in page
+    assert f"/memories/m1?project={project}" in page
+    assert "runs do not show it" in page
+    assert "the hotel did not answer" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("source=planner", 35),
+        ("verdict=failure&source=searcher", 12),
+        ("tool=book", 1),
+        ("tool=search&failed=yes", 0),
+        ("task=task-b", 1),
+        ("tool=nothing", 0),
+    ],
+)
+def test_each_filter_of_the_runs(http, project, query, count):
+    answer = http.get(f"/runs?project={project}&{query}")
+    assert (answer.status_code, answer.text.count('<td class="tools">')) == (200, count)
+    assert ("No run is one of these" in answer.text) == (count == 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("/runs/bookings?", 404, "booking"),
+        ("/runs/search?", 409, "ambiguous"),
+        ("/runs?task=task-c&", 404, "did you mean"),
+        ("/runs?cursor=nothing&", 422, "cursor"),
+        ("/runs?verdict=maybe&", 422, "verdict"),
+        ("/prompt?budget=many&", 422, "whole number"),
+        ("/prompt?conditions=linux&", 422, "os=linux"),
+        ("/runs/booking?at=2020-01-01T00:00:00Z&", 404, "2020-01-01"),
+    ],
+)
+def test_what_cannot_be_answered_says_so_on_a_page(http, project, path, status, words):
+    answer = http.get(f"{path}project={project}")
+    assert (answer.status_code, words in answer.text) == (status, True), answer.text[-600:]
+
+
+def test_a_run_of_another_project_is_not_seen(http, project):
+    assert http.get("/runs/booking?project=fleet").status_code == 404
+    assert "booking" not in http.get("/runs?project=fleet&tool=book").text.split("<main")[1]
+
+
+def test_what_an_agent_would_get_follows_the_task_and_the_budget(window, project):
+    """Typed and shown; the slider takes it all away again, and says why."""
+    look = window()
+    look.open(f"/prompt?project={project}")
+    look.page.fill("[name=task]", "Find a flight to Zürich on Friday")
+    look.click("Show what an agent would get")
+    assert "sold out by Wednesday" in look.text("pre.handed")
+    assert "similarity" in look.text("[aria-label='Lines that are in, and why']")
+    assert "Memories" in look.text("[aria-label='Tokens by section']")
+    slider = look.page.locator("[name=budget]")
+    with look.page.expect_navigation():
+        slider.focus()
+        look.page.keyboard.press("Home")
+    assert "An empty text is a valid answer" in look.text("main")
+    assert "no room in the budget" in look.text("main")
+    assert look.take_wrong() == []
+
+
+def snapshot(store):
+    """Everything in the database and in Redis."""
+    with reading(store.engine) as connection:
+        counts = {
+            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in metadata.sorted_tables
+        }
+    names = sorted(store.client.keys())
+    return counts, {name: store.client.dump(name) for name in names}
+
+
+def test_looking_hands_nothing_out(http, shown_store, project):
+    """No exposure, no recall, nothing on the stream: with an id of a task, too, and of the past."""
+    task = "task=Find+a+flight+to+Z%C3%BCrich&task_id=task-new&budget=800"
+    http.get(f"/prompt?project={project}&{task}")
+    before = snapshot(shown_store)
+    for query in (task, task + f"&at={time.time():.0f}", "budget=0", ""):
+        answer = http.get(f"/prompt?project={project}&{query}")
+        assert answer.status_code == 200
+    assert "sold out by Wednesday" in http.get(f"/prompt?project={project}&{task}").text
+    assert snapshot(shown_store) == before

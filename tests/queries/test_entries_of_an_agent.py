@@ -1,0 +1,144 @@
+"""Patterns and lessons of an agent's runs; and answers that are kept until the project changes."""
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+
+from trackrecord.daemon_settings import load_daemon_settings
+from trackrecord.factories import scorer_of
+from trackrecord.queries import kept
+from trackrecord.queries.estimates import read_estimates
+from trackrecord.queries.explain import explain
+from trackrecord.queries.found_lessons import lesson_strength_over_time
+from trackrecord.queries.kept import Kept
+from trackrecord.queries.lessons import lesson_filter, list_lessons
+from trackrecord.queries.patterns import list_patterns
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.wire.outcome import decode_outcome
+
+SETTINGS = load_daemon_settings()
+DAY = 86_400.0
+NOW = time.time()
+FAILING = [{"tool": "pay", "ok": False, "error": "no funds"}] * 2
+
+
+@pytest.fixture
+def store(store_url):
+    engine = connect_store(store_url, timeout_s=20.0)
+    yield engine
+    engine.dispose()
+
+
+def teach(store, *outcomes):
+    scorer = scorer_of(SETTINGS.rules)
+    batch = []
+    for fields in outcomes:
+        body = json.dumps({"success": False, **fields}).encode()
+        received = fields["timestamp"]
+        batch.append(
+            scorer.score(decode_outcome(body), body, received_at=received, outcome_id="none")
+        )
+    with writing(store) as connection:
+        learn(connection, batch, SETTINGS.rules, now=NOW)
+
+
+def run(number, source, **fields):
+    at = NOW - (40 - number) * DAY
+    given = {"outcome_id": f"o{number}", "task_id": f"t{number}", "timestamp": at, "source": source}
+    return given | fields
+
+
+def test_an_agents_patterns_and_lessons(store):
+    """Those that its runs touch, at a past moment those that they had touched by then."""
+    teach(store, *(run(n, "ana", patterns=["x"], tool_graph=FAILING) for n in range(6)))
+    teach(store, run(9, "ben", patterns=["y"]), run(20, "ben", patterns=["x"]))
+
+    def patterns(source, at=None):
+        found = list_patterns(connection, SETTINGS, "default", source=source, at=at)
+        return {pattern.standing.facts.slug for pattern in found}
+
+    with reading(store) as connection:
+        assert patterns("ana") == {"x"}
+        assert patterns("ben") == {"x", "y"}
+        assert patterns("ben", NOW - 25 * DAY) == {"y"}
+        assert patterns("nobody") == set()
+        (lesson,) = list_lessons(connection, SETTINGS, "default")
+        assert lesson.sources == ("ana",)
+        for source, content, count in (("ana", "PAY", 1), ("ben", None, 0), ("ana", "pray", 0)):
+            wanted = lesson_filter(
+                tool=None, kind=None, state=None, everything=False, source=source, content=content
+            )
+            assert len(list_lessons(connection, SETTINGS, "default", wanted=wanted)) == count
+
+
+def test_a_lessons_strength_over_time_is_that_of_each_moment(store):
+    """As the list for that moment gives it; nothing before it was found."""
+    teach(store, *(run(4 * n, "ana", tool_graph=FAILING) for n in range(8)))
+    with reading(store) as connection:
+        (lesson,) = list_lessons(connection, SETTINGS, "default")
+        rates = lesson_strength_over_time(connection, SETTINGS, "default", lesson.id)
+        for rate in rates[:-1]:
+            then = {
+                each.id: each.lesson.strength
+                for each in list_lessons(
+                    connection,
+                    SETTINGS,
+                    "default",
+                    at=rate.at,
+                    wanted=lesson_filter(tool=None, kind=None, state=None, everything=True),
+                )
+            }
+            assert then.get(lesson.id) == rate.rate
+    assert rates[0].rate is None
+    assert rates[-1].rate == pytest.approx(lesson.lesson.strength, rel=1e-3)
+
+
+def test_kept_answers_end_with_a_change(store):
+    """Lessons and estimates follow an outcome at once, though they are kept."""
+    teach(store, *(run(n, "ana", tool_graph=FAILING) for n in range(6)))
+    with reading(store) as connection:
+        before = list_lessons(connection, SETTINGS, "default")
+        assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 6
+        again = list_lessons(connection, SETTINGS, "default")
+        assert again[0].lesson is before[0].lesson
+        other = replace(SETTINGS, lessons=replace(SETTINGS.lessons, max_lessons=0))
+        assert list_lessons(connection, other, "default") == []
+    teach(store, *(run(n, "ana", tool_graph=FAILING) for n in range(6, 12)))
+    with reading(store) as connection:
+        after = list_lessons(connection, SETTINGS, "default")
+        assert after[0].lesson.tasks > before[0].lesson.tasks
+        assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 12
+
+
+def test_answers_are_kept_for_a_while_and_within_bounds(store, monkeypatch):
+    """What is on record ages, and an old answer makes room."""
+    teach(store, run(1, "ana"))
+    asked = []
+
+    def answer(question):
+        def compute():
+            asked.append(question)
+            return question
+
+        return known.answer(connection, 1, question, compute)
+
+    known = Kept(2)
+    with reading(store) as connection:
+        assert [answer(each) for each in ("a", "b", "a", "c", "a")] == ["a", "b", "a", "c", "a"]
+        assert asked == ["a", "b", "c", "a"]
+        monkeypatch.setattr(kept, "_KEPT_S", -1.0)
+        answer("a")
+        assert asked[-2:] == ["a", "a"]
+
+
+def test_an_explanation_can_be_asked_for_by_kind(store):
+    """Where a pattern and a criterion have one name, each is explained."""
+    teach(store, run(1, "ana", patterns=["tone"], criteria={"tone": "helpful"}))
+    with reading(store) as connection:
+        pattern = explain(connection, SETTINGS, "default", "tone", kind="pattern")
+        criterion = explain(connection, SETTINGS, "default", "tone", kind="criterion")
+    assert "state" in pattern.numbers
+    assert "weight" in criterion.numbers

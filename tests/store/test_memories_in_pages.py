@@ -1,0 +1,104 @@
+"""Memories in pages: sorted and cut by the database as the whole list is by Python."""
+
+import pytest
+from teaching import DAY, NOW, outcome, teach
+
+from trackrecord.daemon_settings import load_daemon_settings
+from trackrecord.errors import InvalidRequest
+from trackrecord.queries.browse_memories import causes_of_changes, memory_page
+from trackrecord.queries.memories import list_memories, memory_filter, show_memory
+from trackrecord.queries.sorting import MEMORIES, Order
+from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.browse import SORTED_BY, sources_of_memories
+from trackrecord.store.memories.handed_out import HandedOut, note_handed_out
+from trackrecord.store.memories.write import confirm, reject, remember
+from trackrecord.wire.exposure import ExposureBody
+
+SETTINGS = load_daemon_settings()
+RULES = SETTINGS.memories
+TEXTS = ("Zebra ends", "ärger first", "Apple has BIG letters", "ärger again", "_ under", "b", "a")
+
+
+@pytest.fixture
+def project(store):
+    """Memories of several agents and days, some of them judged."""
+    with writing(store) as connection:
+        (row,) = ensure_projects(connection, ["default"]).values()
+        for number, text in enumerate(TEXTS):
+            remember(
+                connection, row, text, memory_id=f"m{number}", rules=RULES, force=True,
+                now=NOW + number * DAY, source=("ana", "ben")[number % 2],
+            )  # fmt: skip
+    for day, name, judge in ((8, "m0", confirm), (9, "m5", reject), (9, "m5", reject)):
+        with writing(store) as connection:
+            judge(connection, row, name, rules=RULES, now=NOW + day * DAY)
+    with writing(store) as connection:
+        note_handed_out(
+            connection, row, [HandedOut("m1", NOW + 5 * DAY, NOW + 5 * DAY)], rules=RULES
+        )
+    return row
+
+
+@pytest.mark.parametrize("at", [None, NOW + 8.5 * DAY], ids=["now", "then"])
+def test_pages_are_parts_of_the_whole_list(store, project, at):
+    """In every order, up and down; those without a value come last."""
+    for key in SORTED_BY:
+        for is_descending in (False, True):
+            order = Order(key, is_descending)
+            value_of = MEMORIES.keys[key]
+            whole = list_memories(store, SETTINGS, "default", order=order, at=at)
+            found = []
+            with reading(store) as connection:
+                for first in range(0, 9, 3):
+                    page = memory_page(
+                        connection, SETTINGS, "default", order=order, first=first, limit=3, at=at
+                    )
+                    assert page.total == len(TEXTS)
+                    found += page.memories
+            assert [*map(value_of, found)] == pytest.approx([*map(value_of, whole)]), order
+            assert {each.id for each in found} == {each.id for each in whole}
+
+
+def test_memories_are_filtered_and_searched(store, project):
+    """Searched whatever the case, of any script, with the number of all that are found."""
+    with reading(store) as connection:
+
+        def ids(content=None, *, limit=9, **fields):
+            given = {"type": None, "source": None, "min_confidence": None} | fields
+            page = memory_page(
+                connection, SETTINGS, "default", wanted=memory_filter(**given),
+                content=content, limit=limit,
+            )  # fmt: skip
+            return [memory.id for memory in page.memories], page.total
+
+        assert ids("ÄRGER") == (["m3", "m1"], 2)
+        assert ids("ÄRGER", limit=1) == (["m3"], 2)
+        assert ids("_") == (["m4"], 1)
+        assert ids("%") == ([], 0)
+        assert ids(source="ben") == (["m5", "m3", "m1"], 3)
+        assert ids("b", source="ben", min_confidence=0.3) == ([], 0)
+        assert ids(min_confidence=0.55) == (["m0"], 1)
+        assert sources_of_memories(connection, project) == ["ana", "ben"]
+        with pytest.raises(InvalidRequest, match="sorted by 'source'"):
+            memory_page(connection, SETTINGS, "default", order=Order("source"), limit=1)
+
+
+def test_what_brought_a_change_about_is_found(store, project):
+    """The run that confirmed it, and the task that was handed it."""
+    with writing(store) as connection:
+        body = ExposureBody(task_id="t-shown", entries=("memory:m6",), at=NOW + 20 * DAY)
+        received = [ReceivedExposure(body, "e1", NOW + 20 * DAY)]
+        record_exposures(connection, {"default": project}, received)
+        handed = [HandedOut("m6", NOW + 20 * DAY, NOW + 20 * DAY, "e1")]
+        note_handed_out(connection, project, handed, rules=RULES)
+    used = outcome(1, received=NOW + 21 * DAY, memory_ids=["m6"])
+    teach(store, [used], now=NOW + 21 * DAY)
+    with reading(store) as connection:
+        changes = show_memory(connection, SETTINGS, "default", "m6").changes
+        causes = causes_of_changes(connection, "default", changes)
+    assert [change.action for change in changes] == ["stored", "handed out", "confirmed"]
+    assert causes.tasks == {"e1": "t-shown"}
+    assert causes.runs["o1"].task_id == "t1"
+    assert causes.runs["o1"].success is True
