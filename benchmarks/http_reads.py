@@ -34,6 +34,7 @@ from .servers import (
     stop,
     wait_until,
 )
+from .waking import waking
 from .workload import Planted, bodies
 
 _READERS = 1_000
@@ -53,7 +54,7 @@ def measure(scale: Scale) -> Measured:
         learn_all(settings, client)
         with serving(DOOR, settings) as door:
             took = _asked(settings, door, scale.reads // _SHARE_OF_READS)
-            with running_worker(settings):
+            with running_worker(settings), waking(settings):
                 loaded = list(_loaded(settings, client, door, scale.outcomes // 5))
     return Measured(
         f"a project with 1,000 patterns, 200 competence records, 3,000 runs and 100 memories; one "
