@@ -31,6 +31,7 @@ _MOST_RATES: Final = 30
 _SLICE_S: Final = 0.2
 
 Read = Callable[[], "StatusReport"]
+Check = Callable[[], None]
 
 
 @dataclass
@@ -74,22 +75,25 @@ def watch(read: Read, *, interval_s: float, title: str, as_json: bool) -> int:
     """
     in_place = on_terminal() and not as_json and os.environ.get("TERM") not in (None, "dumb")
     try:
-        if in_place:
-            _watch_in_place(read, interval_s, title)
-        else:
-            _print_blocks(read, interval_s, as_json=as_json)
+        with _ending() as check:
+            if in_place:
+                _watch_in_place(read, check, interval_s, title)
+            else:
+                _print_blocks(read, check, interval_s, as_json=as_json)
     except KeyboardInterrupt:
         return 0
 
 
-def _print_blocks(read: Read, interval_s: float, *, as_json: bool) -> NoReturn:
+def _print_blocks(read: Read, check: Check, interval_s: float, *, as_json: bool) -> NoReturn:
     """Print a block for each reading: for pipes and logs."""
     seen = _Seen()
     while True:
         seen.read(read)
         click.echo(_json_line(seen) if as_json else _block(seen))
         sys.stdout.flush()
+        check()
         time.sleep(interval_s)
+        check()
 
 
 def _json_line(seen: _Seen) -> str:
@@ -110,20 +114,24 @@ def _block(seen: _Seen) -> str:
     return "\n".join([*(f"{name}\t{value}" for name, value in document.items()), verdict, ""])
 
 
-def _watch_in_place(read: Read, interval_s: float, title: str) -> NoReturn:
+def _watch_in_place(read: Read, check: Check, interval_s: float, title: str) -> NoReturn:
     from rich.live import Live
 
     from .screen import console
 
     seen = _Seen()
     out = console()
-    with _ending_on_sigterm(), Live(console=out, screen=True, auto_refresh=False) as live:
+    # What is drawn asks standard output for its encoding, so that stays what it is.
+    with Live(
+        console=out, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+    ) as live:
         while True:
             seen.read(read)
             _draw(live, seen, title, interval_s)
             until = time.monotonic() + interval_s
             size = out.size
             while (left := until - time.monotonic()) > 0:
+                check()
                 time.sleep(min(left, _SLICE_S))
                 if out.size != size:
                     size = out.size
@@ -162,14 +170,30 @@ def _view(out: Console, seen: _Seen, title: str, interval_s: float) -> Table:
 
 
 @contextmanager
-def _ending_on_sigterm() -> Iterator[None]:
-    """End with what restores the terminal, as after Ctrl-C."""
+def _ending() -> Iterator[Callable[[], None]]:
+    """End at Ctrl-C and SIGTERM with what restores the terminal.
 
-    def end(number: int, _frame: object) -> NoReturn:
-        raise SystemExit(128 + number)
+    Yields what is called between two readings: an exception that a signal raises while Python runs
+    a finaliser is dropped there, and is raised again by this.
+    """
+    asked: list[int] = []
 
-    before = signal.signal(signal.SIGTERM, end)
+    def check() -> None:
+        if asked:
+            raise KeyboardInterrupt if asked[0] == signal.SIGINT else SystemExit(128 + asked[0])
+
+    def end(number: int, _frame: object) -> None:
+        asked.append(number)
+        check()
+
+    # A shell starts what runs in the background with Ctrl-C ignored, and that stays so.
+    before = {
+        number: signal.signal(number, end)
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
-        yield
+        yield check
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

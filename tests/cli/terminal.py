@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import termios
 import time
 from types import TracebackType
 
-PATIENCE_S = 60.0
+PATIENCE_S = 100.0
+_TYPED_EVERY_S = 3.0
 
 
 class Terminal:
@@ -82,6 +84,17 @@ class Terminal:
                 assert text in self.shown, f"ended without {text!r}:\n{self.shown}"
         return self.shown
 
+    def type_until(self, key: str, text: str) -> None:
+        """Type a key again and again until a text is shown."""
+        self.shown = ""
+        deadline = time.monotonic() + PATIENCE_S
+        while text not in self.shown:
+            assert time.monotonic() < deadline, f"{text!r} is not shown:\n{self.shown}"
+            self.type(key)
+            until = time.monotonic() + _TYPED_EVERY_S
+            while text not in self.shown and time.monotonic() < until:
+                self._read()
+
     def wait(self) -> int:
         """Return the exit status; what was shown until then is in `shown`."""
         deadline = time.monotonic() + PATIENCE_S
@@ -102,5 +115,11 @@ class Terminal:
         return bool(piece)
 
 
+def let_ctrl_c_through() -> None:
+    """End at Ctrl-C also where these tests run in the background of a shell, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _take_the_terminal() -> None:
+    let_ctrl_c_through()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)

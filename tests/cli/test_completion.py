@@ -5,11 +5,12 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from command_tree import leaves
-from terminal import Terminal
+from terminal import PATIENCE_S, Terminal
 
 SHELLS = {
     "bash": ("bash", "--norc", "-i"),
@@ -38,6 +39,14 @@ def completed(*words, **environment):
     return [each.partition(",")[2] for each in ran.stdout.split()]
 
 
+def _suggested(*words):
+    """What is suggested in the end: a machine that is too busy gives up on a suggestion."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := completed(*words)) and time.monotonic() < deadline:
+        pass
+    return found
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_completes_a_command_and_an_id(shell, learnt, project, up):
     """In the real shell, after the one line that the documentation gives."""
@@ -48,8 +57,9 @@ def test_a_shell_completes_a_command_and_an_id(shell, learnt, project, up):
     with Terminal(program=SHELLS[shell], columns=200, PATH=path, PS1="ready> ") as terminal:
         terminal.type(f'{LINES[shell]}; echo so""urced\n')
         terminal.wait_for("sourced")
-        terminal.type(f"trackrecord patt\tshow --project {project} split-b\t")
-        terminal.wait_for("split-by-component")
+        terminal.type(f"trackrecord patt\tshow --project {project} split-b")
+        terminal.wait_for("patterns show")
+        terminal.type_until("\t", "split-by-component")
 
 
 def test_what_is_on_record_is_completed(learnt, trackrecord, project, up):
@@ -70,8 +80,8 @@ def test_what_is_on_record_is_completed(learnt, trackrecord, project, up):
         (("runs", "list", *mine, "--task", "mend"), "mend-login"),
         (("errors", "resolve", *mine, error[:6]), error),
     ):
-        assert completed(*words) == [meant], words
-    assert project in completed("runs", "list", "--project", project[:-1])
+        assert _suggested(*words) == [meant], words
+    assert project in _suggested("runs", "list", "--project", project[:-1])
     assert completed("patterns", "list", "--sort", "hel") == ["helpful"]
     assert completed("patterns", "list", "--state", "pro") == ["proven"]
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from terminal import Terminal
+from terminal import Terminal, let_ctrl_c_through
 
 _ESCAPE = "\x1b"
 
@@ -36,6 +36,7 @@ def test_a_long_import_in_a_pipe_shows_none(unlearnt):
     process = subprocess.Popen(
         [sys.executable, "-m", "trackrecord_cli", *unlearnt],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ, text=True,
+        preexec_fn=let_ctrl_c_through,
     )  # fmt: skip
     assert process.stderr.readline().startswith("still waiting; is a worker running?")
     process.send_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from terminal import Terminal
+from terminal import Terminal, let_ctrl_c_through
 
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 
@@ -105,6 +105,7 @@ def _piped(*arguments):
         stderr=subprocess.PIPE,
         env=os.environ,
         text=True,
+        preexec_fn=let_ctrl_c_through,
     )
 
 

@@ -252,10 +252,14 @@ def test_what_never_succeeded(failures, language):
         project="p", revision=1, computed_at=NOW, failing=(present_failing("get", failures),)
     )
     counted = advice({}, expected=expected(4, 6))
-    prompt = asked(document, counted, None, language).prompt
+    answer = asked(document, counted, None, language)
+    prompt = answer.prompt
     numbers = [int(each) for each in re.findall(r"\d+", prompt)]
     is_chance = (1 - counted.expected.mean) ** failures > 0.01
     assert numbers == ([] if is_chance else [0, failures] if language == "en" else [failures, 0])
+    (why,) = answer.why
+    assert why.is_in is not is_chance
+    assert ("chance" in why.reason or "偶然" in why.reason) is is_chance
 
 
 @given(past_tasks, texts, st.integers(0, 400))

@@ -18,6 +18,7 @@ from .why_texts import (
     BASES,
     BEYOND_LIMIT,
     EXCLUDED,
+    MAY_BE_CHANCE,
     OVER_BUDGET,
     OVER_SHARE,
     REFUTED,
@@ -27,6 +28,8 @@ from .why_texts import (
 )
 
 _MOST_OTHERS: Final = 10
+# The field of procedures that fail.
+_WARNING: Final = "failing"
 
 
 class Why(msgspec.Struct, frozen=True, gc=False):
@@ -184,7 +187,7 @@ def _other(
     elif is_withdrawn(known, section, entry.id):
         reason = WITHDRAWN[known.language]
     elif entry.id in offered.refuted:
-        reason = REFUTED[known.language]
+        reason = (MAY_BE_CHANCE if feed.field == _WARNING else REFUTED)[known.language]
     elif known.task and not is_related:
         reason = UNRELATED[known.language]
     else:

@@ -46,6 +46,11 @@ REFUTED: Final[dict[Language, str]] = {
     "en": "such tasks otherwise do as well or better, or it may be chance",
     "zh": "此类任务不用它也一样好或更好,或可能只是偶然",
 }
+# Of procedures that fail.
+MAY_BE_CHANCE: Final[dict[Language, str]] = {
+    "en": "such tasks fail so often anyway that it may be chance",
+    "zh": "此类任务本来就常失败,可能只是偶然",
+}
 UNRELATED: Final[dict[Language, str]] = {"en": "not about this task", "zh": "与此任务无关"}
 BEYOND_LIMIT: Final[dict[Language, str]] = {
     "en": "beyond the limit of its section",

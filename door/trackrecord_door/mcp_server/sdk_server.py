@@ -28,8 +28,8 @@ _LONGEST_NAME: Final = 100
 # Of all clients together: while Redis hangs, their calls take no thread from anybody else.
 _THREADS: Final = anyio.CapacityLimiter(16)
 
-# What anybody sends is no news.
-logging.getLogger("mcp").setLevel(logging.CRITICAL)
+# What a client sends wrongly is told to the client.
+logging.getLogger("mcp").setLevel(logging.ERROR)
 
 
 def create_server(seat: Seat) -> Server[Any]:

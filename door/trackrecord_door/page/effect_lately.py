@@ -16,14 +16,19 @@ from sqlalchemy import Connection
 
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
 from trackrecord.queries.project_rows import project_row
+from trackrecord.store.advice.exposures import are_more_exposures
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import revision_of
 from trackrecord_door.floor import Floor
 
 # How long a page waits for it.
-_PATIENCE_S: Final = 0.03
+_PATIENCE_S: Final = 0.02
 # Outcomes come all the time; so often it is measured anew at most.
 _EVERY_S: Final = 10.0
+# More tasks than these take longer than a page waits. They are read when the page has been sent:
+# two threads of one process would only take turns.
+_FEW_TASKS: Final = 1_000
+_WHEN_SENT_S: Final = 0.2
 _MOST_PROJECTS: Final = 200
 
 
@@ -115,6 +120,10 @@ class EffectsLately:
 
 
 def _measured(floor: Floor, project: str) -> Lately:
+    with reading(floor.engine) as connection:
+        are_many = are_more_exposures(connection, project_row(connection, project), _FEW_TASKS)
+    if are_many:
+        time.sleep(_WHEN_SENT_S)
     with reading(floor.engine) as connection:
         effect = measure_effect(connection, project, setting=floor.settings.holdout)
         return Lately(effect, time.time(), _revision(connection, project))

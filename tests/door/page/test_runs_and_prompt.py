@@ -112,6 +112,7 @@ def test_a_run_shows_what_its_task_was_handed_and_the_errors_in_flight(http, sho
     page = http.get(f"/runs/booking?project={project}").text
     assert f"/patterns/asks-first?project={project}" in page
     assert f"/memories/m1?project={project}" in page
+    assert f"/lessons?project={project}&amp;tool=book" in page
     assert "runs do not show it" in page
     assert "the hotel did not answer" in page
 

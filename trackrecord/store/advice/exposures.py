@@ -65,6 +65,12 @@ def record_exposures(
     insert_rows(connection, exposures, _COLUMNS, sorted(rows, key=lambda row: row[:2]))
 
 
+def are_more_exposures(connection: Connection, project_id: int, than: int) -> bool:
+    """Return whether a project has more exposures than a number; no more are looked at."""
+    query = select(exposures.c.id).where(exposures.c.project_id == project_id).limit(1).offset(than)
+    return connection.execute(query).first() is not None
+
+
 def read_exposures(
     connection: Connection, project_id: int, *, limit: int, at: float | None = None
 ) -> list[Exposure]:

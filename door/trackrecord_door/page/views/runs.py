@@ -30,6 +30,7 @@ _MOST_CALLS: Final = 200
 _LONGEST: Final = 2000
 _LONGEST_TEXT: Final = 6000
 _MOST_ERRORS: Final = 50
+_MOST_TOOLS: Final = 10
 # Where what is handed out has a page of its own.
 _PAGES: Final = {
     "lesson": "/lessons",
@@ -87,6 +88,9 @@ def one(asked: Asked) -> Shown:
         "left_out": len(line.bars) - len(bars),
         "half": half,
         "failed_calls": sum(bar.failed for bar in line.bars),
+        "failed_tools": list(
+            dict.fromkeys(bar.call.tool for bar in line.bars if bar.failed and bar.call.tool)
+        )[:_MOST_TOOLS],
         "texts": _told(said),
         "handed": [
             (each, [(entry, _link(asked, entry)) for entry in each.entries])
