@@ -6,9 +6,10 @@ unsound ones. `make fuzz` makes many.
 
 import os
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 from running_door import Door
 from served_store import OURS, ServedStore
@@ -21,6 +22,7 @@ EXAMPLES = int(os.environ.get("TESTS_FUZZ_EXAMPLES", "4"))
 # A seed that is set finds what is found again; `make fuzz` finds something new.
 SEED = int(os.environ.get("TESTS_FUZZ_SEED", "1"))
 PATIENCE_S = 300
+MOST_OF_HEAD = 48 * 1024
 OPERATIONS = sorted(
     {(each.method, each.path.replace(":path", "")) for each in ENDPOINTS} | {("POST", "/outcomes")}
 )
@@ -74,6 +76,8 @@ def test_answers_are_as_the_document_says(schema, fuzzed, fresh_store, method, p
         def run(case) -> None:
             if mode is GenerationMode.POSITIVE and "project" in (case.query or {}):
                 case.query["project"] = OURS
+            # The server refuses a longer head before the API sees it.
+            assume(len(urlencode(case.query or {}, doseq=True, errors="replace")) < MOST_OF_HEAD)
             answer = case.call(base_url=f"{fuzzed.url}/api/v1", timeout=PATIENCE_S)
             case.validate_response(answer, excluded_checks=left_out)
 
