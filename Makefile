@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where the real agents and frameworks of `make clients` are kept, outside of git.
 export TESTS_CLIENTS ?= $(CURDIR)/build/clients
 
-.PHONY: demo test quick check packages docs clients bench bench-learning clean
+.PHONY: demo test quick check packages docs clients fuzz bench bench-learning clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -47,6 +47,10 @@ packages: $(STAMP)  ## the wheel and the sdist, as an index would take them
 docs: $(STAMP)  ## the documentation as a site, to read in a browser
 	@$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/docs/.doctrees . build/docs/site
 	@echo "the documentation: $(CURDIR)/build/docs/site/index.html"
+
+fuzz: $(STAMP)  ## the HTTP API, with many requests that its OpenAPI document describes
+	@TESTS_FUZZ_EXAMPLES=$${TESTS_FUZZ_EXAMPLES:-100} TESTS_FUZZ_SEED=$${TESTS_FUZZ_SEED:-$$(date +%s)} \
+		$(BIN)/python -m pytest --timeout 3600 tests/door/api/test_fuzzing.py
 
 clients: $(STAMP)  ## real agents and frameworks, fetched by name, live and imported
 	@$(BIN)/python tests/clients/fetch.py $(TESTS_CLIENTS)

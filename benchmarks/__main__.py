@@ -46,6 +46,7 @@ BENCHMARKS = (
     "worker_rss",
     "traces",
     "front_door",
+    "http_reads",
     "page",
     "metrics",
 )

@@ -1,76 +1,17 @@
-"""Outcomes as people hand them in, each ready to be published or named as bad."""
+"""Outcomes as people hand them in: where a file ends, and what is said of bad lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-from trackrecord.errors import ImportFormatError, InvalidOutcome
-
-if TYPE_CHECKING:
-    from trackrecord_producers.importers import Imported, Rejected
+from trackrecord.errors import ImportFormatError
+from trackrecord_producers.given_outcomes import BadLine, GivenOutcome
 
 BAD_INPUT: Final = 2
 _MOST_NAMED: Final = 10
-
-
-@dataclass(frozen=True)
-class GivenOutcome:
-    """An outcome that is in order.
-
-    Attributes:
-        project: whose outcome it is.
-        outcome_id: the one given, else one by its content.
-        body: its wire form.
-    """
-
-    project: str
-    outcome_id: str
-    body: bytes
-
-
-@dataclass(frozen=True)
-class BadLine:
-    """Something that is not an outcome.
-
-    Attributes:
-        place: where it stands, for example "line 3".
-        reason: what is wrong, in one line.
-    """
-
-    place: str
-    reason: str
-
-
-def given_outcomes(
-    records: Iterable[Imported | Rejected], *, project: str, max_bytes: int, file: str = ""
-) -> Iterator[GivenOutcome | BadLine]:
-    """Return each record as an outcome, or as a bad line.
-
-    Args:
-        records: as an importer read them.
-        project: of outcomes that name none.
-        max_bytes: the largest body that is allowed.
-        file: the file's name, which stands before the place of a bad line; "" for none.
-    """
-    from trackrecord_producers.body import build_wire_body
-    from trackrecord_producers.importers import Rejected
-
-    for record in records:
-        place = f"{file}, {record.place}" if file else record.place
-        if isinstance(record, Rejected):
-            yield BadLine(place, record.reason)
-            continue
-        fields = dict(record.fields)
-        try:
-            outcome_id, body = build_wire_body(fields, project=project, max_bytes=max_bytes)
-        except InvalidOutcome as error:  # the project's name has made it too large
-            yield BadLine(place, str(error))
-        else:
-            yield GivenOutcome(fields["project"], outcome_id, body)
 
 
 def up_to_damage(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .outcome_input import BadLine, GivenOutcome, say_bad_lines
+from trackrecord_producers.given_outcomes import BadLine, GivenOutcome
+
+from .outcome_input import say_bad_lines
 from .screen import print_json
 
 if TYPE_CHECKING:

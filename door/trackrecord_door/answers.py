@@ -10,6 +10,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from .problems import is_of_api, problem
+
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
 # The codes of google.rpc.Status.
@@ -54,7 +56,12 @@ def accepted(request: Request, message: Message, document: Mapping[str, Any]) ->
 
 
 def refused(request: Request, refusal: Refused) -> Response:
-    """Return an error as google.rpc.Status, in the request's type."""
+    """Return an error: of the HTTP API as a problem, else as google.rpc.Status.
+
+    The latter is in the request's type.
+    """
+    if is_of_api(request):
+        return problem(refusal.status, refusal.message, refusal.headers)
     code = _CODES.get(refusal.status, _UNKNOWN)
     text = refusal.message[:_LONGEST_MESSAGE]
     if media_type(request) != PROTOBUF:

@@ -59,7 +59,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
             *OtlpRoutes(posted, bodies).routes(),
             *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
-            *api_routes.routes(floor),
+            *api_routes.routes(floor, bodies),
             *mcp_routes.routes(floor),
             *metrics_routes.routes(floor, intake.captured, requests),
             # Last: every path that is none of the others' is the page's.

@@ -15,7 +15,7 @@ class BoundedProtocol(H11Protocol):
         request_s: how long a request may take to arrive, head and body.
     """
 
-    most_connections: ClassVar[int] = 400
+    most_connections: ClassVar[int] = 1_200
     request_s: ClassVar[float] = 30.0
     _deadline: asyncio.TimerHandle | None = None
 

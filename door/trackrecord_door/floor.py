@@ -59,6 +59,12 @@ class Floor:
             self._threads, partial(self._answer, call, *given, **named)
         )
 
+    async def run(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
+        """Run a function that does not need the store on a thread beside the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, partial(call, *given, **named)
+        )
+
     def begin(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> Future[_R]:
         """Run a function on a thread, and do not wait for it; see `ask`."""
         return self._threads.submit(partial(self._answer, call, *given, **named))

@@ -22,9 +22,12 @@ class Door:
         folder: for its files.
         http: its settings.
         arguments: further ones for the process.
+        project: the settings' project.
     """
 
-    def __init__(self, folder: Path, http: HttpSettings, *arguments: str) -> None:
+    def __init__(
+        self, folder: Path, http: HttpSettings, *arguments: str, project: str = "default"
+    ) -> None:
         self.home = folder
         self.taken_file = folder / "taken.jsonl"
         self.log_file = folder / "door.log"
@@ -34,6 +37,7 @@ class Door:
         environment = {
             **os.environ,
             "TRACKRECORD_HOME": str(folder),
+            "TRACKRECORD_PROJECT": project,
             "TRACKRECORD_HTTP__HOST": http.host,
             "TRACKRECORD_HTTP__MAX_BODY_BYTES": str(http.max_body_bytes),
             "TRACKRECORD_HTTP__NAMES": json.dumps(http.names),

@@ -1,4 +1,4 @@
-"""The call for the benchmark's gate."""
+"""The calls for the benchmark: a snapshot of the rates, those before it, and the gate."""
 
 from __future__ import annotations
 
@@ -8,13 +8,61 @@ from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
 
-from .given import Moment, moment_of
+from .given import Moment, limit_of, moment_of
 from .here import store_here
 
 if TYPE_CHECKING:
-    from trackrecord.queries.benchmark import Gate
+    from trackrecord.queries.benchmark import Gate, Run
 
 _log = logging.getLogger("trackrecord")
+_FEW = 10
+
+
+def benchmark_run(*, since: Moment | None = None, project: str | None = None) -> Run:
+    """Compute a snapshot of the project's rates, append it to the history, and return it.
+
+    Args:
+        since: count only outcomes received from this moment on; all when not given.
+        project: the project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    moment = moment_of(since)
+    with store_here(project) as here:
+        from trackrecord.queries.benchmark import take_snapshot
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            return take_snapshot(
+                connection, here.settings, here.project, since=moment, warn=_log.warning
+            )
+
+
+def benchmark_runs(
+    *, at: Moment | None = None, limit: int = _FEW, project: str | None = None
+) -> list[Run]:
+    """Return the last runs of the benchmark, oldest first, each with what changed since before.
+
+    Args:
+        at: only runs up to this moment.
+        limit: the maximum number of runs to return.
+        project: the project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    moment, limit = moment_of(at), limit_of(limit)
+    with store_here(project) as here:
+        from trackrecord.queries.benchmark import read_runs
+        from trackrecord.queries.project_rows import project_row
+        from trackrecord.store.database.engine import reading
+
+        found = read_runs(here.settings, here.project, at=moment, warn=_log.warning)[-limit:]
+        if not found:
+            with reading(here.engine) as connection:
+                project_row(connection, here.project)
+        return found
 
 
 def benchmark_gate(
@@ -37,4 +85,6 @@ def benchmark_gate(
         return judge_last_run(here.settings, here.project, checks, at=moment, warn=_log.warning)
 
 
+abenchmark_run = awaited(benchmark_run)
+abenchmark_runs = awaited(benchmark_runs)
 abenchmark_gate = awaited(benchmark_gate)

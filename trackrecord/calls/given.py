@@ -15,6 +15,9 @@ Moment = float | str | datetime
 
 _MOST_CHARS: Final = 65_536
 _MOST: Final = 1_000_000
+_SHORTEST_COMMIT: Final = 7
+_LONGEST_COMMIT: Final = 64
+_HEX: Final = frozenset("0123456789abcdef")
 
 
 def text_of(name: str, value: object, *, most: int = _MOST_CHARS) -> str:
@@ -39,6 +42,21 @@ def optional_text_of(name: str, value: object, *, most: int = _MOST_CHARS) -> st
         InvalidRequest: it is neither.
     """
     return None if value is None else text_of(name, value, most=most)
+
+
+def optional_commit_of(name: str, value: object) -> str | None:
+    """Return the SHA of a commit, or the beginning of it, or None.
+
+    Raises:
+        InvalidRequest: it is neither.
+    """
+    if value is None:
+        return None
+    commit = text_of(name, value).strip().lower()
+    if not _SHORTEST_COMMIT <= len(commit) <= _LONGEST_COMMIT or set(commit) - _HEX:
+        message = f"{name} must be a commit of {_SHORTEST_COMMIT} hexadecimal digits or more"
+        raise InvalidRequest(message)
+    return commit
 
 
 def _is_storable(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The calls that list what is on record, and the one that explains where it stands."""
+"""The calls that list what is on record."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .given import (
     Moment,
     moment_of,
     optional_choice_of,
+    optional_commit_of,
     optional_limit_of,
     optional_text_of,
-    text_of,
 )
 from .here import store_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import CompetenceRecord
     from trackrecord.queries.criteria import Criterion
-    from trackrecord.queries.explain import Explained
+    from trackrecord.queries.estimates import KindOfTask
     from trackrecord.queries.lessons import KnownLesson
     from trackrecord.queries.runs import RunOnRecord
 
@@ -33,6 +33,7 @@ _KINDS = (
 )
 _STATES = ("seen", "established", "faded")
 _VERDICTS = ("success", "failure", "none")
+_ORDERS = ("ended", "-ended")
 _USUAL_RUNS = 20
 
 
@@ -127,10 +128,14 @@ def list_runs(
     task_id: str | None = None,
     source: str | None = None,
     verdict: Literal["success", "failure", "none"] | None = None,
+    ground: str | None = None,
     tool: str | None = None,
     failed: bool = False,
+    commit: str | None = None,
     at: Moment | None = None,
     limit: int | None = _USUAL_RUNS,
+    sort: Literal["ended", "-ended"] | None = None,
+    after: str | None = None,
     project: str | None = None,
 ) -> list[RunOnRecord]:
     """Return the runs of a project that ended last, the newest first.
@@ -139,10 +144,14 @@ def list_runs(
         task_id: only runs of this task.
         source: only runs that this agent reported.
         verdict: only runs with this verdict.
+        ground: only runs whose verdict rests on this kind of evidence, such as `interrupted`.
         tool: only runs that called this tool.
         failed: only runs in which a call failed: of the tool, if one is given.
+        commit: only runs that made this commit: its SHA, or the first seven digits of it or more.
         at: a past moment to answer for.
         limit: the maximum number of runs to return; None for all.
+        sort: "ended" for those that ended first.
+        after: the `cursor` of a run: only the runs that follow it.
         project: the runs' project; the settings' project when not given.
 
     Raises:
@@ -150,41 +159,63 @@ def list_runs(
     """
     task_id, source = optional_text_of("task_id", task_id), optional_text_of("source", source)
     tool, moment, limit = optional_text_of("tool", tool), moment_of(at), optional_limit_of(limit)
+    after, ground = optional_text_of("after", after), optional_text_of("ground", ground)
+    commit = optional_commit_of("commit", commit)
     optional_choice_of("verdict", verdict, _VERDICTS)
+    sort = optional_choice_of("sort", sort, _ORDERS)  # type: ignore[assignment] # one of these
     with store_here(project) as here:
         from trackrecord.queries import runs
+        from trackrecord.queries.sorting import RUNS
         from trackrecord.store.database.engine import reading
 
         wanted = runs.RunFilter(
-            source=source, verdict=verdict, tool=tool, failed=failed, task_id=task_id
+            source=source,
+            verdict=verdict,
+            ground=ground,
+            tool=tool,
+            failed=bool(failed),
+            task_id=task_id,
+            commit=commit,
         )
         with reading(here.engine) as connection:
-            return runs.list_runs(connection, here.project, at=moment, wanted=wanted, limit=limit)
+            return runs.list_runs(
+                connection,
+                here.project,
+                at=moment,
+                wanted=wanted,
+                limit=limit,
+                order=None if sort is None else RUNS.order(sort),
+                after=after,
+            )
 
 
-def explain(some_id: str, *, at: Moment | None = None, project: str | None = None) -> Explained:
-    """Return why a pattern, a criterion, a competence record or a memory stands where it stands.
+def list_kinds(
+    *, at: Moment | None = None, limit: int | None = None, project: str | None = None
+) -> list[KindOfTask]:
+    """Return the kinds of task that a project's runs are of, the commonest first.
+
+    A kind is a trigger, a cluster of instructions with the same rare words, or a repository.
 
     Args:
-        some_id: its id, the beginning of it, or the name of the criterion; `criterion:NAME` where a
-            pattern has the same name.
         at: a past moment to answer for.
-        project: whose experience; the settings' project when not given.
+        limit: the maximum number of kinds to return; all when not given.
+        project: the project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    some_id, moment = text_of("some_id", some_id), moment_of(at)
+    moment, limit = moment_of(at), optional_limit_of(limit)
     with store_here(project) as here:
-        from trackrecord.queries import explain as questions
+        from trackrecord.queries import estimates
         from trackrecord.store.database.engine import reading
 
         with reading(here.engine) as connection:
-            return questions.explain(connection, here.settings, here.project, some_id, at=moment)
+            found = estimates.list_kinds(connection, here.settings, here.project, at=moment)
+    return found[:limit]
 
 
 alist_criteria = awaited(list_criteria)
 alist_competences = awaited(list_competences)
 alist_lessons = awaited(list_lessons)
 alist_runs = awaited(list_runs)
-aexplain = awaited(explain)
+alist_kinds = awaited(list_kinds)

@@ -19,11 +19,13 @@ from .given import (
 from .here import store_here
 
 if TYPE_CHECKING:
+    from trackrecord.changes.memories import AddedMemory
     from trackrecord.queries.memories import KnownMemory, RecalledMemory
     from trackrecord.store.memories.past_tasks import PastTask
 
 _TYPES = ("memory", "anti-pattern")
 _MOST = 1000
+_MOST_CHARS = 256
 
 
 def recall(
@@ -73,6 +75,7 @@ def list_memories(
     min_confidence: float | None = None,
     at: Moment | None = None,
     limit: int | None = None,
+    after: str | None = None,
     project: str | None = None,
 ) -> list[KnownMemory]:
     """Return the memories of a project, newest first.
@@ -83,6 +86,7 @@ def list_memories(
         min_confidence: only memories with at least this stored confidence.
         at: a past moment to answer for.
         limit: the maximum number of memories to return; all when not given.
+        after: the `cursor` of a memory: only the memories that follow it.
         project: the memories' project; the settings' project when not given.
 
     Raises:
@@ -91,13 +95,44 @@ def list_memories(
     kind = optional_choice_of("type", type, _TYPES)
     source, limit = optional_text_of("source", source), optional_limit_of(limit)
     least = None if min_confidence is None else share_of("min_confidence", min_confidence)
-    moment = moment_of(at)
+    moment, after = moment_of(at), optional_text_of("after", after)
     with store_here(project) as here:
         from trackrecord.queries import memories
 
         wanted = memories.memory_filter(type=kind, source=source, min_confidence=least)
         return memories.list_memories(
-            here.engine, here.settings, here.project, wanted=wanted, at=moment, limit=limit
+            here.engine,
+            here.settings,
+            here.project,
+            wanted=wanted,
+            at=moment,
+            limit=limit,
+            after=after,
+        )
+
+
+def add_memory(
+    text: str, *, source: str | None = None, force: bool = False, project: str | None = None
+) -> AddedMemory:
+    """Store a memory unless the project has it already, and return it as it stands now.
+
+    Unlike `remember`, it waits for the store and raises.
+
+    Args:
+        text: the memory's text. One that contradicts an older memory supersedes it.
+        source: the agent that the memory comes from.
+        force: whether the memory is stored even if a similar one exists.
+        project: the project, which is made if need be; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    text, source = text_of("text", text), optional_text_of("source", source, most=_MOST_CHARS)
+    with store_here(project) as here:
+        from trackrecord.changes import memories
+
+        return memories.add_memory(
+            here.engine, here.settings, here.project, text, source=source, force=force
         )
 
 
@@ -168,6 +203,7 @@ def similar_tasks(
         )
 
 
+aadd_memory = awaited(add_memory)
 arecall = awaited(recall)
 alist_memories = awaited(list_memories)
 aconfirm_memory = awaited(confirm_memory)

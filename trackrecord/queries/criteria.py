@@ -1,16 +1,14 @@
 """Criteria as a reader is shown them: their weights, and the feedback behind these."""
 
-import base64
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import msgspec
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.errors import InvalidCursor, UnknownId
+from trackrecord.errors import UnknownId
 from trackrecord.learning.criteria.evaluation import (
     NO_FEEDBACK,
     Weight,
@@ -29,6 +27,7 @@ from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.times import iso
 
+from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .short_ids import nearest_id
 from .tasks import unknown_task
@@ -180,7 +179,7 @@ def show_criterion(
         UnknownId: the project has no feedback to such a criterion.
         InvalidCursor: `after` is not the cursor of a page.
     """
-    place = None if after is None else _place(after)
+    place = None if after is None else place_of(after, Place)
     criterion = find_criterion(connection, settings, project, name, at=at)
     rules = settings.criteria
     shown = rules.feedback_shown if limit is None else limit
@@ -194,24 +193,8 @@ def show_criterion(
         after=place,
     )
     page = found[:shown]
-    cursor = _cursor(page[-1].place) if len(found) > shown else None
+    cursor = cursor_of(page[-1].place) if len(found) > shown else None
     return CriterionDetails(criterion, tuple(page), cursor)
-
-
-def _cursor(place: Place) -> str:
-    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")
-
-
-def _place(cursor: str) -> Place:
-    try:
-        padded = cursor.encode() + b"=" * (-len(cursor) % 4)
-        place = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=Place)
-    except (ValueError, msgspec.MsgspecError):
-        place = None
-    if place is None or "\0" in place.id:
-        message = "the cursor is not that of a page; take it from the answer before, unchanged"
-        raise InvalidCursor(message)
-    return place
 
 
 def weigh_scores(

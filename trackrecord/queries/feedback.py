@@ -1,7 +1,7 @@
 """Feedback on single things as a reader is shown it, newest first."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -19,6 +19,7 @@ from trackrecord.store.outcomes.feedback_list import (
 from trackrecord.times import iso
 from trackrecord.wire.feedback import FeedbackBody
 
+from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .sorting import Order
 
@@ -35,6 +36,18 @@ _COLUMNS: Final = {
 }
 
 
+class FeedbackPlace(NamedTuple):
+    """A place in the order of feedback: what was received last first.
+
+    Attributes:
+        received_at: seconds since the epoch.
+        feedback_id: of the feedback.
+    """
+
+    received_at: float
+    feedback_id: str
+
+
 @dataclass(frozen=True)
 class KnownFeedback:
     """Feedback that is on record.
@@ -46,6 +59,11 @@ class KnownFeedback:
 
     feedback: GivenFeedback
     is_waiting: bool
+
+    @property
+    def cursor(self) -> str:
+        """The text that `after` takes for the feedback that follows this in a list."""
+        return cursor_of(FeedbackPlace(self.feedback.received_at, self.feedback.feedback_id))
 
     def to_document(self) -> dict[str, Any]:
         """Return the feedback as a JSON object."""
@@ -91,6 +109,7 @@ def list_feedback(
     at: float | None = None,
     limit: int | None = None,
     order: Order | None = None,
+    after: str | None = None,
 ) -> list[KnownFeedback]:
     """Return the feedback that a project has on record, newest first.
 
@@ -102,13 +121,16 @@ def list_feedback(
             now.
         limit: the maximum number to return.
         order: one of `sorting.FEEDBACK`, instead of newest first.
+        after: the cursor of a piece of feedback: only what follows it.
 
     Raises:
         UnknownProject: nothing is on record for the project.
+        InvalidCursor: `after` is not the cursor of a piece of feedback.
     """
+    place = None if after is None else place_of(after, FeedbackPlace)
     project_id = project_row(connection, project)
     by = None if order is None else FeedbackOrder(_COLUMNS[order.key], order.is_descending)
-    found = read_feedback(connection, project_id, wanted, at=at, limit=limit, by=by)
+    found = read_feedback(connection, project_id, wanted, at=at, limit=limit, by=by, after=place)
     return [KnownFeedback(given, is_waiting) for given, is_waiting in found]
 
 

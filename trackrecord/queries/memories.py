@@ -3,8 +3,9 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 from sqlalchemy import Connection, Engine
 
 from trackrecord.daemon_settings import DaemonSettings
@@ -19,11 +20,24 @@ from trackrecord.store.memories.write import MemoryFilter, count_wanted
 from trackrecord.store.memories.write import list_memories as read_memories
 from trackrecord.times import iso
 
+from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .short_ids import ids_beginning_with, ids_near, ids_next_to, whole_stored_id
 from .sorting import MEMORIES, Order
 
 EVERY = MemoryFilter()
+
+
+class MemoryPlace(NamedTuple):
+    """A place in the order of memories: the newest first.
+
+    Attributes:
+        created_at: seconds since the epoch.
+        row: the memory's row in the store.
+    """
+
+    created_at: float
+    row: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,11 @@ class KnownMemory:
     def text(self) -> str:
         """The memory's text; that of a known pitfall with its prefix."""
         return self.memory.text
+
+    @property
+    def cursor(self) -> str:
+        """The text that `after` takes for the memories that follow this one in a list."""
+        return cursor_of(MemoryPlace(self.memory.created_at, self.memory.row))
 
     @classmethod
     def at(cls, rules: MemoryRules, memory: Memory, moment: float) -> "KnownMemory":
@@ -137,16 +156,29 @@ def list_memories(
     at: float | None = None,
     limit: int | None = None,
     order: Order | None = None,
+    after: str | None = None,
 ) -> list[KnownMemory]:
     """Return the memories of a project: newest first, or in an order of `sorting.MEMORIES`.
 
+    Args:
+        engine: the store.
+        settings: the rules.
+        project: whose memories.
+        wanted: which of them.
+        at: a past moment to answer for.
+        limit: the maximum number of memories to return.
+        order: one of `sorting.MEMORIES`, instead of newest first.
+        after: the cursor of a memory: only those that follow it where the newest come first.
+
     Raises:
         UnknownProject: nothing is on record for the project.
+        InvalidCursor: `after` is not the cursor of a memory.
     """
+    place = None if after is None else place_of(after, MemoryPlace)
     most = limit if order is None else None
     with reading(engine) as connection:
         project_id = project_row(connection, project)
-        found = read_memories(connection, project_id, wanted, at=at, limit=most)
+        found = read_memories(connection, project_id, wanted, at=at, limit=most, after=place)
     moment = time.time() if at is None else at
     known = [KnownMemory.at(settings.memories, memory, moment) for memory in found]
     return MEMORIES.sorted(known, order)[:limit]

@@ -1,5 +1,6 @@
 """Projects: which ones are on record, and how much has been learnt in each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +52,11 @@ class Project:
 
 
 def list_projects(
-    connection: Connection, *, at: float | None = None, limit: int | None = None
+    connection: Connection,
+    *,
+    at: float | None = None,
+    limit: int | None = None,
+    names: Sequence[str] | None = None,
 ) -> tuple[list[Project], int]:
     """Return the projects by name, and how many more there are beyond the limit.
 
@@ -60,8 +65,10 @@ def list_projects(
         at: count what was on record at that moment; projects without outcomes and memories then
             are left out.
         limit: the maximum number of projects to return; None for all.
+        names: only the projects of these names; None for all.
     """
-    names = project_names(connection)
+    known_names = project_names(connection)
+    names = known_names if names is None else [name for name in known_names if name in names]
     if at is None:
         shown = names[:limit]
         return [_project(connection, name, None) for name in shown], len(names) - len(shown)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, Row, Select, and_, false, func, or_, select, tuple_
@@ -17,6 +17,7 @@ from trackrecord.times import iso
 from trackrecord.wire.join import Entry
 from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
+from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .short_ids import ids_next_to, whole_stored_id
 from .sorting import Order
@@ -26,6 +27,20 @@ RunVerdict = Literal["success", "failure", "none"]
 
 _PAGE: Final = 500
 _any = msgspec.json.Decoder()
+
+
+class RunPlace(NamedTuple):
+    """A place in the order of runs: the newest first.
+
+    Attributes:
+        ended_at: seconds since the epoch.
+        row: the run's row in the store.
+    """
+
+    ended_at: float
+    row: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
 _Decoded = tuple[Row[Any], Outcome]
 
 
@@ -98,6 +113,7 @@ class RunOnRecord:
         received_at: when what is shown was received, seconds since the epoch.
         ended_at: when it ended.
         outcome: what was reported, all reports joined.
+        row: its row in the store.
         amendments: what was reported after the first report, in the order of receipt.
     """
 
@@ -106,7 +122,13 @@ class RunOnRecord:
     received_at: float
     ended_at: float
     outcome: Outcome
+    row: int
     amendments: tuple[Amendment, ...] = ()
+
+    @property
+    def cursor(self) -> str:
+        """The text that `after` takes for the runs that follow this one in a list."""
+        return cursor_of(RunPlace(self.ended_at, self.row))
 
     def to_document(self) -> dict[str, Any]:
         """Return the run as a JSON object."""
@@ -167,6 +189,7 @@ def list_runs(
     wanted: RunFilter | None = None,
     limit: int | None = None,
     order: Order | None = None,
+    after: str | None = None,
 ) -> list[RunOnRecord]:
     """Return the runs of a project that ended last, the newest first.
 
@@ -177,11 +200,14 @@ def list_runs(
         wanted: which runs; None for all.
         limit: how many at most; None for all.
         order: one of `sorting.RUNS`: those that ended first instead, unless it is descending.
+        after: the cursor of a run: only those that follow it.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         UnknownId: runs of one task are asked for, and no outcome of it is on record.
+        InvalidCursor: `after` is not the cursor of a run.
     """
+    place = None if after is None else place_of(after, RunPlace)
     project_id = project_row(connection, project)
     wanted = wanted or RunFilter()
     query = _on_record(project_id, at)
@@ -190,13 +216,13 @@ def list_runs(
         query = query.where(outcomes.c.outcome_id.in_(made))
     found: list[_Decoded] = []
     oldest_first = order is not None and not order.is_descending
-    for row in _in_pages(connection, query, oldest_first=oldest_first):
+    for row in _in_pages(connection, query, place, oldest_first=oldest_first):
         outcome = _decoded(row.body)
         if wanted.admits(outcome):
             found.append((row, outcome))
             if len(found) == limit:
                 break
-    if not found and wanted.task_id is not None:
+    if not found and place is None and wanted.task_id is not None:
         check_task(connection, project, wanted.task_id)
     return _read(connection, project_id, project, found, at)
 
@@ -296,18 +322,22 @@ def _on_record(project_id: int, at: float | None) -> Select[Any]:
 
 
 def _in_pages(
-    connection: Connection, query: Select[Any], *, oldest_first: bool
+    connection: Connection, query: Select[Any], place: RunPlace | None, *, oldest_first: bool
 ) -> Iterator[Row[Any]]:
-    """Yield the rows page by page: a body may have a megabyte."""
-    place = tuple_(runs.c.ended_at, runs.c.outcome)
+    """Yield the rows that follow a place page by page: a body may have a megabyte."""
     columns = (runs.c.ended_at, runs.c.outcome)
     query = query.order_by(*(each if oldest_first else each.desc() for each in columns))
-    page = connection.execute(query.limit(_PAGE)).all()
-    while page:
+    while True:
+        following = query
+        if place is not None:
+            key = tuple_(*columns)
+            beyond = key > tuple(place) if oldest_first else key < tuple(place)
+            following = query.where(beyond)
+        page = connection.execute(following.limit(_PAGE)).all()
         yield from page
-        last = (page[-1].ended_at, page[-1].outcome)
-        beyond = place > last if oldest_first else place < last
-        page = connection.execute(query.where(beyond).limit(_PAGE)).all()
+        if len(page) < _PAGE:
+            return
+        place = RunPlace(page[-1].ended_at, page[-1].outcome)
 
 
 def count_runs(connection: Connection, project: str, *, at: float | None = None) -> int:
@@ -349,6 +379,7 @@ def _read(
             received_at=row.received_at,
             ended_at=row.ended_at,
             outcome=outcome,
+            row=row.outcome,
             amendments=_amendments(entries.get((project_id, row.outcome_id), ()), at),
         )
         for row, outcome in rows

@@ -97,8 +97,8 @@ def _publish(
     settings: DaemonSettings, amended: list[RunOnRecord], said: dict[str, Any], *, wait: bool
 ) -> Published:
     from trackrecord.wire.outcome import encode_body
+    from trackrecord_producers.given_outcomes import GivenOutcome
 
-    from ..outcome_input import GivenOutcome
     from ..publishing import Publication, wait_until_learnt
 
     now = time.time()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -24,7 +24,7 @@ from ..screen import print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.kept_outputs import KeptOutput
-    from trackrecord.artifacts.pages import Page, Range, Unit
+    from trackrecord.artifacts.pages import Range, Unit
     from trackrecord.artifacts.store import ArtifactStore
     from trackrecord.daemon_settings import DaemonSettings
 
@@ -119,6 +119,7 @@ def get_artifact(
 ) -> None:
     """Return an artifact, or a part of it, byte for byte."""
     from trackrecord.artifacts.client import open_artifacts
+    from trackrecord.artifacts.documents import page_document
     from trackrecord.artifacts.pages import Range, page_of
 
     if lines is not None and in_bytes is not None:
@@ -132,7 +133,7 @@ def get_artifact(
         # An agent's shell may be who asks: what it gets is not to become a summary again.
         store.note_retrieved(page.data)
     if as_json:
-        print_json(_as_document(page, data))
+        print_json(page_document(page, data))
     else:
         click.echo(bytes(page.data), nl=False)
 
@@ -172,28 +173,6 @@ def _suggest(known: list[str], settings: DaemonSettings, project: str, given: st
                 raise error from None
 
 
-def _as_document(page: Page, data: bytes) -> dict[str, Any]:
-    from base64 import b64encode
-
-    from trackrecord.artifacts.contents import lines_of
-    from trackrecord.artifacts.summaries import kind_of_output
-
-    try:
-        content, encoding = page.data.decode(), "utf-8"
-    except UnicodeDecodeError:
-        content, encoding = b64encode(page.data).decode(), "base64"
-    return {
-        "id": page.id,
-        "kind": kind_of_output(data),
-        "size": page.size,
-        "lines": lines_of(data),
-        "start": page.start,
-        "end": page.start + len(page.data),
-        "encoding": encoding,
-        "content": content,
-    }
-
-
 @command.command("list")
 @click.option(
     "--task",
@@ -223,6 +202,7 @@ def list_artifacts(
     pruned since is gone.
     """
     from trackrecord.artifacts.client import open_outputs
+    from trackrecord.artifacts.documents import output_document
 
     settings, project = settings_for(project)
     outputs = open_outputs(settings, project).all()
@@ -237,31 +217,16 @@ def list_artifacts(
         _say_unknown_task(task_id, project, outputs)
     shown = ARTIFACTS.sorted(found, order)[:limit]
     if as_json:
-        print_json([_row(output) for output in shown])
+        print_json([output_document(output) for output in shown])
     elif not found:
         click.echo(f"no artifacts of project {project!r}")
     else:
         ids = shown_ids([each.id for each in shown], [each.id for each in outputs])
         print_table(
             ("id", "task", "tool", "kind", "size", "stored at", "kept until"),
-            (list((_row(each) | {"id": ids[each.id]}).values())[:-1] for each in shown),
+            ([*(output_document(each) | {"id": ids[each.id]}).values()][:-1] for each in shown),
         )
         say_more(len(found) - len(shown), "artifacts")
-
-
-def _row(output: KeptOutput) -> dict[str, Any]:
-    from trackrecord.times import iso
-
-    return {
-        "id": output.id,
-        "task_id": output.task_id or None,
-        "tool": output.tool or None,
-        "kind": output.kind or None,
-        "size": output.size,
-        "stored_at": iso(output.stored_at),
-        "kept_until": iso(output.kept_until),
-        "summary": output.summary or None,
-    }
 
 
 def _say_unknown_task(task_id: str, project: str, outputs: list[KeptOutput]) -> None:

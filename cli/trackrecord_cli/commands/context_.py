@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -125,18 +125,13 @@ def rank(
         own_task=_own_task(settings, project, task_id, at),
     )
     if as_json:
-        print_json(_document(answer))
+        from trackrecord.prompt.documents import context_document
+
+        print_json(context_document(answer))
     elif form == "prompt":
         click.echo(answer.prompt)
     else:
         _print(answer)
-
-
-def _document(answer: Context) -> dict[str, Any]:
-    from trackrecord.prompt.labels import shown
-
-    document = dict(vars(answer))
-    return document | {name: [*map(shown, document[name])] for name in ("taken", "left_out")}
 
 
 def _learnt(

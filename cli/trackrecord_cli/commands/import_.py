@@ -64,10 +64,11 @@ def _import_files(
     form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
 ) -> int:
     from trackrecord.transfer.importing import is_export
+    from trackrecord_producers.given_outcomes import given_outcomes
     from trackrecord_producers.importers import read_recorded
 
     from ..exports import import_exports
-    from ..outcome_input import given_outcomes, up_to_damage
+    from ..outcome_input import up_to_damage
     from ..publishing import Publication, find_known, report, so_far, wait_until_learnt
     from ..screen import progress_bar, telling_what_was_done
 

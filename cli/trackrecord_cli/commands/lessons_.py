@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,9 @@ from ..options import (
     project_option,
 )
 from ..screen import Coloured, print_details, print_json, print_table, say_more, shown_ids
+
+if TYPE_CHECKING:
+    from trackrecord.changes.lessons import Action
 
 _KINDS = (
     "fails",
@@ -156,7 +159,7 @@ def restore(**given: Any) -> None:  # noqa: ANN401 - as above
 
 
 def _decide(
-    action: str,
+    action: Action,
     *,
     lesson_id: str,
     reason: str | None,
@@ -164,31 +167,19 @@ def _decide(
     project: str | None,
     as_json: bool,
 ) -> None:
-    from trackrecord.queries.lessons import decide_about_lesson
-    from trackrecord.store.advice.lesson_decisions import LessonAction
-    from trackrecord.store.database.engine import writing
+    from trackrecord.changes.lessons import decide_about_lesson
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        with writing(engine) as connection:
-            whole, changed = decide_about_lesson(
-                connection,
-                settings,
-                project,
-                lesson_id,
-                LessonAction(action),
-                actor=actor,
-                reason=reason or "",
-            )
-        if changed:
+        decided = decide_about_lesson(
+            engine, settings, project, lesson_id, action, by=actor, reason=reason
+        )
+        if decided.changed:
             refresh_rankings(engine, settings, project)
     if as_json:
-        print_json(
-            {"id": whole, "action": action, "changed": changed, "by": actor, "reason": reason}
-        )
-    elif changed:
-        click.echo(f"{whole}: {'dismissed' if action == 'dismiss' else 'restored'}")
+        print_json(decided.to_document())
+    elif decided.changed:
+        click.echo(f"{decided.id}: {'dismissed' if action == 'dismiss' else 'restored'}")
     else:
-        click.echo(
-            f"{whole}: {'was dismissed already' if action == 'dismiss' else 'was not dismissed'}"
-        )
+        said = "was dismissed already" if action == "dismiss" else "was not dismissed"
+        click.echo(f"{decided.id}: {said}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,35 +73,22 @@ def add_memory(
 
     A text that contradicts an older memory supersedes it.
     """
-    from trackrecord.queries.memories import KnownMemory
-    from trackrecord.store.database.engine import writing
-    from trackrecord.store.intake.intake import ensure_projects
-    from trackrecord.store.memories.write import remember
+    from trackrecord.changes import memories
     from trackrecord_producers.ids import new_id
 
     settings, project = settings_for(project)
     text = text_or_input(text, "memory")
-    now = time.time()
-    with open_store(settings) as engine, writing(engine) as connection:
-        project_id = ensure_projects(connection, [project])[project]
-        stored = remember(
-            connection,
-            project_id,
-            text,
-            memory_id=new_id(),
-            rules=settings.memories,
-            now=now,
-            source=source,
-            force=force,
+    with open_store(settings) as engine:
+        stored = memories.add_memory(
+            engine, settings, project, text, memory_id=new_id(), source=source, force=force
         )
     if as_json:
-        document = KnownMemory.at(settings.memories, stored.memory, now).to_document()
-        print_json(document | {"is_new": stored.is_new, "similarity": stored.similarity})
+        print_json(stored.to_document())
     elif not stored.is_new:
-        click.echo(f"{stored.memory.id}: known already")
+        click.echo(f"{stored.id}: known already")
     else:
-        click.echo(stored.memory.id)
-        for older in stored.memory.supersedes:
+        click.echo(stored.id)
+        for older in stored.known.memory.supersedes:
             click.echo(f"supersedes {older}")
 
 

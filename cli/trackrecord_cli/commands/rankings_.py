@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,13 +73,17 @@ def command(
         "conditions": conditions,
         "wanted": _sections(settings, include, exclude),
     }
-    answer = (
-        _cached(settings, project, lang, wanted)
-        if at is None
-        else _answer_at(project, at, lang, wanted)
-    )
+    if at is None:
+        answer = _cached(settings, project, lang, wanted)
+    else:
+        from trackrecord.queries.past_rankings import answer_at
+
+        with read_store(project) as (connection, _, name):
+            answer = answer_at(connection, settings, name, at, language=lang, **wanted)
     if as_json:
-        print_json(_document(answer, at))
+        from trackrecord.prompt.documents import rankings_document
+
+        print_json(rankings_document(answer, at))
     elif form == "prompt":
         click.echo(answer.prompt)
         if tells_why:
@@ -113,19 +116,6 @@ def _cached(
     return answer
 
 
-def _document(answer: Rankings, at: float | None) -> dict[str, Any]:
-    """Return the answer as a JSON object; the lines stand in the prompt already."""
-    from trackrecord.prompt.labels import shown
-    from trackrecord.prompt.sections import FEEDS
-    from trackrecord.times import iso
-
-    document = {name: value for name, value in vars(answer).items() if name[0] != "_"}
-    document |= {"why": answer.why, "as_of": iso(at)}
-    for name in (*(feed.field for feed in FEEDS), "criteria"):
-        document[name] = [shown(entry) for entry in document[name]]
-    return document
-
-
 def _print_why(answer: Rankings) -> None:
     if not answer.why:
         console().print("nothing is known that could be handed out")
@@ -143,30 +133,6 @@ def _print_why(answer: Rankings) -> None:
             )
             for why in answer.why
         ],
-    )
-
-
-def _answer_at(project: str, at: float, language: Language, wanted: dict[str, Any]) -> Rankings:
-    from trackrecord.prompt.answer import answer_from
-    from trackrecord.prompt.hints import Hints
-    from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import past_tasks_at, rankings_at
-
-    with read_store(project) as (connection, settings, name):
-        document = rankings_at(connection, settings, name, at)
-        advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
-        found = past_tasks_at(connection, document, wanted["task"], at)
-    return answer_from(
-        document,
-        project=project,
-        problem=None,
-        language=language,
-        now=time.time(),
-        rules=settings.context,
-        memory_rules=settings.memories,
-        advice=advice,
-        hints=Hints(wanted.pop("conditions"), past_tasks=found),
-        **wanted,
     )
 
 

@@ -24,9 +24,10 @@ def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     They are read as `trackrecord publish` reads them. The strategies are those that an outcome
     names, or that are recognised in its description.
     """
+    from trackrecord_producers.given_outcomes import BadLine, given_outcomes
     from trackrecord_producers.importers.jsonl import read_outcomes
 
-    from ..outcome_input import BadLine, given_outcomes, say_bad_lines
+    from ..outcome_input import say_bad_lines
 
     settings, project = settings_for(project)
     most = settings.max_body_bytes

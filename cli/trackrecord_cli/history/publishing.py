@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..outcome_input import GivenOutcome
+from trackrecord_producers.given_outcomes import GivenOutcome
 
 if TYPE_CHECKING:
     from ..publishing import Publication

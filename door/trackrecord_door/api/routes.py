@@ -1,10 +1,148 @@
-"""The routes of this surface."""
+"""The routes of the HTTP API, one for each path of the table of endpoints."""
 
-from starlette.routing import BaseRoute
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
 
+import structlog
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from trackrecord.errors import TrackrecordError
+from trackrecord_door.bodies import Bodies
 from trackrecord_door.floor import Floor
 
+from ..answers import JSON, Refused
+from ..callers import Permission, caller_of, check_permitted
+from ..problems import API, problem
+from ..statuses import status_of
 
-def routes(_floor: Floor) -> list[BaseRoute]:
-    """Return the routes."""
-    return []
+_log = structlog.get_logger(__name__)
+
+_UNAVAILABLE: Final = 503
+_RETRY_AFTER: Final = {"Retry-After": "5"}
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+def routes(floor: Floor, bodies: Bodies) -> list[BaseRoute]:
+    """Return the routes.
+
+    Args:
+        floor: where questions are asked.
+        bodies: reads what is posted.
+    """
+    return [Mount(API, _Api(floor, bodies))]
+
+
+class _Api:
+    """The application of the HTTP API, built when it is first wanted: many only report."""
+
+    def __init__(self, floor: Floor, bodies: Bodies) -> None:
+        self._floor = floor
+        self._bodies = bodies
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is None:
+            # Twice at the same time does no harm.
+            self._app = await self._floor.run(_application, self._floor, self._bodies)
+        await self._app(scope, receive, send)
+
+
+class _Path:
+    """Answers the requests to one path, whatever their method.
+
+    Args:
+        answers: by method.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
+        self._answers = answers
+        also_head = {"HEAD"} if "GET" in answers else set()
+        self._allowed = ", ".join(sorted({*answers, *also_head}))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive, send)
+        method = "GET" if request.method == "HEAD" else request.method
+        answer = self._answers.get(method)
+        if answer is None:
+            message = f"{request.method} is not supported here; use {self._allowed}"
+            raise Refused(405, message, {"Allow": self._allowed})
+        response = await answer(request)
+        await response(scope, receive, send)
+
+
+def _application(floor: Floor, bodies: Bodies) -> ASGIApp:
+    from .answering import Answerer
+    from .openapi import encoded_document
+    from .outcomes import OutcomesTaken
+    from .table import ENDPOINTS
+
+    document = encoded_document()
+
+    async def openapi(request: Request) -> Response:
+        check_permitted(request, Permission.READ, caller_of(request).project)
+        return Response(document, media_type=JSON)
+
+    answers: dict[str, dict[str, Answer]] = defaultdict(dict)
+    answers["/openapi.json"]["GET"] = openapi
+    answers["/outcomes"]["POST"] = OutcomesTaken(floor, bodies)
+    for each in ENDPOINTS:
+        answers[each.path][each.method] = Answerer(each, floor, bodies)
+    app = Starlette(
+        routes=[Route(path, _Path(answers[path])) for path in sorted(answers, key=_last_if_open)],
+        exception_handlers={
+            Refused: _refuse,
+            HTTPException: _refuse_http,
+            TrackrecordError: _explain,
+            ClientDisconnect: _nobody_reads,
+            OSError: _away,
+            Exception: _failed,
+        },
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _last_if_open(path: str) -> tuple[bool, bool, int]:
+    """Return what sorts a path behind those that it would match as well."""
+    return path.endswith(":path}"), path.endswith("}"), -len(path)
+
+
+async def _refuse(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)  # noqa: S101 - registered for it
+    return problem(error.status, error.message, error.headers)
+
+
+async def _refuse_http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
+    detail = f"there is no such path; see {API}/openapi.json"
+    return problem(error.status_code, detail if error.status_code == 404 else error.detail)
+
+
+async def _explain(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, TrackrecordError)  # noqa: S101 - registered for it
+    status = status_of(error)
+    return problem(status, str(error), _RETRY_AFTER if status == _UNAVAILABLE else {})
+
+
+async def _nobody_reads(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=400)
+
+
+async def _away(request: Request, error: Exception) -> Response:
+    """A full disk, say, or a file that is gone."""
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    _log.error("not_answered", path=request.url.path, reason=reason)
+    return problem(_UNAVAILABLE, "it cannot be read or stored now", _RETRY_AFTER)
+
+
+async def _failed(_request: Request, _error: Exception) -> Response:
+    """A mistake of ours: it is raised again after the answer, logged, and ends the connection."""
+    message = "the request failed; the log of the server says why"
+    return problem(500, message, {"Connection": "close"})

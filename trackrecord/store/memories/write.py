@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from trackrecord.learning.memories.comparison import Likeness, compare
 from trackrecord.learning.memories.rules import (
@@ -291,9 +302,15 @@ def list_memories(
     *,
     at: float | None = None,
     limit: int | None = None,
+    after: tuple[float, int] | None = None,
 ) -> list[Memory]:
-    """Memories of a project, newest first; as they stood at a moment if one is given."""
+    """Memories of a project, newest first; as they stood at a moment if one is given.
+
+    With `after`, the time and the row of one of them, only those that follow it.
+    """
     query = wanted_memories(project_id, wanted, at)
+    if after is not None:
+        query = query.where(tuple_(memories.c.created_at, memories.c.id) < tuple(after))
     query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
     return complete(connection, _rows(connection, query), at=at)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import Subject
@@ -48,6 +48,7 @@ def read_feedback(
     at: float | None = None,
     limit: int | None = None,
     by: FeedbackOrder | None = None,
+    after: tuple[float, str] | None = None,
 ) -> list[tuple[GivenFeedback, bool]]:
     """Return feedback, that which was received last first, and whether it waits.
 
@@ -58,13 +59,20 @@ def read_feedback(
         at: a past moment: what was received later does not count.
         limit: the maximum number to return.
         by: another order; what has no value comes last, equal ones in the order of their ids.
+        after: when a piece of feedback was received, and its id: only what follows it, where no
+            other order is asked for.
     """
     table = feedback.c
     first: ColumnElement[Any] = table.received_at.desc()
     if by is not None:
         column = table[by.column]
         first = (column.desc() if by.is_descending else column.asc()).nulls_last()
-    query = _wanted(wanted, project_id, at).order_by(first, table.feedback_id).limit(limit)
+    query = _wanted(wanted, project_id, at)
+    if after is not None:
+        received_at, feedback_id = after
+        same = and_(table.received_at == received_at, table.feedback_id > feedback_id)
+        query = query.where(or_(table.received_at < received_at, same))
+    query = query.order_by(first, table.feedback_id).limit(limit)
     return [(_given(row), row.is_waiting) for row in connection.execute(query)]
 
 

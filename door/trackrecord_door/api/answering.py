@@ -1,0 +1,147 @@
+"""Answers a request by an endpoint: who may, what is given, the call, and the answer as JSON."""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from trackrecord.calls.redis_here import redis_explained
+from trackrecord.errors import UnknownProject
+
+from ..answers import JSON
+from ..bodies import Bodies, content_encoding, decompressed
+from ..callers import Caller, caller_of, check_permitted
+from ..floor import Floor
+from .endpoint import Endpoint
+from .pages import Asked, page_asked_for, page_of
+from .reading import Reader, checked_project_of, path_arguments
+
+_NOT_MODIFIED: Final = 304
+# A cache may keep an answer, and has to ask each time whether it still holds.
+_CACHING: Final = "private, no-cache"
+_BEARER: Final = "a token for project {}"
+
+
+class Answerer:
+    """Answers requests to one endpoint.
+
+    Args:
+        endpoint: what is asked.
+        floor: where it is asked.
+        bodies: reads what was posted.
+    """
+
+    def __init__(self, endpoint: Endpoint, floor: Floor, bodies: Bodies) -> None:
+        self._endpoint = endpoint
+        self._floor = floor
+        self._bodies = bodies
+        self._reader = Reader(endpoint)
+        self._beside = floor.ask if endpoint.needs_store else floor.run
+        taken = endpoint.call.__code__.co_varnames[: _argument_count(endpoint)]
+        self._takes = frozenset(taken) & {"floor", "caller", "project"}
+        signed = endpoint.parameters.get("by")
+        self._is_signed = signed is not None and signed.place == "body"
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request.
+
+        Raises:
+            Refused: the caller may not, or the request is malformed.
+            TrackrecordError: the call refuses what is asked, or a server is away.
+        """
+        caller = caller_of(request)
+        project = self._project(request, caller)
+        check_permitted(request, self._endpoint.permission, project)
+        arguments, common = self._reader.query(request)
+        arguments |= path_arguments(request)
+        if self._endpoint.method == "POST":
+            arguments |= await self._posted(request)
+        arguments |= self._own(caller, project, arguments)
+        asked = page_asked_for(common)
+        try:
+            body, tag = await self._beside(self._answer, arguments, asked)
+        except UnknownProject as error:
+            if caller.project is None:
+                raise
+            # The message names the nearest project, which is somebody else's.
+            raise UnknownProject(error.project, nearest=None, count=1) from None
+        if self._endpoint.method == "POST":
+            return Response(body, self._endpoint.status, media_type=JSON)
+        headers = {"ETag": tag, "Cache-Control": _CACHING}
+        if _has(request.headers.get("if-none-match", ""), tag):
+            return Response(status_code=_NOT_MODIFIED, headers=headers)
+        return Response(body, self._endpoint.status, headers, JSON)
+
+    def _project(self, request: Request, caller: Caller) -> str | None:
+        """Return whose data are asked for; None for those of all projects."""
+        named = request.query_params.get("project")
+        if named is not None:
+            return checked_project_of(named)
+        if caller.project is not None or self._endpoint.scope != "project":
+            return caller.project
+        return self._floor.settings.project
+
+    async def _posted(self, request: Request) -> dict[str, Any]:
+        encoding = content_encoding(request)
+        async with self._bodies.of(request) as data:
+            return self._reader.body(request, decompressed(data, encoding, self._bodies.max_bytes))
+
+    def _own(
+        self, caller: Caller, project: str | None, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the arguments that are not the caller's to give."""
+        own: dict[str, Any] = {}
+        if "project" in self._takes:
+            own["project"] = project
+        if "floor" in self._takes:
+            own["floor"] = self._floor
+        if "caller" in self._takes:
+            own["caller"] = caller
+        if self._is_signed and arguments.get("by") is None and caller.project is not None:
+            own["by"] = _BEARER.format(caller.project)[:128]
+        if isinstance(given := arguments.get("conditions"), list):
+            own["conditions"] = dict(each.split("=", 1) for each in given)
+        return own
+
+    def _answer(self, arguments: Mapping[str, Any], asked: Asked) -> tuple[bytes, str]:
+        """Make the call; return the answer, and its tag. Runs beside the event loop."""
+        with redis_explained(self._floor.settings):
+            return _encoded(self._document(arguments, asked), self._endpoint.volatile)
+
+    def _document(self, arguments: Mapping[str, Any], asked: Asked) -> Mapping[str, Any]:
+        endpoint = self._endpoint
+        if endpoint.paging is not None:
+            found, cursor = page_of(endpoint, endpoint.call, arguments, asked)
+            return {"items": [*map(endpoint.document, found)], "cursor": cursor}
+        if endpoint.is_list:
+            return {"items": [*map(endpoint.document, endpoint.call(**arguments))], "cursor": None}
+        document: Mapping[str, Any] = endpoint.document(endpoint.call(**arguments))
+        return document
+
+
+def _encoded(document: Mapping[str, Any], volatile: tuple[str, ...]) -> tuple[bytes, str]:
+    """Return a document as JSON, and a tag that does not depend on what is volatile."""
+    if not volatile:
+        body = msgspec.json.encode(document)
+        return body, _tag(body)
+    lasting = msgspec.json.encode({k: v for k, v in document.items() if k not in volatile})
+    rest = msgspec.json.encode({k: v for k, v in document.items() if k in volatile})
+    return lasting[:-1] + b"," + rest[1:], _tag(lasting)
+
+
+def _tag(body: bytes) -> str:
+    return f'W/"{blake2b(body, digest_size=12).hexdigest()}"'
+
+
+def _has(given: str, tag: str) -> bool:
+    """Return whether an `If-None-Match` names an answer."""
+    names = {each.strip().removeprefix("W/") for each in given.split(",")}
+    return "*" in names or tag.removeprefix("W/") in names
+
+
+def _argument_count(endpoint: Endpoint) -> int:
+    code = endpoint.call.__code__
+    return code.co_argcount + code.co_kwonlyargcount

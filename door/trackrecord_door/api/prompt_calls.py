@@ -1,0 +1,262 @@
+"""What HTTP offers for prompts: what an agent would get, and what it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from trackrecord.calls.given import Moment, moment_of
+from trackrecord.errors import InvalidRequest, SettingsError
+from trackrecord.learning.advice.rules import Explore
+from trackrecord.learning.text.language import Language
+
+if TYPE_CHECKING:
+    from trackrecord.prompt.answer import Rankings
+    from trackrecord.prompt.report import Context
+    from trackrecord_door.floor import Floor
+
+
+def show_rankings(
+    floor: Floor,
+    *,
+    task: str | None = None,
+    budget: int | None = None,
+    limit: int | None = None,
+    lang: Language = "en",
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    conditions: Mapping[str, str] | None = None,
+    at: Moment | None = None,
+    project: str,
+) -> dict[str, Any]:
+    """Return what an agent would get in its prompt; nothing is recorded.
+
+    The answer comes from the cache in Redis; with `at` it is computed from the record.
+
+    Args:
+        floor: has the store.
+        task: The text of the task at hand: what has to do with it is handed out.
+        budget: Tokens that the prompt text may take; the setting's, 400, when not given.
+        limit: How many entries of each section at most.
+        lang: The language of the text, "en" or "zh".
+        include: The sections to answer from; may be repeated.
+        exclude: The sections to leave out; may be repeated.
+        conditions: The conditions under which the task appeared, as `os=linux`; may be repeated.
+        at: A past moment to answer for.
+        project: Whose experience.
+    """
+    from trackrecord.prompt.client import rankings
+    from trackrecord.prompt.documents import rankings_document
+
+    moment = moment_of(at)
+    if moment is None:
+        answer = rankings(
+            project=project,
+            task=task,
+            budget="default" if budget is None else budget,
+            limit=limit,
+            lang=lang,
+            include=include,
+            exclude=exclude,
+            conditions=conditions,
+        )
+        if answer.age_s is None:
+            _check_project(floor, project)
+        return rankings_document(answer)
+    return rankings_document(
+        _rankings_at(
+            floor, project, moment, task, budget, limit, lang, include, exclude, conditions
+        ),
+        moment,
+    )
+
+
+def _rankings_at(
+    floor: Floor,
+    project: str,
+    moment: float,
+    task: str | None,
+    budget: int | None,
+    limit: int | None,
+    lang: Language,
+    include: Iterable[str] | None,
+    exclude: Iterable[str] | None,
+    conditions: Mapping[str, str] | None,
+) -> Rankings:
+    from trackrecord.prompt.wanted import usually_wanted
+    from trackrecord.queries.past_rankings import answer_at
+    from trackrecord.store.database.engine import reading
+
+    rules = floor.settings.context
+    with reading(floor.engine) as connection:
+        return answer_at(
+            connection,
+            floor.settings,
+            project,
+            moment,
+            task=task,
+            budget=rules.learnt_tokens if budget is None else budget,
+            limit=limit,
+            language=lang,
+            conditions=conditions,
+            wanted=usually_wanted(tuple(include or rules.include), tuple(exclude or rules.exclude)),
+        )
+
+
+def _check_project(floor: Floor, project: str) -> None:
+    from trackrecord.queries.project_rows import project_row
+    from trackrecord.store.database.engine import reading
+
+    with reading(floor.engine) as connection:
+        project_row(connection, project)
+
+
+def take_rankings(
+    *,
+    task: str | None = None,
+    budget: int | None = None,
+    limit: int | None = None,
+    lang: Language = "en",
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    task_id: str | None = None,
+    explore: Explore | None = None,
+    conditions: object = None,
+    project: str,
+) -> dict[str, Any]:
+    """Hand what the fleet has learnt to a task: as `GET /rankings`, and that it was is recorded.
+
+    Args:
+        task: The text of the task at hand: what has to do with it is handed out.
+        budget: Tokens that the prompt text may take; the setting's, 400, when not given.
+        limit: How many entries of each section at most.
+        lang: The language of the text, "en" or "zh".
+        include: The sections to answer from.
+        exclude: The sections to leave out.
+        task_id: The id that the task's outcome will have, so that `effect` can say whether it
+            helps. A task of the holdout gets an empty answer, see `arm`.
+        explore: Whether entries that are little known are tried: "off", "some" or "full".
+        conditions: The conditions under which the task appeared, for example `{"os": "linux"}`.
+        project: Whose experience.
+    """
+    import trackrecord
+    from trackrecord.prompt.documents import rankings_document
+
+    answer = trackrecord.rankings(
+        project=project,
+        task=task,
+        budget="default" if budget is None else budget,
+        limit=limit,
+        lang=lang,
+        include=include,
+        exclude=exclude,
+        task_id=task_id,
+        explore=explore,
+        conditions=conditions,
+    )
+    return rankings_document(answer)
+
+
+def take_context(
+    *,
+    task: str | None = None,
+    candidates: Sequence[Mapping[str, Any]] = (),
+    budget: int = 2000,
+    lang: Language = "en",
+    config: Mapping[str, Any] | None = None,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    task_id: str | None = None,
+    explore: Explore | None = None,
+    conditions: object = None,
+    project: str,
+) -> dict[str, Any]:
+    """Rank the agent's own candidates and what the fleet has learnt, and write what fits.
+
+    What the task is handed is recorded.
+
+    Args:
+        task: The text of the task at hand.
+        candidates: The agent's own, each with `id`, `kind` and `content`.
+        budget: Tokens that the text may take.
+        lang: The language of headings and of what is learnt, "en" or "zh".
+        config: Rules that differ from those of the settings.
+        include: The sections that compete beside the agent's own candidates.
+        exclude: The sections that do not.
+        task_id: The id that the task's outcome will have: its unresolved errors and its newest
+            stored outputs compete, too.
+        explore: Whether entries that are little known are tried: "off", "some" or "full".
+        conditions: The conditions under which the task appeared, for example `{"os": "linux"}`.
+        project: Whose experience.
+    """
+    import trackrecord
+
+    return _composed(
+        partial(
+            trackrecord.context,
+            project,
+            task,
+            candidates,
+            budget,
+            lang=lang,
+            config=config,
+            include=include,
+            exclude=exclude,
+            task_id=task_id,
+            explore=explore,
+            conditions=conditions,
+        )
+    )
+
+
+def show_context(
+    *,
+    task: str | None = None,
+    candidates: Sequence[Mapping[str, Any]] = (),
+    budget: int = 2000,
+    lang: Language = "en",
+    config: Mapping[str, Any] | None = None,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    conditions: object = None,
+    project: str,
+) -> dict[str, Any]:
+    """Return what `POST /context` would answer; nothing is recorded.
+
+    Args:
+        task: The text of the task at hand.
+        candidates: The agent's own, each with `id`, `kind` and `content`.
+        budget: Tokens that the text may take.
+        lang: The language of headings and of what is learnt, "en" or "zh".
+        config: Rules that differ from those of the settings.
+        include: The sections that compete beside the agent's own candidates.
+        exclude: The sections that do not.
+        conditions: The conditions under which the task appeared, for example `{"os": "linux"}`.
+        project: Whose experience.
+    """
+    from trackrecord.prompt.context import context
+
+    return _composed(
+        partial(
+            context,
+            project,
+            task,
+            candidates,
+            budget,
+            lang=lang,
+            config=config,
+            include=include,
+            exclude=exclude,
+            conditions=conditions,
+        )
+    )
+
+
+def _composed(ask: Callable[[], Context]) -> dict[str, Any]:
+    from trackrecord.prompt.documents import context_document
+
+    try:
+        return context_document(ask())
+    except SettingsError as error:  # of the rules that were given: a wrong setting is a `problem`
+        raise InvalidRequest(str(error)) from None

@@ -1,0 +1,342 @@
+"""The shapes of answers, by name: what the OpenAPI document promises of each endpoint."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+
+from trackrecord.artifacts.kept_outputs import KeptOutput
+from trackrecord.artifacts.pages import Range
+from trackrecord.changes.lessons import LessonDecided
+from trackrecord.changes.pattern_tags import TaggedPattern
+from trackrecord.changes.patterns import PatternDecision
+from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
+from trackrecord.learning.advice.lessons.lesson import Lesson
+from trackrecord.learning.criteria.evaluation import WeightedEvaluation
+from trackrecord.learning.outcomes.gate import GateCheck
+from trackrecord.learning.outcomes.rates import Snapshot
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.prompt.advice_document import LessonEntry
+from trackrecord.prompt.answer import Rankings
+from trackrecord.prompt.document import (
+    RankedCompetence,
+    RankedCriterion,
+    RankedFailure,
+    RankedMemory,
+    RankedPattern,
+    RankedProcedure,
+    RankedTask,
+)
+from trackrecord.prompt.report import Considered, Context
+from trackrecord.prompt.why import Why
+from trackrecord.queries.competences import RecordChange
+from trackrecord.queries.dead_letters import DeadLetter
+from trackrecord.queries.projects import Project
+from trackrecord.queries.status import StatusReport
+from trackrecord.store.advice.lesson_runs import LessonRun
+from trackrecord.store.criteria.feedback import Feedback as CriterionFeedback
+from trackrecord.store.memories.past_tasks import PastTask
+from trackrecord.store.memories.read import MemoryChange
+from trackrecord.store.outcomes.feedback import GivenFeedback
+from trackrecord.store.patterns.read import Example
+from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.outcome import Ground
+
+from .shape import Iso, listed, shape
+
+Shape = type[msgspec.Struct]
+Object = dict[str, Any]
+_CACHED: Final = ("lines", "translations", "lang")
+
+ESTIMATE: Final = shape(
+    "Estimate",
+    more={
+        "words": str, "rate": float, "low": float, "high": float, "level": str, "runs": int,
+        "tasks": int, "successes": int, "decayed_runs": float, "decayed_successes": float,
+        "usual": float, "prior": float, "effect": float | None, "effect_low": float | None,
+        "effect_high": float | None, "effect_groups": int, "is_worth_recommending": bool,
+    },
+)  # fmt: skip
+
+# Patterns.
+PATTERN: Final = shape(
+    "Pattern", RankedPattern, without=_CACHED, moments=["last_validated"],
+    maybe={"estimate": ESTIMATE},
+)  # fmt: skip
+PATTERN_CHANGE: Final = shape(
+    "PatternChange", Evidence,
+    more={
+        "at": Iso, "aspect": str, "before": str | None, "after": str, "decision": str | None,
+        "by": str | None, "reason": str | None,
+    },
+)  # fmt: skip
+PATTERN_DETAILS: Final = shape(
+    "PatternDetails", PATTERN,
+    more={
+        "examples": listed(shape("Example", Example, moments=["ended_at"])),
+        "history": listed(PATTERN_CHANGE),
+    },
+    maybe={"estimate": ESTIMATE},
+)  # fmt: skip
+STRATEGY: Final = shape("Strategy", more={"id": str, "name_en": str, "name_zh": str})
+
+# Lessons.
+LESSON: Final = shape(
+    "Lesson", Lesson, without=("outcomes", "also", "lines"), moments=["last_seen"],
+    more={"text": str, "dismissed": bool},
+)  # fmt: skip
+_LESSON_CHANGE: Final = shape(
+    "LessonChange", more={"at": Iso, "action": str, "by": str, "reason": str}
+)
+LESSON_DETAILS: Final = shape(
+    "LessonDetails", LESSON,
+    more={
+        "lines": dict[str, str],
+        "also": list[str],
+        "outcomes": listed(shape("LessonRun", LessonRun, moments=["ended_at"])),
+        "history": listed(_LESSON_CHANGE),
+    },
+)  # fmt: skip
+
+# Criteria.
+CRITERION: Final = shape(
+    "Criterion",
+    more={
+        "criterion": str, "weight": float, "formula_weight": float, "helpful_count": int,
+        "neutral_count": int, "harmful_count": int, "evidence": float, "little_evidence": bool,
+        "last_validated": Iso | None, "half_life_days": float, "deprecated": bool,
+    },
+)  # fmt: skip
+CRITERION_FEEDBACK: Final = shape(
+    "CriterionFeedback", CriterionFeedback, moments=["received_at", "ended_at"]
+)
+CRITERION_DETAILS: Final = shape(
+    "CriterionDetails", CRITERION,
+    more={"feedback": listed(CRITERION_FEEDBACK), "cursor": str | None},
+)  # fmt: skip
+
+# Competence records.
+_PERFORMANCE: Final = shape(
+    "Performance",
+    more={
+        "success_count": int, "failure_count": int, "success_rate": float,
+        "avg_latency_ms": float | None, "last_used_at": Iso | None,
+    },
+)  # fmt: skip
+COMPETENCE: Final = shape(
+    "Competence",
+    more={
+        "id": str, "project": str, "skill_name": str, "signature": str, "triggers": list[Object],
+        "recipe": list[Object], "required_tools": list[str], "failure_modes": list[str],
+        "fallbacks": list[str],
+        "performance": _PERFORMANCE,
+        "version": int, "confidence": float, "salience": float, "salience_now": float,
+        "lifecycle": Object, "status": str, "relations": list[Object], "tags": list[str],
+        "authored_by": str | None, "created_at": Iso, "updated_at": Iso,
+    },
+    maybe={"provenance": Object, "estimate": ESTIMATE},
+)  # fmt: skip
+COMPETENCE_DETAILS: Final = shape(
+    "CompetenceDetails", COMPETENCE,
+    more={"history": listed(shape("RecordChange", RecordChange, moments=["at"]))},
+    maybe={"provenance": Object, "estimate": ESTIMATE},
+)  # fmt: skip
+SELECTED: Final = shape(
+    "SelectedCompetences",
+    more={
+        "task": str | None, "selected": str | None, "confidence": float, "needs_more": bool,
+        "needs_more_below": float, "count": int, "compared_by": str, "candidates": list[Object],
+    },
+    maybe={"by": str, "tools": list[str] | None, "similar_tasks": int},
+)  # fmt: skip
+
+# Memories.
+MEMORY: Final = shape(
+    "Memory",
+    more={
+        "id": str, "text": str, "type": str, "source": str | None, "sources": list[str],
+        "confidence": float, "effective_confidence": float, "created_at": Iso,
+        "last_recalled_at": Iso | None, "superseded_by": str | None, "supersedes": list[str],
+    },
+)  # fmt: skip
+MEMORY_DETAILS: Final = shape(
+    "MemoryDetails", MEMORY,
+    more={"history": listed(shape("MemoryChange", MemoryChange, moments=["at"]))},
+)  # fmt: skip
+
+# Runs, and what is known of tasks.
+CALL: Final = shape(
+    "Call",
+    more={"tool": str | None, "ok": bool | None, "error": Any, "duration_ms": float | None},
+)
+_VERDICT: Final = {
+    "success": bool | None, "outcome_source": str | None, "captured_from": str | None,
+    "grounds": list[Ground],
+}  # fmt: skip
+RUN: Final = shape(
+    "Run",
+    more={
+        "outcome_id": str, "project": str, "source": str | None, "task_id": str,
+        "instruction": str | None, **_VERDICT, "failure_mode": str | None, "commits": list[str],
+        "received_at": Iso, "ended_at": Iso, "duration_ms": float | None, "calls": listed(CALL),
+        "amendments": listed(shape("Amendment", more={"received_at": Iso, **_VERDICT})),
+    },
+)  # fmt: skip
+KIND: Final = shape(
+    "KindOfTask",
+    more={
+        "name": str, "words": str, "rate": float, "low": float, "high": float, "runs": int,
+        "tasks": int, "successes": int,
+    },
+)  # fmt: skip
+EXPLANATION: Final = shape(
+    "Explanation",
+    more={
+        "id": str, "numbers": Object, "because": list[str], "to_change": list[str],
+        "rebuild_due": list[str],
+    },
+)  # fmt: skip
+_COUNTED: Final = shape("Counted", more={"tasks": int, "mean": float})
+COMPARISON: Final = shape(
+    "Comparison",
+    more={
+        "measure": str, "given": _COUNTED, "withheld": _COUNTED, "difference": float | None,
+        "low": float | None, "high": float | None, "verdict": str,
+    },
+)  # fmt: skip
+_BOTH: Final = shape("BothArms", more={"given": int, "withheld": int})
+_WITHDRAWN: Final = shape("Withdrawn", more={"id": str, "by": str, "reason": str, "at": Iso})
+EFFECT: Final = shape(
+    "Effect",
+    more={
+        "project": str, "as_of": Iso | None, "holdout": float, "tasks": _BOTH,
+        "without_outcome": _BOTH, "nothing_to_hand_out": int, "more_tasks_needed": int | None,
+        "measures": listed(COMPARISON),
+        "kinds": listed(shape("KindEffect", COMPARISON, more={"kind": str})),
+        "entries": listed(shape(
+                "EntryEffect", COMPARISON,
+                more={
+                    "id": str, "handed_out": int, "would_have_been": int, "followed": int | None,
+                    "succeeded": int | None, "withdrawn": bool,
+                },
+            )),
+        "withdrawn": listed(_WITHDRAWN),
+    },
+)  # fmt: skip
+
+# What is handed out.
+EXPOSURE: Final = shape("Exposure", more={"task_id": str}, maybe={
+    name: kind for name, kind in {
+        "entries": list[str], "project": str, "exposure_id": str, "at": float, "withheld": bool,
+        "holdout": float, "propensity": float, "revision": int,
+    }.items() if name in ExposureBody.__struct_fields__
+})  # fmt: skip
+
+
+def _ranked(name: str, source: type) -> Any:  # noqa: ANN401 - a type that is made here
+    return listed(shape(name, source, without=_CACHED))
+
+
+_RANKED_PATTERNS: Final = _ranked("RankedPattern", RankedPattern)
+RANKINGS: Final = shape(
+    "Rankings", Rankings, without=["_explanation"],
+    more={
+        "lessons": _ranked("RankedLesson", LessonEntry),
+        "patterns": _RANKED_PATTERNS,
+        "anti_patterns": _RANKED_PATTERNS,
+        "failing": _ranked("RankedFailure", RankedFailure),
+        "procedures": _ranked("RankedProcedure", RankedProcedure),
+        "competences": _ranked("RankedCompetence", RankedCompetence),
+        "memories": _ranked("RankedMemory", RankedMemory),
+        "past_tasks": _ranked("RankedTask", RankedTask),
+        "criteria": _ranked("RankedCriterion", RankedCriterion),
+        "exposure": EXPOSURE | None, "why": list[Why], "as_of": Iso | None,
+    },
+)  # fmt: skip
+_CONSIDERED: Final = listed(shape("Considered", Considered, without=_CACHED))
+CONTEXT: Final = shape(
+    "Context", Context,
+    more={
+        "taken": _CONSIDERED,
+        "left_out": _CONSIDERED,
+        "exposure": EXPOSURE | None,
+    },
+)  # fmt: skip
+
+# Errors of tasks in flight.
+ERROR: Final = shape("TaskError", TaskError, moments=["at"])
+ERROR_CONTEXT: Final = shape(
+    "ErrorContext",
+    more={"task_id": str, "context": str, "strikes": int, "errors": listed(ERROR)},
+)
+
+# Feedback.
+FEEDBACK: Final = shape(
+    "Feedback", GivenFeedback, moments=["given_at", "received_at"], more={"is_waiting": bool}
+)
+
+# Stored outputs.
+ARTIFACT: Final = shape(
+    "Artifact", KeptOutput, moments=["stored_at", "kept_until"],
+    more={"task_id": str | None, "tool": str | None, "kind": str | None, "summary": str | None},
+)  # fmt: skip
+_KIND_OF_OUTPUT: Final = str | None
+
+# The benchmark.
+SNAPSHOT: Final = shape(
+    "BenchmarkSnapshot", Snapshot, moments=["at", "since"], more={"project": str}
+)
+GATE: Final = shape(
+    "Gate",
+    more={
+        "project": str, "passed": bool, "at": Iso | None, "outcomes": int,
+        "checks": list[GateCheck],
+    },
+)  # fmt: skip
+
+SHAPES: Final[Mapping[str, Shape]] = {
+    each.__name__: each
+    for each in (
+        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS, CRITERION,
+        CRITERION_DETAILS, COMPETENCE, COMPETENCE_DETAILS, SELECTED, MEMORY, MEMORY_DETAILS, RUN,
+        KIND, EXPLANATION, EFFECT, ERROR_CONTEXT, FEEDBACK, ARTIFACT, SNAPSHOT, GATE, ERROR,
+        shape("PatternDecision", PatternDecision),
+        shape("TaggedPattern", TaggedPattern),
+        shape("LessonDecision", LessonDecided),
+        shape(
+            "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
+        ),
+        shape("RecalledMemory", MEMORY, more={"relevance": float, "score": float}),
+        shape("AddedMemory", MEMORY, more={"is_new": bool, "similarity": float | None}),
+        shape("ForgottenMemory", more={"id": str, "forgotten": Literal[True]}),
+        shape("PastTask", PastTask, moments=["ended_at"]),
+        shape("RecordedError", more={"id": str, "task_id": str, "type": ErrorType}),
+        shape("ErrorStats", ErrorStats, without=["problem"]),
+        shape("ResolvedError", more={"id": str, "resolved": Literal[True]}),
+        shape("GivenFeedback", FEEDBACK, more={"is_new": bool}),
+        shape(
+            "ArtifactPage",
+            more={
+                "id": str, "kind": _KIND_OF_OUTPUT, "size": int, "lines": int | None, "start": int,
+                "end": int, "encoding": Literal["utf-8", "base64"], "content": str,
+                "following": Range | None,
+            },
+        ),
+        shape(
+            "StoredArtifact",
+            more={
+                "id": str, "kind": _KIND_OF_OUTPUT, "size": int, "lines": int | None, "gone": int,
+                "task_id": str | None, "tool": str | None, "summary": str,
+            },
+        ),
+        shape("BenchmarkRun", SNAPSHOT, more={"changes": dict[str, float | None]}),
+        shape("Project", Project, moments=["last_outcome"]),
+        shape(
+            "Status", StatusReport, moments=["last_learnt", "last_consolidation"],
+            more={"home": str | None, "redis": str | None, "database": str | None},
+        ),
+        shape("DeadLetter", DeadLetter, moments=["set_aside_at"]),
+        shape("Replayed", more={"replayed": int}),
+        shape("Discarded", more={"discarded": int}),
+    )
+}  # fmt: skip

@@ -1,0 +1,249 @@
+"""The table of endpoints: all that HTTP offers, beside the outcomes that are posted."""
+
+from typing import Final
+
+import trackrecord
+from trackrecord.queries import sorting
+
+from ..callers import Permission
+from . import prompt_calls, server_calls, store_calls
+from .endpoint import Endpoint, Paging
+
+_WRITE: Final = Permission.WRITE
+_ADMIN: Final = Permission.ADMIN
+
+
+def _as_it_is(document: object) -> object:
+    return document
+
+
+PROMPTS: Final = (
+    Endpoint(
+        "GET", "/rankings", prompt_calls.show_rankings, "Rankings",
+        needs_store=False,
+        volatile=("age_s",), document=_as_it_is,
+    ),
+    Endpoint(
+        "POST", "/rankings", prompt_calls.take_rankings, "Rankings",
+        needs_store=False,
+        permission=_WRITE, document=_as_it_is,
+    ),
+    Endpoint(
+        "POST", "/context", prompt_calls.take_context, "Context",
+        needs_store=False,
+        permission=_WRITE, document=_as_it_is,
+    ),
+    Endpoint(
+        "POST", "/context/preview", prompt_calls.show_context, "Context",
+        needs_store=False, document=_as_it_is
+    ),
+)  # fmt: skip
+
+PATTERNS: Final = (
+    Endpoint(
+        "GET", "/patterns", trackrecord.list_patterns, "Pattern", paging=Paging(sorting.PATTERNS)
+    ),
+    Endpoint("GET", "/patterns/{pattern_id:path}", trackrecord.show_pattern, "PatternDetails"),
+    Endpoint(
+        "POST", "/patterns/{pattern_id:path}/promote", trackrecord.promote_pattern,
+        "PatternDecision", permission=_ADMIN,
+    ),
+    Endpoint(
+        "POST", "/patterns/{pattern_id:path}/deprecate", trackrecord.deprecate_pattern,
+        "PatternDecision", permission=_ADMIN,
+    ),
+    Endpoint(
+        "POST", "/patterns/{pattern_id:path}/reset", trackrecord.reset_pattern,
+        "PatternDecision", permission=_ADMIN,
+    ),
+    Endpoint(
+        "POST", "/patterns/{pattern_id:path}/tags", trackrecord.tag_pattern, "TaggedPattern",
+        permission=_ADMIN,
+    ),
+    Endpoint(
+        "GET", "/strategies", store_calls.find_strategies, "Strategy",
+        needs_store=False,
+        is_list=True, scope="none", document=_as_it_is,
+    ),
+)  # fmt: skip
+
+LESSONS: Final = (
+    Endpoint(
+        "GET", "/lessons", trackrecord.list_lessons, "Lesson", paging=Paging(sorting.LESSONS)
+    ),
+    Endpoint("GET", "/lessons/{lesson_id}", trackrecord.show_lesson, "LessonDetails"),
+    Endpoint(
+        "POST", "/lessons/{lesson_id}/dismiss", trackrecord.dismiss_lesson, "LessonDecision",
+        permission=_ADMIN,
+    ),
+    Endpoint(
+        "POST", "/lessons/{lesson_id}/restore", trackrecord.restore_lesson, "LessonDecision",
+        permission=_ADMIN,
+    ),
+)  # fmt: skip
+
+CRITERIA: Final = (
+    Endpoint(
+        "GET", "/criteria", trackrecord.list_criteria, "Criterion", paging=Paging(sorting.CRITERIA)
+    ),
+    Endpoint("GET", "/criteria/{name:path}", trackrecord.show_criterion, "CriterionDetails"),
+    Endpoint(
+        "POST", "/criteria/weigh", store_calls.weigh_scores, "Weighing", document=_as_it_is
+    ),
+)  # fmt: skip
+
+COMPETENCES: Final = (
+    Endpoint(
+        "GET", "/competences", trackrecord.list_competences, "Competence",
+        paging=Paging(sorting.COMPETENCES),
+    ),
+    Endpoint("GET", "/competences/select", trackrecord.select_competences, "SelectedCompetences"),
+    Endpoint(
+        "GET", "/competences/{competence_id:path}", trackrecord.show_competence,
+        "CompetenceDetails",
+    ),
+    Endpoint(
+        "POST", "/competences", trackrecord.add_competence, "Competence",
+        permission=_ADMIN, status=201,
+    ),
+)  # fmt: skip
+
+MEMORIES: Final = (
+    Endpoint(
+        "GET", "/memories", trackrecord.list_memories, "Memory",
+        paging=Paging(sorting.MEMORIES, by_call=True),
+    ),
+    Endpoint("GET", "/memories/recall", store_calls.find_memories, "RecalledMemory", is_list=True),
+    Endpoint(
+        "POST", "/memories/recall", trackrecord.recall, "RecalledMemory",
+        is_list=True, permission=_WRITE,
+    ),
+    Endpoint("GET", "/memories/{memory_id:path}", trackrecord.show_memory, "MemoryDetails"),
+    Endpoint(
+        "POST", "/memories", trackrecord.add_memory, "AddedMemory", permission=_WRITE, status=201
+    ),
+    Endpoint(
+        "POST", "/memories/{memory_id:path}/confirm", trackrecord.confirm_memory, "Memory",
+        permission=_WRITE,
+    ),
+    Endpoint(
+        "POST", "/memories/{memory_id:path}/reject", trackrecord.reject_memory, "Memory",
+        permission=_WRITE,
+    ),
+    Endpoint(
+        "POST", "/memories/{memory_id:path}/forget", store_calls.forget_memory, "ForgottenMemory",
+        permission=_ADMIN, document=_as_it_is,
+    ),
+    Endpoint(
+        "GET", "/tasks/similar", trackrecord.similar_tasks, "PastTask",
+        is_list=True, document=store_calls.task_document,
+    ),
+)  # fmt: skip
+
+ERRORS: Final = (
+    Endpoint(
+        "GET", "/errors", store_calls.list_errors, "TaskError",
+        needs_store=False,
+        paging=Paging(sorting.ERRORS), document=store_calls.error_document,
+    ),
+    Endpoint(
+        "POST", "/errors", store_calls.record_error, "RecordedError",
+        needs_store=False,
+        permission=_WRITE, status=201, document=_as_it_is,
+    ),
+    Endpoint(
+        "GET", "/errors/context", store_calls.error_context, "ErrorContext",
+        needs_store=False, document=_as_it_is
+    ),
+    Endpoint("GET", "/errors/stats", store_calls.error_stats, "ErrorStats",
+        needs_store=False, document=_as_it_is),
+    Endpoint(
+        "POST", "/errors/{error_id:path}/resolve", store_calls.resolve_error, "ResolvedError",
+        needs_store=False,
+        permission=_WRITE, document=_as_it_is,
+    ),
+)  # fmt: skip
+
+FEEDBACK: Final = (
+    Endpoint(
+        "GET", "/feedback", trackrecord.list_feedback, "Feedback",
+        paging=Paging(sorting.FEEDBACK, by_call=True),
+    ),
+    Endpoint(
+        "POST", "/feedback", trackrecord.give_feedback, "GivenFeedback",
+        permission=_WRITE, status=201,
+    ),
+)  # fmt: skip
+
+RUNS: Final = (
+    Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
+    Endpoint(
+        "GET", "/runs/{outcome_id:path}/explanation", trackrecord.explain_run, "Explanation"
+    ),
+    Endpoint("GET", "/runs/{outcome_id:path}", trackrecord.show_run, "Run"),
+    Endpoint("GET", "/kinds", trackrecord.list_kinds, "KindOfTask", paging=Paging(sorting.KINDS)),
+    Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
+    Endpoint("GET", "/explain/procedure", trackrecord.explain_procedure, "Explanation"),
+    Endpoint("GET", "/explain/{some_id:path}", trackrecord.explain, "Explanation"),
+)  # fmt: skip
+
+ARTIFACTS: Final = (
+    Endpoint(
+        "GET", "/artifacts", store_calls.list_artifacts, "Artifact",
+        needs_store=False,
+        paging=Paging(sorting.ARTIFACTS), document=store_calls.output_document,
+    ),
+    Endpoint(
+        "GET", "/artifacts/{artifact_id}", store_calls.read_artifact, "ArtifactPage",
+        needs_store=False,
+        document=_as_it_is,
+    ),
+    Endpoint(
+        "POST", "/artifacts", store_calls.store_artifact, "StoredArtifact",
+        needs_store=False,
+        permission=_WRITE, status=201, document=_as_it_is,
+    ),
+)  # fmt: skip
+
+BENCHMARK: Final = (
+    Endpoint(
+        "GET", "/benchmark/runs", trackrecord.benchmark_runs, "BenchmarkRun",
+        is_list=True, document=store_calls.run_document,
+    ),
+    Endpoint(
+        "POST", "/benchmark/runs", trackrecord.benchmark_run, "BenchmarkSnapshot",
+        permission=_WRITE, status=201,
+    ),
+    Endpoint("GET", "/benchmark/gate", trackrecord.benchmark_gate, "Gate"),
+)  # fmt: skip
+
+SERVER: Final = (
+    Endpoint(
+        "GET", "/projects", server_calls.list_projects, "Project",
+        paging=Paging(sorting.PROJECTS), scope="all",
+    ),
+    Endpoint(
+        "GET", "/status", server_calls.read_status, "Status",
+        scope="all", volatile=("oldest_waiting_s", "cache_age_s"), document=_as_it_is,
+    ),
+    Endpoint(
+        "GET", "/dead-letters", server_calls.list_dead_letters, "DeadLetter",
+        needs_store=False,
+        paging=Paging(sorting.DEAD_LETTERS, by_call=True), scope="all",
+    ),
+    Endpoint(
+        "POST", "/dead-letters/replay", server_calls.replay_dead_letters, "Replayed",
+        needs_store=False,
+        permission=_ADMIN, scope="all", document=_as_it_is,
+    ),
+    Endpoint(
+        "POST", "/dead-letters/discard", server_calls.discard_dead_letters, "Discarded",
+        needs_store=False,
+        permission=_ADMIN, scope="all", document=_as_it_is,
+    ),
+)  # fmt: skip
+
+ENDPOINTS: Final = (
+    *PROMPTS, *PATTERNS, *LESSONS, *CRITERIA, *COMPETENCES, *MEMORIES, *ERRORS, *FEEDBACK, *RUNS,
+    *ARTIFACTS, *BENCHMARK, *SERVER,
+)  # fmt: skip

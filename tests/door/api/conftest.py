@@ -1,0 +1,87 @@
+"""A real front door, on a store with something of everything in two projects."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from running_door import Door
+from served_store import MARKS, OURS, ServedStore, tokens_of
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.http_settings import HttpSettings
+from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.migrate import migrate
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+
+@contextmanager
+def _filled() -> Iterator[ServedStore]:
+    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        settings = DaemonSettings(home=home, project=OURS)
+        engine = connect_store(settings.effective_database_url)
+        migrate(engine)
+        with (
+            EmbeddedRedis(home / "redis", home / "redis.sock") as server,
+            server.client() as client,
+        ):
+            store = ServedStore(home, settings, engine, client, {})
+            for project in MARKS:
+                store.fill(project)
+            store.refresh()
+            yield store
+        engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[ServedStore]:
+    """The store that the front door serves."""
+    with _filled() as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def fresh_store() -> Iterator[ServedStore]:
+    """Such a store for one module, which may spoil it."""
+    with _filled() as store:
+        yield store
+
+
+@pytest.fixture(scope="session")
+def api_door(served: ServedStore) -> Iterator[Door]:
+    """A front door on that store, as a user has it."""
+    running = Door(served.home, HttpSettings(port=0), project=OURS)
+    yield running
+    running.end()
+
+
+@pytest.fixture(scope="session")
+def tokens(served: ServedStore) -> dict[str, str]:
+    """A token of each permission for our project."""
+    return tokens_of(served)
+
+
+@pytest.fixture
+def http(api_door: Door) -> Iterator[httpx.Client]:
+    """A client of whoever is on the same machine."""
+    with httpx.Client(base_url=f"{api_door.url}/api/v1", timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def bearer(api_door: Door, tokens: dict[str, str]) -> Iterator[dict[str, httpx.Client]]:
+    """By permission, a client that bears a token for our project."""
+    clients = {
+        name: httpx.Client(
+            base_url=f"{api_door.url}/api/v1",
+            timeout=60,
+            headers={"authorization": f"Bearer {token}"},
+        )
+        for name, token in tokens.items()
+    }
+    yield clients
+    for client in clients.values():
+        client.close()

@@ -1,0 +1,286 @@
+"""Answers over HTTP: those of the command line and of Python, in pages, with tags, and problems."""
+
+import json
+import time
+
+import httpx
+import pytest
+from served_store import OURS, THEIRS, ServedStore
+
+import trackrecord
+from trackrecord_cli.main import run
+
+LINES = "application/x-ndjson"
+JSONL = {"content-type": LINES}
+PROBLEM = "application/problem+json"
+
+
+@pytest.fixture
+def printed(capsys, monkeypatch, served: ServedStore):
+    """Returns what a command prints as JSON about the same store."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(served.home))
+    monkeypatch.setenv("TRACKRECORD_PROJECT", OURS)
+
+    def print_(*arguments: str) -> object:
+        capsys.readouterr()
+        assert run([*arguments, "--json"]) in (0, 1)
+        return json.loads(capsys.readouterr().out)
+
+    return print_
+
+
+def test_the_same_question_has_the_same_answer_everywhere(http, printed, served):
+    """Over HTTP, from Python and from the command line, at one moment."""
+    at = repr(time.time())
+    ids = served.ids[OURS]
+
+    def over_http(path: str, **query: str) -> object:
+        document = http.get(path, params={"at": at, **query}).json()
+        return document.get("items", document)
+
+    def listed(call, **given: object) -> list:
+        return [each.to_document() for each in call(at=at, **given)]
+
+    pattern, lesson, run_id = ids["pattern_id"], ids["lesson_id"], ids["outcome_id"]
+    with served.calls():
+        for path, from_python, command in (
+            ("/patterns", listed(trackrecord.list_patterns), ("patterns", "list")),
+            ("/lessons", listed(trackrecord.list_lessons), ("lessons", "list")),
+            ("/criteria", listed(trackrecord.list_criteria), ("criteria", "list")),
+            ("/competences", listed(trackrecord.list_competences), ("competences", "list")),
+            ("/memories", listed(trackrecord.list_memories), ("memories", "list")),
+            ("/kinds", listed(trackrecord.list_kinds), ("kinds",)),
+            ("/runs", listed(trackrecord.list_runs, limit=None), ("runs", "list", "--limit", "99")),
+            ("/feedback", listed(trackrecord.list_feedback), ("feedback", "list")),
+            (
+                f"/patterns/{pattern}",
+                trackrecord.show_pattern(pattern, at=at).to_document(),
+                ("patterns", "show", pattern),
+            ),
+            (
+                f"/lessons/{lesson}",
+                trackrecord.show_lesson(lesson, at=at).to_document(),
+                ("lessons", "show", lesson),
+            ),
+            (
+                f"/runs/{run_id}",
+                trackrecord.show_run(run_id, at=at).to_document(),
+                ("runs", "show", run_id),
+            ),
+            (
+                f"/explain/{pattern}",
+                trackrecord.explain(pattern, at=at).to_document(),
+                ("explain", pattern),
+            ),
+            ("/effect", trackrecord.effect(at=at).to_document(), ("effect",)),
+            (
+                "/benchmark/gate",
+                trackrecord.benchmark_gate(at=at).to_document(),
+                ("benchmark", "gate"),
+            ),
+        ):
+            answered = over_http(path)
+            assert answered == json.loads(json.dumps(from_python)), path
+            assert answered == printed(*command, "--at", at), path
+
+
+def test_rankings_are_those_of_the_command(http, printed):
+    """From the cache; how old they are differs."""
+    over_http = http.get("/rankings", params={"task": "mend the quokka"}).json()
+    told = printed("rankings", "--task", "mend the quokka")
+    assert isinstance(told, dict)
+    assert over_http | {"age_s": 0} == told | {"age_s": 0}
+    assert over_http["patterns"]
+    at = repr(time.time())
+    assert http.get("/rankings", params={"at": at}).json()["as_of"] is not None
+
+
+def test_the_settings_project_is_meant_where_none_is_named(http):
+    """And any other one is asked for by its name."""
+    assert {each["project"] for each in http.get("/runs").json()["items"]} == {OURS}
+    theirs = http.get("/runs", params={"project": THEIRS}).json()["items"]
+    assert {each["project"] for each in theirs} == {THEIRS}
+
+
+def pages(http: httpx.Client, path: str, **query: object) -> list[list[dict]]:
+    """All pages of a list."""
+    found, after = [], {}
+    while True:
+        document = http.get(path, params={**query, **after}).json()
+        found.append(document["items"])
+        if document["cursor"] is None:
+            return found
+        after = {"after": document["cursor"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/runs", "outcome_id"), ("/patterns", "id"), ("/memories", "id"), ("/projects", "name"),
+        ("/competences", "id"), ("/dead-letters", "id"),
+    ],
+)  # fmt: skip
+def test_pages_have_each_entry_once(http, path, name):
+    """Together they are the list."""
+    whole = [each[name] for each in http.get(path).json()["items"]]
+    found = pages(http, path, limit=1 if len(whole) < 10 else 7)
+    assert [each[name] for page in found for each in page] == whole
+    assert len(found) > 1
+
+
+def test_pages_meet_while_outcomes_are_learnt(http, served):
+    """What is added in front of the second page moves nothing."""
+    first = http.get("/runs", params={"limit": 5, "project": THEIRS}).json()
+    second = {"limit": 5, "project": THEIRS, "after": first["cursor"]}
+    before = http.get("/runs", params=second).json()
+    fields = {"outcome_id": f"new-{time.time_ns()}", "task_id": "new", "success": True}
+    served.learn(THEIRS, [fields])
+    assert http.get("/runs", params=second).json() == before
+
+
+@pytest.mark.parametrize("path", ["/patterns", "/competences", "/memories", "/kinds"])
+def test_lists_are_sorted(http, path):
+    """In the order that is asked for, and back."""
+    name = "name" if path == "/kinds" else "id"
+    key = "name" if path == "/kinds" else "id"
+    forward = [each[name] for each in http.get(path, params={"sort": key}).json()["items"]]
+    back = [each[name] for each in http.get(path, params={"sort": f"-{key}"}).json()["items"]]
+    assert forward == sorted(forward) == back[::-1]
+    refused = http.get(path, params={"sort": "nmae"})
+    assert refused.status_code == 422
+    assert "did you mean 'name'" in refused.json()["detail"]
+
+
+def test_an_answer_that_is_known_is_not_sent_again(http):
+    """While nothing has changed; how old the rankings are is no change."""
+    for path in ("/rankings", "/runs", "/projects", "/openapi.json"):
+        answer = http.get(path)
+        tag = answer.headers.get("etag")
+        if path == "/openapi.json":
+            continue
+        assert tag
+        assert "no-cache" in answer.headers["cache-control"]
+        again = http.get(path, headers={"if-none-match": f'"other", {tag}'})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert http.get(path, headers={"if-none-match": 'W/"other"'}).status_code == 200
+
+
+def test_a_cursor_of_another_list_is_refused(http):
+    """Of another path, another project, another order: each says so."""
+    cursor = http.get("/runs", params={"limit": 1}).json()["cursor"]
+    for path, query in (
+        ("/runs", {"project": THEIRS}),
+        ("/runs", {"failed": "true"}),
+        ("/memories", {}),
+        ("/patterns", {}),
+        ("/dead-letters", {}),
+    ):
+        refused = http.get(path, params={"after": cursor, **query})
+        assert refused.status_code == 422, path
+        assert "another list" in refused.json()["detail"]
+    assert http.get("/runs", params={"after": cursor, "limit": 3}).status_code == 200
+
+
+def test_what_is_unknown_is_named_with_the_nearest(http):
+    """Parameters, fields of bodies, ids, projects and paths."""
+    for status, answer, meant in (
+        (400, http.get("/patterns?lmit=3"), "'limit'"),
+        (400, http.get("/patterns?limit=3&limit=4"), "twice"),
+        (422, http.post("/memories", json={"txt": "a"}), "'text'"),
+        (404, http.get("/patterns/quokka-splt"), "'quokka-split'"),
+        (404, http.get("/runs", params={"project": "ous"}), "'ours'"),
+        (404, http.get("/nothing"), "openapi.json"),
+        (405, http.delete("/patterns"), "GET, HEAD"),
+    ):
+        assert answer.status_code == status
+        assert answer.headers["content-type"] == PROBLEM
+        document = answer.json()
+        assert document["status"] == status
+        assert meant in document["detail"]
+    assert http.delete("/patterns").headers["allow"] == "GET, HEAD"
+    assert http.get("/memories/x/confirm").headers["allow"] == "POST"
+
+
+def test_problems_of_the_front_door_have_the_same_form(api_door):
+    """Also where nobody was let in, and where nothing is below the path."""
+    url = f"{api_door.url}/api/v1/patterns"
+    for headers in ({"host": "evil.example"}, {"authorization": "Bearer trt_nothing_like_it"}):
+        answer = httpx.get(url, headers=headers)
+        assert answer.status_code in (401, 403, 200)
+        if answer.status_code != 200:
+            assert answer.headers["content-type"] == PROBLEM
+
+
+def test_the_head_of_an_answer_is_told_alone(http):
+    """With HEAD."""
+    answer = http.head("/patterns")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_writing_over_http_is_read_over_http(http):
+    """A memory, a verdict on it, an error, an output: each is there when the answer is."""
+    text = f"The {time.time_ns()} suite needs a display"
+    memory = http.post("/memories", json={"text": text, "source": "a test"})
+    assert memory.status_code == 201
+    memory_id = memory.json()["id"]
+    assert http.get(f"/memories/{memory_id}").json()["text"] == text
+    assert http.post(f"/memories/{memory_id}/confirm").json()["confidence"] > 0.5
+    given = http.post("/feedback", json={"verdict": "helpful", "memory": memory_id})
+    assert given.status_code == 201
+    listed = http.get("/feedback", params={"memory": memory_id}).json()["items"]
+    assert [each["feedback_id"] for each in listed] == [given.json()["feedback_id"]]
+    assert http.post(f"/memories/{memory_id}/forget").json()["forgotten"]
+    assert http.get(f"/memories/{memory_id}").status_code == 404
+
+    error = http.post("/errors", json={"task_id": "t-1", "message": "it timed out"}).json()
+    assert error["type"] == "timeout"
+    assert "timed out" in http.get("/errors/context", params={"task_id": "t-1"}).json()["context"]
+    assert http.post(f"/errors/{error['id']}/resolve").json()["resolved"]
+    assert (
+        http.get("/errors", params={"task_id": "t-1", "unresolved": "true"}).json()["items"] == []
+    )
+
+    stored = http.post("/artifacts", json={"content": "a\nb\nc\n", "task_id": "t-1"}).json()
+    part = http.get(f"/artifacts/{stored['id']}", params={"lines": "2:2"}).json()
+    assert part["content"] == "b\n"
+
+    decided = http.post("/patterns/file-based/deprecate", json={"reason": "slow", "by": "Ada"})
+    assert decided.json()["after"] == "deprecated"
+    assert http.get("/patterns/file-based").json()["history"][-1]["by"] == "Ada"
+    assert http.post("/patterns/file-based/promote", json={}).status_code == 409
+    assert http.post("/patterns/file-based/reset").json()["changed"]
+    weighed = http.post("/criteria/weigh", json={"scores": {"quokka-clean": 1, "other": 0.5}})
+    assert weighed.json()["parts"][0]["criterion"] == "quokka-clean"
+
+
+@pytest.mark.parametrize(
+    ("content", "type_", "count"),
+    [
+        (b'{"task_id":"a","success":true}', "application/json", 1),
+        (b'[{"task_id":"a","success":true},{"task_id":"b","success":null}]', "application/json", 2),
+        (b'{"task_id":"a","success":true}\n{"task_id":"b","success":true}\n', LINES, 2),
+    ],
+)  # fmt: skip
+def test_outcomes_are_with_redis_when_they_are_answered(http, served, content, type_, count):
+    """One, a list, or lines; the same content has the same ids again."""
+    before = served.client.xlen(served.settings.keys.outcomes)
+    answer = http.post("/outcomes", content=content, headers={"content-type": type_})
+    assert answer.status_code == 202
+    assert served.client.xlen(served.settings.keys.outcomes) == before + count
+    again = http.post("/outcomes", content=content, headers={"content-type": type_})
+    assert again.json()["outcome_ids"] == answer.json()["outcome_ids"]
+
+
+def test_bad_outcomes_are_named_and_bounded(http):
+    """The good ones go through; a hundred of the bad ones are named, and all are counted."""
+    lines = b'{"task_id":"good","success":true}\n' + b'{"task_id":1.5}\n' * 150
+    document = http.post("/outcomes", content=lines, headers=JSONL).json()
+    assert (document["taken"], document["bad_count"], len(document["bad"])) == (1, 150, 100)
+    assert document["bad"][0]["place"] == "line 2"
+    refused = http.post("/outcomes", content=b'{"x": 1}\nnothing\n', headers=JSONL)
+    assert refused.status_code == 422
+    assert [each["place"] for each in refused.json()["errors"]] == ["line 1", "line 2"]
+    many = b'{"task_id":"good","success":true}\n' * 10_001
+    assert http.post("/outcomes", content=many, headers=JSONL).status_code == 413
+    assert http.post("/outcomes", content=b"", headers=JSONL).status_code == 422
+    assert http.post("/outcomes", content=b"a=b").status_code == 415

@@ -1,0 +1,176 @@
+"""The Python calls for one thing, for pages of lists, and for decisions, on both databases."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+import trackrecord
+from trackrecord.errors import InvalidCursor, InvalidFeedback, InvalidRequest, UnknownId
+from trackrecord.factories import scorer_of
+from trackrecord.rules import Rules
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord_cli.main import run
+
+
+@pytest.fixture(autouse=True)
+def _store_of_this_process(tmp_path: Path, store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACKRECORD_HOME", str(tmp_path))
+    monkeypatch.setenv("TRACKRECORD_DATABASE_URL", store_url)
+
+
+@pytest.fixture
+def learnt(store: Engine):
+    """Lets the store learn runs, with a number each."""
+
+    def teach(*numbers: int) -> None:
+        scorer, now = scorer_of(Rules()), time.time()
+        scored = []
+        for number in numbers:
+            fields = {
+                "outcome_id": f"run-{number:04}",
+                "task_id": f"task-{number}",
+                "success": number % 3 != 0,
+                "timestamp": 1_700_000_000 + number // 2,
+                "strategy": "file-based",
+                "instruction": "fix the build",
+                "tool_graph": [
+                    {"tool": "grep", "ok": True},
+                    {"tool": "edit", "ok": number % 3 != 0},
+                ],
+            }
+            body = encode_body(fields)
+            scored.append(
+                scorer.score(decode_outcome(body), body, received_at=now, outcome_id="none")
+            )
+        with writing(store) as connection:
+            learn(connection, scored, Rules(), now=now)
+
+    return teach
+
+
+def printed(capsys, *arguments: str) -> object:
+    """Return what a command prints as JSON."""
+    capsys.readouterr()
+    assert run([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_pages_of_runs_meet_while_runs_are_added(learnt):
+    """Each run that was there comes once, in the order of the whole list; none that is newer."""
+    learnt(*range(12))
+    whole = [each.outcome_id for each in trackrecord.list_runs(limit=None)]
+    found = trackrecord.list_runs(limit=5)
+    number = 100
+    while True:
+        learnt(number)
+        number += 1
+        page = trackrecord.list_runs(limit=5, after=found[-1].cursor)
+        if not page:
+            break
+        found += page
+    assert [each.outcome_id for each in found] == whole
+
+
+def test_pages_of_memories_and_feedback_meet():
+    """Also where many are of the same moment."""
+    texts = [f"{word} needs port {5000 + n}" for n, word in enumerate("abcdefg")]
+    ids = [trackrecord.add_memory(text, force=True).id for text in texts]
+    found = trackrecord.list_memories(limit=3)
+    trackrecord.add_memory("something else entirely")
+    found += trackrecord.list_memories(limit=3, after=found[-1].cursor)
+    found += trackrecord.list_memories(limit=3, after=found[-1].cursor)
+    assert [each.id for each in found] == ids[::-1]
+
+    given = [trackrecord.give_feedback("helpful", memory=each).feedback.feedback_id for each in ids]
+    verdicts = trackrecord.list_feedback(limit=4)
+    trackrecord.give_feedback("harmful", criterion="clean")
+    verdicts += trackrecord.list_feedback(limit=4, after=verdicts[-1].cursor)
+    assert sorted(each.feedback.feedback_id for each in verdicts) == sorted(given)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "WzFd", "WzEuMCw5OTk5OTk5OTk5OTk5OTk5OTk5OTk5XQ", "é"])
+def test_what_is_not_a_cursor_is_refused(learnt, cursor):
+    """A number that no database takes among them."""
+    learnt(1)
+    for ask in (trackrecord.list_runs, trackrecord.list_memories, trackrecord.list_feedback):
+        with pytest.raises((InvalidCursor, InvalidRequest)):
+            ask(after=cursor)
+
+
+def test_the_cursor_of_another_list_is_refused(learnt):
+    """It says nothing of this one."""
+    learnt(1)
+    trackrecord.give_feedback("harmful", criterion="clean")
+    (verdict,) = trackrecord.list_feedback()
+    with pytest.raises(InvalidCursor):
+        trackrecord.list_runs(after=verdict.cursor)
+
+
+def test_one_thing_is_shown_as_by_its_command(learnt, capsys):
+    """At one moment: what is decayed differs from one to the next."""
+    learnt(*range(8))
+    at = time.time()
+    for found, command in (
+        (trackrecord.show_run("run-0003", at=at), ("runs", "show", "run-0003")),
+        (trackrecord.explain_run("run-0003", at=at), ("explain", "--run", "run-0003")),
+        (
+            trackrecord.explain_procedure("grep+edit", at=at),
+            ("explain", "--procedure", "grep+edit"),
+        ),
+        (trackrecord.show_pattern("file-based", at=at), ("patterns", "show", "file-based")),
+        (trackrecord.effect(at=at), ("effect",)),
+    ):
+        told = printed(capsys, *command, "--at", repr(at))
+        assert json.dumps(told) == json.dumps(found.to_document())
+    kinds = [each.to_document() for each in trackrecord.list_kinds(at=at)]
+    assert printed(capsys, "kinds", "--at", repr(at)) == kinds
+
+
+def test_lessons_are_dismissed_and_restored(learnt):
+    """And shown with what was decided."""
+    learnt(*range(0, 60, 3))
+    (lesson, *_) = trackrecord.list_lessons(everything=True)
+    decided = trackrecord.dismiss_lesson(lesson.id[:12], reason="known", by="Ada")
+    assert decided.to_document() == {
+        "id": lesson.id, "action": "dismiss", "changed": True, "by": "Ada", "reason": "known",
+    }  # fmt: skip
+    assert not trackrecord.dismiss_lesson(lesson.id).changed
+    assert trackrecord.show_lesson(lesson.id).history[0].actor == "Ada"
+    assert trackrecord.restore_lesson(lesson.id, by="Bob").changed
+
+
+def test_a_verdict_names_one_thing_that_is_known(learnt):
+    """Unlike `feedback`, it says so at once."""
+    learnt(1)
+    with pytest.raises(UnknownId):
+        trackrecord.give_feedback("helpful", pattern="no-such-pattern")
+    with pytest.raises(InvalidFeedback, match="exactly one"):
+        trackrecord.give_feedback("helpful")
+    with pytest.raises(InvalidRequest, match="verdict"):
+        trackrecord.give_feedback("useful", criterion="clean")  # type: ignore[arg-type]
+    given = trackrecord.give_feedback("helpful", criterion="clean", feedback_id="f-1")
+    assert given.is_new
+    assert not trackrecord.give_feedback("helpful", criterion="clean", feedback_id="f-1").is_new
+
+
+def test_a_memory_is_added_once():
+    """The second time it is the one on record."""
+    first = trackrecord.add_memory("The login test needs port 5432", source="claude")
+    again = trackrecord.add_memory("The login test needs port 5432")
+    assert (first.is_new, again.is_new, again.id) == (True, False, first.id)
+    assert trackrecord.show_memory(first.id[:13]).known.memory.sources == ("claude",)
+
+
+def test_runs_of_the_benchmark(learnt, capsys):
+    """A snapshot is appended, and shown with its changes."""
+    learnt(1, 2, 3)
+    taken = trackrecord.benchmark_run()
+    (shown,) = trackrecord.benchmark_runs()
+    assert shown.snapshot == taken.snapshot
+    (printed_run,) = printed(capsys, "benchmark", "report")
+    assert json.dumps(printed_run) == json.dumps(shown.to_document() | {"changes": shown.changes})

@@ -1,0 +1,48 @@
+"""Stored outputs as JSON objects: the same for every reader."""
+
+from base64 import b64encode
+from typing import Any
+
+from trackrecord.times import iso
+
+from .contents import lines_of
+from .kept_outputs import KeptOutput
+from .pages import Page
+from .summaries import kind_of_output
+
+
+def output_document(output: KeptOutput) -> dict[str, Any]:
+    """Return a stored output, without its content, as a JSON object."""
+    return {
+        "id": output.id,
+        "task_id": output.task_id or None,
+        "tool": output.tool or None,
+        "kind": output.kind or None,
+        "size": output.size,
+        "stored_at": iso(output.stored_at),
+        "kept_until": iso(output.kept_until),
+        "summary": output.summary or None,
+    }
+
+
+def page_document(page: Page, whole: bytes) -> dict[str, Any]:
+    """Return a part of a stored output as a JSON object; what is not UTF-8 is base64.
+
+    Args:
+        page: the part.
+        whole: the whole output.
+    """
+    try:
+        content, encoding = page.data.decode(), "utf-8"
+    except UnicodeDecodeError:
+        content, encoding = b64encode(page.data).decode(), "base64"
+    return {
+        "id": page.id,
+        "kind": kind_of_output(whole),
+        "size": page.size,
+        "lines": lines_of(whole),
+        "start": page.start,
+        "end": page.start + len(page.data),
+        "encoding": encoding,
+        "content": content,
+    }

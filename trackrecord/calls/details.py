@@ -1,0 +1,142 @@
+"""The calls that show one thing with all that belongs to it, by its id or the beginning of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trackrecord.beside import awaited
+
+from .given import Moment, moment_of, text_of
+from .here import store_here
+
+if TYPE_CHECKING:
+    from trackrecord.queries.competences import RecordDetails
+    from trackrecord.queries.lessons import LessonDetails
+    from trackrecord.queries.memories import MemoryDetails
+    from trackrecord.queries.patterns import PatternDetails
+    from trackrecord.queries.runs import RunOnRecord
+
+
+def show_pattern(
+    pattern_id: str, *, at: Moment | None = None, project: str | None = None
+) -> PatternDetails:
+    """Return a pattern with its estimate, its newest examples and its changes of state.
+
+    Args:
+        pattern_id: the pattern's id, that of its anti-pattern, or the beginning of either.
+        at: a past moment to answer for.
+        project: the pattern's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    pattern_id, moment = text_of("pattern_id", pattern_id), moment_of(at)
+    with store_here(project) as here:
+        from trackrecord.queries import patterns
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            return patterns.show_pattern(
+                connection, here.settings, here.project, pattern_id, at=moment
+            )
+
+
+def show_lesson(
+    lesson_id: str, *, at: Moment | None = None, project: str | None = None
+) -> LessonDetails:
+    """Return a lesson with its newest runs, and the decisions about it.
+
+    Args:
+        lesson_id: the lesson's id, or the beginning of it.
+        at: a past moment to answer for.
+        project: the lesson's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    lesson_id, moment = text_of("lesson_id", lesson_id), moment_of(at)
+    with store_here(project) as here:
+        from trackrecord.queries import lessons
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            return lessons.show_lesson(
+                connection, here.settings, here.project, lesson_id, at=moment
+            )
+
+
+def show_competence(
+    competence_id: str, *, at: Moment | None = None, project: str | None = None
+) -> RecordDetails:
+    """Return a competence record with its fallbacks, provenance, estimate and history.
+
+    Args:
+        competence_id: the record's id, or the beginning of it.
+        at: a past moment to answer for.
+        project: the record's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    competence_id, moment = text_of("competence_id", competence_id), moment_of(at)
+    with store_here(project) as here:
+        from trackrecord.queries import competences
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            return competences.show_competence(
+                connection, here.settings, here.project, competence_id, at=moment
+            )
+
+
+def show_memory(
+    memory_id: str, *, at: Moment | None = None, project: str | None = None
+) -> MemoryDetails:
+    """Return a memory with its history.
+
+    Args:
+        memory_id: the memory's id, or the beginning of it.
+        at: a past moment to answer for.
+        project: the memory's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    memory_id, moment = text_of("memory_id", memory_id), moment_of(at)
+    with store_here(project) as here:
+        from trackrecord.queries import memories
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            return memories.show_memory(
+                connection, here.settings, here.project, memory_id, at=moment
+            )
+
+
+def show_run(
+    outcome_id: str, *, at: Moment | None = None, project: str | None = None
+) -> RunOnRecord:
+    """Return one run: its calls, its verdict, the grounds for it, and later amendments.
+
+    Args:
+        outcome_id: the id of the run's outcome, or the beginning of it.
+        at: a past moment to answer for.
+        project: the run's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    outcome_id, moment = text_of("outcome_id", outcome_id), moment_of(at)
+    with store_here(project) as here:
+        from trackrecord.queries import runs
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            return runs.show_run(connection, here.project, outcome_id, at=moment)
+
+
+ashow_pattern = awaited(show_pattern)
+ashow_lesson = awaited(show_lesson)
+ashow_competence = awaited(show_competence)
+ashow_memory = awaited(show_memory)
+ashow_run = awaited(show_run)
