@@ -1,7 +1,9 @@
 """The programs in `examples`, run as they are against a real trackrecord: what became of each."""
 
+import json
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -57,8 +59,7 @@ def test_a_traced_agent_is_an_outcome(up):
 
 def test_a_shell_reports_and_is_told(up):
     """An outcome and an error of it, by entries of the stream; the next attempt hears of it."""
-    if shutil.which("redis-cli") is None:
-        pytest.skip("there is no redis-cli on the PATH")
+    _needs("redis-cli")
     said = up.example("sh", "from_a_shell.sh", project="shell")
     assert "timed out after 60 s" in said
     (run,) = until(lambda: up.asked("runs", "list", project="shell"))
@@ -66,3 +67,55 @@ def test_a_shell_reports_and_is_told(up):
     assert [each["content"] for each in up.asked("patterns", "list", project="shell")] == [
         "Split by component"
     ]
+
+
+def _needs(program):
+    found = shutil.which(program)
+    if found is None:
+        pytest.skip(f"there is no {program} on the PATH")
+    return found
+
+
+def test_reports_and_questions_over_http(up):
+    """By curl, with a token that may do no more than that: two outcomes, and a prompt."""
+    _needs("curl")
+    made = up.asked("token", "create", "--write", project="http")
+    said = up.example("sh", "over_http.sh", up.url, made["token"], project="http")
+    taken, prompt = map(json.loads, said.splitlines())
+    assert len(taken["outcome_ids"]) == 2
+    assert "prompt" in prompt
+    runs = until(
+        lambda: (
+            len(up.asked("runs", "list", project="http") or []) == 2
+            and up.asked("runs", "list", project="http")
+        )
+    )
+    assert {run["task_id"]: run["success"] for run in runs} == {"build-1": True, "build-2": False}
+
+
+def test_an_agent_in_javascript(up):
+    """It is handed what was learnt, and what it reports is learnt in turn."""
+    _needs("node")
+    known = {"task_id": "before", "success": True, "strategy": "Split by component"}
+    up.publish(*(known | {"task_id": f"before-{number}"} for number in range(20)), project="node")
+    until(
+        lambda: "Split by component" in up.example("node", "node/agent.mjs", up.url, project="node")
+    )
+    tasks = until(lambda: up.asked("runs", "list", "--task", "build-4713", project="node"))
+    assert [call["tool"] for call in tasks[0]["calls"]] == ["edit_file", "run_tests"]
+
+
+def test_without_a_daemon_an_agent_in_javascript_goes_on(tmp_path):
+    """It works without advice, and says why."""
+    node = _needs("node")
+    ran = subprocess.run(
+        [node, EXAMPLES / "node" / "agent.mjs", "http://127.0.0.1:1"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ran.stdout == "## Your task\n\nMend the nightly build\n"
+    assert [line.partition(":")[0] for line in ran.stderr.splitlines()] == [
+        "no advice this time", "not reported"
+    ]  # fmt: skip

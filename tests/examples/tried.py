@@ -11,6 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import redis
+
+from trackrecord.settings import load_settings
 from trackrecord_cli.main import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -68,6 +71,14 @@ class Up:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             status = run([*arguments, "--project", project, "--json"])
         return json.loads(out.getvalue()) if status == 0 else None
+
+    def publish(self, *outcomes: dict[str, object], project: str) -> None:
+        """Report outcomes as any program does."""
+        settings = load_settings(home=self.home)
+        bodies = [json.dumps(each | {"project": project}) for each in outcomes]
+        with redis.Redis(unix_socket_path=str(self.home / "redis.sock")) as client:
+            for body in bodies:
+                client.xadd(settings.keys.outcomes, {"v": "1", "body": body})
 
     def stop(self) -> None:
         """End it in order."""
