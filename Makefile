@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# What is tested of the documentation and the packages is a part of `make check`.
+CHECKED := tests/docs $(patsubst %,tests/deployment/test_%.py,installed sdist wheel)
 PURE := tests/learning tests/candidates tests/test_outcome.py tests/test_own_strategies.py
 
 # The tests start hundreds of processes. Without bytecode each of them compiles what it imports.
@@ -26,8 +28,8 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## the main job, through real servers, in under a minute
 	@$(BIN)/trackrecord demo
 
-test: $(STAMP)  ## all tests, or TESTS, against real servers that they start themselves
-	@$(BIN)/python -m pytest -n 4 --ignore=tests/clients $(TESTS)
+test: $(STAMP)  ## all tests but those of check, or TESTS, against real servers that they start
+	@$(BIN)/python -m pytest -n 4 --ignore=tests/clients $(or $(TESTS),$(CHECKED:%=--ignore=%))
 
 quick: $(STAMP)  ## tests of what is pure, in seconds: no server, no subprocess
 	@$(BIN)/python -m pytest -m "not faults and not linear_time" $(PURE)
@@ -37,7 +39,7 @@ check: $(STAMP) packages docs  ## lint, types, import rules, documentation, pack
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/python -m pytest tests/docs
+	@$(BIN)/python -m pytest -n 2 $(CHECKED)
 
 packages: $(STAMP)  ## the wheel and the sdist, as an index would take them
 	@rm -rf build/packages

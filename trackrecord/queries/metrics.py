@@ -77,7 +77,7 @@ class InCache:
     Attributes:
         project: its name.
         age_s: age of its cached rankings; None when there are none.
-        tasks_in_flight: the tasks in flight of which errors or attempts are kept.
+        tasks_in_flight: the tasks of which errors or attempts are kept, succeeded or not.
     """
 
     project: str

@@ -95,7 +95,7 @@ def _of_cache(cached: list[InCache]) -> Iterator[Metric]:
     )
     yield _gauges(
         "trackrecord_tasks_in_flight",
-        "Tasks in flight of which errors or failed attempts are kept.",
+        "Tasks of which errors or attempts are kept, also of those that succeeded meanwhile.",
         "project",
         {each.project: each.tasks_in_flight for each in cached},
     )
