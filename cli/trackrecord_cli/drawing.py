@@ -56,8 +56,9 @@ def _height(value: float, least: float, most: float, count: int) -> int:
     """Return the place of a value among a number of heights."""
     if most <= least:
         return 0
-    share = (value - least) / (most - least)
-    return min(max(int(share * count), 0), count - 1)
+    # In parts: the difference of two values may be beyond the largest number, or below the least.
+    share = (value / 2 - least / 2) / (most / 2 - least / 2 or 1.0)
+    return int(min(max(share * count, 0.0), count - 1.0))
 
 
 def _is_utf8() -> bool:

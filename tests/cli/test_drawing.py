@@ -51,6 +51,13 @@ def test_a_sparkline_has_a_character_for_each_value(drawn, values, low):
         assert line == ""
 
 
+def test_numbers_at_the_ends_of_what_a_float_holds(drawn):
+    """A difference that is too large, or too small, for one."""
+    assert len(drawn(sparkline, [-1.7e308, 0.0, 1.7e308], low=None)) == 3
+    assert len(drawn(sparkline, [0.0, 5e-324], low=None)) == 2
+    assert len(drawn(sparkline, [0.0, 5e-324, 1e16], low=-5e-324)) == 3
+
+
 def test_the_ends_of_what_is_drawn(drawn):
     """Nothing, all, and no value."""
     assert drawn(bar, None) == ""

@@ -2,6 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 from teaching import DAY, NOW, RULES, outcome, teach, unjudged
 
 from trackrecord.queries.days import outcomes_by_day
@@ -10,6 +11,7 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.days import day_of, read_days, recount_days
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.tables import outcome_days
 
 
 def of_day(days_ago, number, *, helpful=True, received=NOW):
@@ -57,6 +59,15 @@ def test_an_amended_outcome_moves_to_its_day(store):
     assert [(each.outcomes, each.successes) for each in recounted(store)] == [(1, 1), (1, 1)]
     assert [(each.outcomes, each.successes) for each in counted(store, at=NOW)] == [(2, 2)]
     assert counted(store, at=NOW + 20) == counted(store)
+
+
+def test_a_day_that_loses_its_last_outcome_has_no_row(store):
+    """As after a recount."""
+    teach(store, [of_day(3, 1)])
+    teach(store, [of_day(5, 1, helpful=False, received=NOW + 10)], now=NOW + 10)
+    with reading(store) as connection:
+        rows = connection.execute(select(outcome_days.c.day)).scalars().all()
+    assert rows == [day_of(NOW - 5 * DAY)]
 
 
 def test_a_rebuild_mends_the_counts(store):

@@ -88,6 +88,14 @@ def count_days(
         key=_COLUMNS[:2],
         combine=lambda table, new: {name: table[name] + new[name] for name in _COUNTS},
     )
+    # An outcome that was amended may have ended on another day: a recount has no row without one.
+    emptied = {project_id for (project_id, _), count in counts.items() if count[0] <= 0}
+    if emptied:
+        connection.execute(
+            delete(outcome_days).where(
+                outcome_days.c.project_id.in_(emptied), outcome_days.c.outcomes == 0
+            )
+        )
 
 
 def recount_days(connection: Connection, project_id: int) -> None:
