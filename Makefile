@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# In memory, where there is room for it: the tests make thousands of small databases.
+IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
+
 # What is tested of the documentation and the packages is a part of `make check`.
 CHECKED := tests/docs $(patsubst %,tests/deployment/test_%.py,installed sdist wheel)
 PURE := tests/learning tests/candidates tests/test_outcome.py tests/test_own_strategies.py
@@ -28,6 +31,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## the main job, through real servers, in under a minute
 	@$(BIN)/trackrecord demo
 
+test: export TMPDIR ?= $(or $(IN_MEMORY),/tmp)
 test: $(STAMP)  ## all tests but those of check, or TESTS, against real servers that they start
 	@$(BIN)/python -m pytest -n 4 --ignore=tests/clients $(or $(TESTS),$(CHECKED:%=--ignore=%))
 
