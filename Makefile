@@ -7,8 +7,8 @@ STAMP := $(VENV)/.installed
 # In memory, where there is room for it: the tests make thousands of small databases.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
 
-# What is tested of the documentation and the packages is a part of `make check`.
-CHECKED := tests/docs $(patsubst %,tests/deployment/test_%.py,installed sdist wheel)
+# What is tested of the documentation, the examples and the packages is a part of `make check`.
+CHECKED := tests/docs tests/examples tests/deployment
 PURE := tests/learning tests/candidates tests/test_outcome.py tests/test_own_strategies.py
 
 # The tests start hundreds of processes. Without bytecode each of them compiles what it imports.
@@ -43,7 +43,7 @@ check: $(STAMP) packages docs  ## lint, types, import rules, documentation, pack
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/python -m pytest -n 2 $(CHECKED)
+	@$(BIN)/python -m pytest -n 4 $(CHECKED)
 
 packages: $(STAMP)  ## the wheel and the sdist, as an index would take them
 	@rm -rf build/packages
