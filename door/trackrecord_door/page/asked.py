@@ -14,8 +14,10 @@ from trackrecord.calls.given import text_of
 from trackrecord.errors import InvalidRequest
 from trackrecord.project_names import checked_project
 from trackrecord.times import parse_moment
-from trackrecord_door.callers import Caller, Permission, caller_of
+from trackrecord_door.callers import Caller, caller_of
 from trackrecord_door.floor import Floor
+
+from .table import permission_of
 
 if TYPE_CHECKING:
     import redis
@@ -57,9 +59,9 @@ class Asked:
         given = self.query.get(name, "")
         return text_of(name, given, most=_LONGEST).strip() if given.strip() else None
 
-    def can(self, permission: str) -> bool:
-        """Return whether the caller may "write", say, in what is shown: the past has no actions."""
-        return self.at is None and self.caller.permission >= Permission[permission.upper()]
+    def can(self, path: str) -> bool:
+        """Return whether the caller may do what is posted to a path: the past has no actions."""
+        return self.at is None and self.caller.permission >= permission_of(path)
 
     @property
     def sees_all(self) -> bool:

@@ -29,13 +29,14 @@ class Action:
     Attributes:
         path: where its form is posted to.
         function: the function that returns the `Deed`, as "module.function" in `views`.
-        permission: what a caller must be permitted in the project that is changed.
+        permission: what a caller must be permitted in the project that is changed: to admin for
+            a decision, to write for what an agent may report, too. HTTP asks for the same.
         of_all_projects: whether it concerns all projects: then a token of one is refused.
     """
 
     path: str
     function: str
-    permission: Permission = Permission.WRITE
+    permission: Permission = Permission.ADMIN
     of_all_projects: bool = False
 
 
@@ -78,11 +79,11 @@ ACTIONS: Final = (
     Action("/patterns/deprecate", "patterns.deprecate"),
     Action("/patterns/reset", "patterns.reset"),
     Action("/patterns/tag", "patterns.tag"),
-    Action("/memories/add", "memories.add"),
-    Action("/memories/confirm", "memories.confirm"),
-    Action("/memories/reject", "memories.reject"),
+    Action("/memories/add", "memories.add", Permission.WRITE),
+    Action("/memories/confirm", "memories.confirm", Permission.WRITE),
+    Action("/memories/reject", "memories.reject", Permission.WRITE),
     Action("/memories/forget", "memories.forget"),
-    Action("/feedback", "feedback.give"),
+    Action("/feedback", "feedback.give", Permission.WRITE),
     Action("/procedures/add", "procedures.add"),
     Action("/procedures/reinforce", "procedures.reinforce"),
     Action("/procedures/penalize", "procedures.penalize"),
@@ -91,9 +92,16 @@ ACTIONS: Final = (
     Action("/procedures/merge", "procedures.merge"),
     Action("/procedures/fork", "procedures.fork"),
     Action("/procedures/retract", "procedures.retract"),
-    Action("/effect/holdout", "effect.hold_out", Permission.ADMIN),
+    Action("/effect/holdout", "effect.hold_out"),
     Action("/effect/withdraw", "effect.withdraw"),
     Action("/effect/restore", "effect.restore"),
     Action("/dead-letters/replay", "dead_letters.replay"),
-    Action("/dead-letters/discard", "dead_letters.discard", Permission.ADMIN),
+    Action("/dead-letters/discard", "dead_letters.discard"),
 )
+
+_PERMISSIONS: Final = {action.path: action.permission for action in ACTIONS}
+
+
+def permission_of(path: str) -> Permission:
+    """Return what a caller must be permitted for the action that is posted to a path."""
+    return _PERMISSIONS[path]

@@ -84,9 +84,13 @@ def test_actions_need_their_permission(bearing, action):
 
 
 def test_what_one_may_not_is_not_offered(bearing):
-    """To read: no buttons; to write: what does not need more."""
-    page = bearing(Permission.WRITE).get("/effect").text
-    assert "Withdraw" in page
-    assert "Withhold advice" not in page
-    page = bearing(Permission.ADMIN).get("/effect").text
-    assert "Withhold advice" in page
+    """To read: no buttons; to write: what an agent may report, too; to admin: decisions."""
+    offered = {
+        permission: bearing(permission).get("/effect").text
+        + bearing(permission).get("/memories").text
+        for permission in Permission
+    }
+    for permission, page in offered.items():
+        assert ("/memories/add" in page) is (permission >= Permission.WRITE)
+        assert ("Withdraw" in page) is (permission is Permission.ADMIN)
+        assert ("Withhold advice" in page) is (permission is Permission.ADMIN)
