@@ -169,7 +169,8 @@ def test_a_late_answer_is_words_now_and_meaning_next_time(client, home, endpoint
     reader = RankingsReader(settings_of(home, endpoint, prompt_timeout_s=0.01))
     assert reader.read(task=TASK).compared_by == "words"
     until(lambda: reader.read(task=TASK).compared_by == "embeddings")
-    assert endpoint.texts == [TASK]
+    # On a busy machine the first answer may come too late even for that, and it is asked again.
+    assert set(endpoint.texts) == {TASK}
 
 
 @pytest.mark.parametrize(
