@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# In memory, where there is room for it: the tests make thousands of small databases.
-IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
+# In memory, where there is room for it and programs may be run: the tests make thousands of small
+# databases.
+IN_MEMORY := $(shell grep -qs ' /dev/shm .*noexec' /proc/mounts || \
+	df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
 
 # What is tested of the documentation, the examples and the packages is a part of `make check`.
 CHECKED := tests/docs tests/examples tests/deployment
