@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trackrecord.beside import awaited
 
 from .given import Moment, limit_of, moment_of
-from .here import store_here
+from .here import reading_here, store_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.benchmark import Gate, Run
@@ -29,14 +29,12 @@ def benchmark_run(*, since: Moment | None = None, project: str | None = None) ->
         TrackrecordError: the message says in one line what is wrong.
     """
     moment = moment_of(since)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries.benchmark import take_snapshot
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return take_snapshot(
-                connection, here.settings, here.project, since=moment, warn=_log.warning
-            )
+        return take_snapshot(
+            connection, here.settings, here.project, since=moment, warn=_log.warning
+        )
 
 
 def benchmark_runs(

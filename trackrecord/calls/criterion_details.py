@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trackrecord.beside import awaited
 
 from .given import Moment, moment_of, optional_limit_of
-from .here import store_here
+from .here import reading_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.criteria import CriterionDetails
@@ -34,14 +34,12 @@ def show_criterion(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import criteria
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return criteria.show_criterion(
-                connection, here.settings, here.project, name, at=moment, limit=limit, after=after
-            )
+        return criteria.show_criterion(
+            connection, here.settings, here.project, name, at=moment, limit=limit, after=after
+        )
 
 
 ashow_criterion = awaited(show_criterion)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trackrecord.beside import awaited
 
 from .given import Moment, moment_of, text_of
-from .here import store_here
+from .here import reading_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import RecordDetails
@@ -31,14 +31,10 @@ def show_pattern(
         TrackrecordError: the message says in one line what is wrong.
     """
     pattern_id, moment = text_of("pattern_id", pattern_id), moment_of(at)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import patterns
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return patterns.show_pattern(
-                connection, here.settings, here.project, pattern_id, at=moment
-            )
+        return patterns.show_pattern(connection, here.settings, here.project, pattern_id, at=moment)
 
 
 def show_lesson(
@@ -55,14 +51,10 @@ def show_lesson(
         TrackrecordError: the message says in one line what is wrong.
     """
     lesson_id, moment = text_of("lesson_id", lesson_id), moment_of(at)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import lessons
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return lessons.show_lesson(
-                connection, here.settings, here.project, lesson_id, at=moment
-            )
+        return lessons.show_lesson(connection, here.settings, here.project, lesson_id, at=moment)
 
 
 def show_competence(
@@ -79,14 +71,12 @@ def show_competence(
         TrackrecordError: the message says in one line what is wrong.
     """
     competence_id, moment = text_of("competence_id", competence_id), moment_of(at)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import competences
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return competences.show_competence(
-                connection, here.settings, here.project, competence_id, at=moment
-            )
+        return competences.show_competence(
+            connection, here.settings, here.project, competence_id, at=moment
+        )
 
 
 def show_memory(
@@ -103,14 +93,10 @@ def show_memory(
         TrackrecordError: the message says in one line what is wrong.
     """
     memory_id, moment = text_of("memory_id", memory_id), moment_of(at)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import memories
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return memories.show_memory(
-                connection, here.settings, here.project, memory_id, at=moment
-            )
+        return memories.show_memory(connection, here.settings, here.project, memory_id, at=moment)
 
 
 def show_run(
@@ -127,12 +113,10 @@ def show_run(
         TrackrecordError: the message says in one line what is wrong.
     """
     outcome_id, moment = text_of("outcome_id", outcome_id), moment_of(at)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import runs
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return runs.show_run(connection, here.project, outcome_id, at=moment)
+        return runs.show_run(connection, here.project, outcome_id, at=moment)
 
 
 ashow_pattern = awaited(show_pattern)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trackrecord.beside import awaited
 
 from .given import Moment, moment_of
-from .here import store_here
+from .here import reading_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.effect import MeasuredEffect
@@ -24,14 +24,10 @@ def effect(*, at: Moment | None = None, project: str | None = None) -> MeasuredE
         TrackrecordError: the message says in one line what is wrong.
     """
     moment = moment_of(at)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries.effect import measure_effect
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return measure_effect(
-                connection, here.project, setting=here.settings.holdout, at=moment
-            )
+        return measure_effect(connection, here.project, setting=here.settings.holdout, at=moment)
 
 
 aeffect = awaited(effect)

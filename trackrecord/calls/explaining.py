@@ -8,7 +8,7 @@ from trackrecord.beside import awaited
 from trackrecord.errors import InvalidRequest
 
 from .given import Moment, moment_of, optional_text_of, text_of
-from .here import store_here
+from .here import reading_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.explain import Explained
@@ -27,12 +27,10 @@ def explain(some_id: str, *, at: Moment | None = None, project: str | None = Non
         TrackrecordError: the message says in one line what is wrong.
     """
     some_id, moment = text_of("some_id", some_id), moment_of(at)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import explain as questions
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return questions.explain(connection, here.settings, here.project, some_id, at=moment)
+        return questions.explain(connection, here.settings, here.project, some_id, at=moment)
 
 
 def explain_procedure(
@@ -57,14 +55,12 @@ def explain_procedure(
     if not tools.strip(" +"):
         message = "tools names no tool: join the names of the procedure's tools with +"
         raise InvalidRequest(message)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import explain as questions
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return questions.explain_procedure(
-                connection, here.settings, here.project, tools, task=task, at=moment
-            )
+        return questions.explain_procedure(
+            connection, here.settings, here.project, tools, task=task, at=moment
+        )
 
 
 def explain_run(
@@ -83,14 +79,10 @@ def explain_run(
         TrackrecordError: the message says in one line what is wrong.
     """
     outcome_id, moment = text_of("outcome_id", outcome_id), moment_of(at)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import explain_run as questions
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            return questions.explain_run(
-                connection, here.settings, here.project, outcome_id, at=moment
-            )
+        return questions.explain_run(connection, here.settings, here.project, outcome_id, at=moment)
 
 
 aexplain = awaited(explain)

@@ -16,7 +16,7 @@ from trackrecord.project_names import checked_project
 from trackrecord.scoped import Scoped
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from sqlalchemy import Connection, Engine
 
     from trackrecord.daemon_settings import DaemonSettings
 
@@ -71,6 +71,20 @@ def store_here(project: str | None) -> Iterator[StoreHere]:
         )
         raise StoreUnavailable(message)
     yield replace(here, project=named or here.project)
+
+
+@contextmanager
+def reading_here(project: str | None) -> Iterator[tuple[Connection, StoreHere]]:
+    """Open a reading transaction in the store; see `store_here`.
+
+    Raises:
+        TrackrecordError: as `store_here` does; or the database cannot be reached.
+    """
+    with store_here(project) as here:
+        from trackrecord.store.database.engine import reading
+
+        with reading(here.engine) as connection:
+            yield connection, here
 
 
 def _checked(project: str) -> str:

@@ -14,7 +14,7 @@ from .given import (
     optional_limit_of,
     optional_text_of,
 )
-from .here import store_here
+from .here import reading_here, store_here
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import CompetenceRecord
@@ -51,12 +51,10 @@ def list_criteria(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import criteria
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            found = criteria.list_criteria(connection, here.settings, here.project, at=moment)
+        found = criteria.list_criteria(connection, here.settings, here.project, at=moment)
     return found[:limit]
 
 
@@ -74,12 +72,10 @@ def list_competences(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import competences
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            found = competences.list_competences(connection, here.settings, here.project, at=moment)
+        found = competences.list_competences(connection, here.settings, here.project, at=moment)
     return found[:limit]
 
 
@@ -205,12 +201,10 @@ def list_kinds(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with reading_here(project) as (connection, here):
         from trackrecord.queries import estimates
-        from trackrecord.store.database.engine import reading
 
-        with reading(here.engine) as connection:
-            found = estimates.list_kinds(connection, here.settings, here.project, at=moment)
+        found = estimates.list_kinds(connection, here.settings, here.project, at=moment)
     return found[:limit]
 
 
