@@ -18,10 +18,12 @@ the thread, beside which other tests could not run theirs.
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from browsing import Browsing, windows
+from folder_scope import shared_in
 from hostile_texts import HOSTILE_TEXTS
 from playwright.sync_api import Browser, sync_playwright
 from running_door import Door
@@ -35,10 +37,19 @@ from trackrecord_worker.embedded_redis import EmbeddedRedis
 
 _BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 
+_HERE = Path(__file__).parent
+_STORE = pytest.StashKey[ShownStore]()
+_DOOR = pytest.StashKey[Door]()
 
-@pytest.fixture(scope="session")
-def shown_store() -> Iterator[ShownStore]:
+
+@pytest.fixture(scope="module")
+def shown_store(request: pytest.FixtureRequest) -> ShownStore:
     """A store with something on every page."""
+    return shared_in(_HERE, request, _STORE, _shown_store)
+
+
+@contextmanager
+def _shown_store() -> Iterator[ShownStore]:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         settings = DaemonSettings(home=home)
@@ -54,12 +65,17 @@ def shown_store() -> Iterator[ShownStore]:
         engine.dispose()
 
 
-@pytest.fixture(scope="session")
-def page_door(shown_store: ShownStore) -> Iterator[Door]:
+@pytest.fixture(scope="module")
+def page_door(shown_store: ShownStore, request: pytest.FixtureRequest) -> Door:
     """A front door on that store."""
-    running = Door(shown_store.home, HttpSettings(port=0))
-    yield running
-    running.end()
+
+    @contextmanager
+    def opened() -> Iterator[Door]:
+        running = Door(shown_store.home, HttpSettings(port=0))
+        yield running
+        running.end()
+
+    return shared_in(_HERE, request, _DOOR, opened)
 
 
 @pytest.fixture(scope="module")
