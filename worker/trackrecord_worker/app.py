@@ -26,11 +26,8 @@ from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
 
 from .beat import QUEUE
-from .notify.sending import SenderThread
+from .process_services import TrackrecordApp
 from .schedule import beat_schedule
-from .server_checks import check_servers
-from .services import TrackrecordApp
-from .stalled import NoticeStall
 
 _log = structlog.get_logger(__name__)
 
@@ -49,7 +46,9 @@ def create_app(settings: Settings) -> TrackrecordApp:
         SettingsError: the crontab or the time zone cannot be read.
     """
     app = TrackrecordApp(settings)
-    app.steps["consumer"].add(NoticeStall)
+    # Named, not imported: beat needs neither.
+    app.steps["worker"].add("trackrecord_worker.tasks:Tasks")
+    app.steps["consumer"].add("trackrecord_worker.stalled:NoticeStall")
     broker, options = broker_of(settings)
     app.conf.update(
         broker_url=broker,
@@ -97,6 +96,8 @@ def _configure_logs(**_signal: object) -> None:
 @worker_init.connect
 def _refuse_unfit_servers(**_signal: object) -> None:
     """Refuse servers whose settings would lose outcomes; wait for those that are away."""
+    from .server_checks import check_servers
+
     configure_logs(settings.log_level)
     try:
         check_servers(settings)
@@ -122,6 +123,10 @@ def _spare_the_garbage_collector(**_signal: object) -> None:
 @beat_init.connect
 def _tell_news(**_signal: object) -> None:
     """Tell people what changed, from the process of beat: it learns nothing, and never forks."""
+    if not settings.notify.channels:
+        return
+    from .notify.sending import SenderThread
+
     for name in settings.notify.channels:
         thread = SenderThread(name, worker_client(settings), settings)
         thread.start()

@@ -4,17 +4,27 @@ from collections.abc import Callable
 
 import redis
 import structlog
-from celery import Task, shared_task
+from celery import Task, bootsteps, shared_task
 
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
 
 from . import jobs
-from .services import DRAIN_TASK, Services, TrackrecordApp
+from .process_services import TrackrecordApp
+from .schedule import DRAIN_TASK
+from .services import Services
 
 # A Redis whose memory is full refuses writes, and takes them again when there is room.
 REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)
 
 _log = structlog.get_logger(__name__)
+
+
+class Tasks(bootsteps.Step):
+    """A step of a worker's start that does nothing: Celery imports this module for it.
+
+    It does so before the worker's processes are forked. Beat has no such step: it sends tasks by
+    their names.
+    """
 
 
 def _run(job: Callable[[Services], None], stages: Services) -> None:
