@@ -5,7 +5,6 @@ on the stream, and every task finds its own work.
 """
 
 import atexit
-import gc
 from typing import Any
 
 import structlog
@@ -15,7 +14,6 @@ from celery.signals import (
     task_postrun,
     task_prerun,
     worker_init,
-    worker_process_init,
     worker_process_shutdown,
 )
 from structlog.contextvars import bind_contextvars, clear_contextvars
@@ -35,9 +33,6 @@ _UNFIT = 3
 # What is being told when beat ends may be told to its end; the rest waits for its successor.
 _LAST_NEWS_S = 5.0
 
-# Objects made before the garbage collector looks; a batch makes some ten thousand.
-_COLLECT_AFTER = 50_000
-
 
 def create_app(settings: Settings) -> TrackrecordApp:
     """Return the Celery app for these settings.
@@ -47,7 +42,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
     """
     app = TrackrecordApp(settings)
     # Named, not imported: beat needs neither.
-    app.steps["worker"].add("trackrecord_worker.tasks:Tasks")
+    app.steps["worker"].add("trackrecord_worker.before_forks:BeforeForks")
     app.steps["consumer"].add("trackrecord_worker.stalled:NoticeStall")
     broker, options = broker_of(settings)
     app.conf.update(
@@ -106,18 +101,6 @@ def _refuse_unfit_servers(**_signal: object) -> None:
         raise SystemExit(_UNFIT) from None
     except ServerUnavailable as error:
         _log.warning("server_unavailable", reason=str(error), effect="the worker keeps trying")
-
-
-@worker_process_init.connect
-def _spare_the_garbage_collector(**_signal: object) -> None:
-    """Freeze the permanent objects, so that the garbage collector skips them in each batch.
-
-    These are some hundred thousand objects: the libraries, and the recogniser's tree of words.
-    """
-    _ = app.stages.get().recogniser
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER)
 
 
 @beat_init.connect

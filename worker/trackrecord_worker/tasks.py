@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import redis
 import structlog
-from celery import Task, bootsteps, shared_task
+from celery import Task, shared_task
 
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
 
@@ -17,14 +17,6 @@ from .services import Services
 REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)
 
 _log = structlog.get_logger(__name__)
-
-
-class Tasks(bootsteps.Step):
-    """A step of a worker's start that does nothing: Celery imports this module for it.
-
-    It does so before the worker's processes are forked. Beat has no such step: it sends tasks by
-    their names.
-    """
 
 
 def _run(job: Callable[[Services], None], stages: Services) -> None:
