@@ -1,13 +1,19 @@
 """The `trackrecord` script: pip installs it without the packages that the command line needs."""
 
+import gc
 import sys
 from typing import NoReturn
 
 MISSING = 2
 
+# Objects made before the garbage collector looks: what is imported stays, and most commands end
+# before there is any garbage.
+_COLLECT_AFTER = 50_000
+
 
 def main() -> NoReturn:
     """Run the command line, or say in one line what to install."""
+    gc.set_threshold(_COLLECT_AFTER)
     try:
         from .main import main as command_line
     except ModuleNotFoundError as error:
