@@ -10,14 +10,14 @@ from golden import FULL, NOW, TASK, competence, memory, past_task, pattern
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.prompt import section_names
-from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.learnt import patterns_text
-from trackrecord.prompt.report import context_from
+from trackrecord.prompt.rankings_answer import Rankings, answer_from
 from trackrecord.prompt.sections import FEEDS, SECTIONS, Kind
 from trackrecord.settings import load_settings
 
