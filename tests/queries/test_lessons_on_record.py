@@ -18,7 +18,7 @@ from trackrecord.store.advice.lesson_decisions import LessonAction
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord_producers.importers import read_recorded
+from trackrecord_producers.importers.register import read_recorded
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
 SETTINGS = DaemonSettings()
