@@ -1,7 +1,10 @@
 """Evidence: the sums that a pattern's standing is derived from.
 
-Outcomes are added to them in `store/patterns/sums.py`; which agent reported an outcome is not kept
-beside the sums.
+In `store/patterns` outcomes are added to the sums by `sums`, and replaced ones subtracted from them
+by `taking_back`; the sums are read by `transitions.evidence_of`, and by `read` also as of a past
+moment, from the outcomes. `history` replays them after a rebuild, and `over_time` for many moments.
+Whoever changes what counts as evidence, a cap for each agent say, changes all of these. Which agent
+reported an outcome is known to `wire/run_digest.py`, and is not kept beside the sums.
 """
 
 from dataclasses import dataclass
