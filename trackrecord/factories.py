@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from .learning.strategies.catalogue import Strategy
 from .learning.strategies.recogniser import Recogniser
-from .rules import Rules
+from .rules_bundle import Rules
 from .wire.outcome_scorer import OutcomeScorer
 
 
