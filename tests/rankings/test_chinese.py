@@ -14,13 +14,13 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument, decode_document, encode_document
 from trackrecord.prompt.labels import in_language, shown
 from trackrecord.prompt.presentation import present_memory, present_pattern
-from trackrecord.prompt.report import context_from
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.prompt.sections import FEEDS
 
 NOW = 1_800_000_000.0

@@ -12,11 +12,11 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankedPattern, RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.settings import Settings
 
 NAMES = Recogniser()

@@ -1,6 +1,7 @@
-"""All rules that outcomes are learnt by and that what is learnt is read by, as one object.
+"""The rules of all subjects in one object, with no weight or threshold of its own.
 
-Whoever takes rules takes all of them: a caller cannot forget some and silently get defaults.
+The rules of each subject, with weights and thresholds, stand in `learning`. Whoever takes rules
+takes all of them: a caller cannot forget some and silently get defaults.
 """
 
 from dataclasses import dataclass, field
