@@ -5,6 +5,7 @@ takes all of them: a caller cannot forget some and silently get defaults.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .learning.advice.lessons.rules import LessonRules
 from .learning.advice.rules import AdviceRules
@@ -62,7 +63,7 @@ class Rules:
             criteria=self.criteria.half_life_days or usual,
         )
 
-    @property
+    @cached_property
     def recorded(self) -> RecordedRules:
         """The rules that recorded numbers depend on."""
         return RecordedRules(

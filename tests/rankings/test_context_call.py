@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import trackrecord
 from trackrecord.errors import InvalidCandidate, SettingsError
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt import client as rankings_client
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import Candidate
@@ -30,9 +30,10 @@ from trackrecord.prompt.document import (
     RankingsDocument,
 )
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 
-NAMES = Recogniser()
+NAMES = recogniser_of(Rules())
 RULES = ContextRules()
 CURRENT = {"id": "now", "kind": "task", "text": "Fix it", "metadata": {"isCurrentTask": True}}
 
