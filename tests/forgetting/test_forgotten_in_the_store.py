@@ -1,6 +1,6 @@
 """Forgetting a source or a task: the store is afterwards as if only the rest had ever come."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -14,8 +14,6 @@ from told_store import HOUR, NOW, RULES, Told
 from whole_store import whole
 
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import find_in_store
@@ -233,11 +231,11 @@ _projects = count(1)
 
 
 @pytest.fixture
-def stores(engine: Engine) -> Iterator[tuple[Engine, Engine, Engine]]:
+def stores(
+    engine: Engine, memory_store: Callable[[], Engine]
+) -> Iterator[tuple[Engine, Engine, Engine]]:
     """A store of either dialect, one that is told the rest, and one to try things on."""
-    others = [connect_store("sqlite:///:memory:") for _ in range(2)]
-    for other in others:
-        migrate(other)
+    others = [memory_store() for _ in range(2)]
     yield engine, *others
     for other in others:
         other.dispose()
