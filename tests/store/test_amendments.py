@@ -346,7 +346,7 @@ def test_a_transaction_that_died_changed_nothing(store, clean):
 
 def test_an_outcome_has_room_for_so_many_entries(store):
     """What adds nothing takes no room; beyond the most, an entry is refused."""
-    for number in range(150):
+    for number in range(MOST_ENTRIES + 5):
         told(store, entry("a", number % 2 == 0, at=NOW + number, captured_from="hooks",
                           tool_graph=CALLS[:1] * (number + 1)))  # fmt: skip
     with reading(store) as connection:
