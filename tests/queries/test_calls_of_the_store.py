@@ -26,7 +26,7 @@ from trackrecord.errors import (
     UnknownProject,
 )
 from trackrecord.factories import scorer_of
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body

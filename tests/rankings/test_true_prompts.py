@@ -15,10 +15,10 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.masking import masked
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
 from trackrecord.prompt.presentation import present_failing, present_pattern
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.prompt_document import ranked_patterns
 
 EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)

@@ -15,7 +15,7 @@ from trackrecord.factories import scorer_of
 from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.queries.prompt_document import build_document
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import reading, writing

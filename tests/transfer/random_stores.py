@@ -19,7 +19,7 @@ from trackrecord.factories import scorer_of
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.advice.lesson_decisions import LessonDecision, decide_lesson
