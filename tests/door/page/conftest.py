@@ -15,17 +15,19 @@ a browser of its own. The browser ends with its module, because Playwright leave
 the thread, beside which other tests could not run theirs.
 """
 
+from __future__ import annotations
+
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from browsing import Browsing, windows
 from folder_scope import shared_in
 from hostile_texts import HOSTILE_TEXTS
-from playwright.sync_api import Browser, sync_playwright
 from running_door import Door
 from shown_store import ShownStore, fill
 
@@ -34,6 +36,9 @@ from trackrecord.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 _BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 
@@ -84,6 +89,9 @@ def browser() -> Iterator[Browser]:
     found = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None:
         pytest.skip(f"no browser on the PATH: install one of {', '.join(_BROWSERS)}")
+    # Only a process of pytest that runs such a test imports it.
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=found)
         yield launched
