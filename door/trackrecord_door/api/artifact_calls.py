@@ -103,6 +103,7 @@ def store_artifact(
         project: Its project.
     """
     from trackrecord.artifacts.client import store_output
+    from trackrecord.artifacts.documents import stored_document
 
     try:
         data = content.encode() if encoding == "utf-8" else b64decode(content, validate=True)
@@ -110,13 +111,4 @@ def store_artifact(
         message = "content is not base64"
         raise InvalidRequest(message) from None
     stored = store_output(floor.settings, project, data, task_id=task_id, tool=tool)
-    return {
-        "id": stored.id,
-        "kind": stored.told.kind,
-        "size": stored.told.size,
-        "lines": stored.told.lines,
-        "gone": stored.told.gone,
-        "task_id": task_id,
-        "tool": tool,
-        "summary": stored.summary,
-    }
+    return stored_document(stored, task_id, tool)
