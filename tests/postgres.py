@@ -269,6 +269,13 @@ def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
+@pytest.fixture
+def migrated_home(home: Path, _migrated_file: Path) -> Path:
+    """The test's home with a migrated SQLite store: neither the test nor a process migrates it."""
+    shutil.copyfile(_migrated_file, home / "trackrecord.db")
+    return home
+
+
 @pytest.fixture(scope="session")
 def new_store(
     _migrated_file: Path, tmp_path_factory: pytest.TempPathFactory

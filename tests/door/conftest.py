@@ -5,6 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from no_tls import NO_TLS
 from running_door import Door
 
 from trackrecord.http_settings import HttpSettings
@@ -42,7 +43,14 @@ def lasting_door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
 
 
 @pytest.fixture
+def emptied_door(lasting_door: Door) -> Door:
+    """The lasting front door, as if it had taken nothing yet."""
+    lasting_door.forget()
+    return lasting_door
+
+
+@pytest.fixture
 def http(lasting_door: Door) -> Iterator[httpx.Client]:
     """A client of the lasting front door."""
-    with httpx.Client(base_url=lasting_door.url, timeout=60) as client:
+    with httpx.Client(base_url=lasting_door.url, timeout=60, verify=NO_TLS) as client:
         yield client

@@ -71,6 +71,13 @@ class Door:
         lines = [json.loads(line) for line in self.taken_file.read_text().splitlines()]
         return [line["item"] for line in lines if line["kind"] == kind]
 
+    def forget(self) -> None:
+        """Forget what its receiver took, and make it well again."""
+        for switch in self.home.glob(f"{self.taken_file.stem}.*"):
+            if switch != self.taken_file:
+                switch.unlink()
+        self.taken_file.write_bytes(b"")
+
     def switch(self, name: str, on: bool) -> None:
         """Make the receiver "full", "slow", "broken" or its disk "lost", or well again."""
         path = self.taken_file.with_suffix(f".{name}")

@@ -36,9 +36,9 @@ def tracer_of(exporter):
 
 
 @pytest.mark.parametrize("compression", list(Compression))
-def test_spans_of_an_exporter(door, compression):
+def test_spans_of_an_exporter(emptied_door, compression):
     """Every field arrives as the program set it, compressed or not."""
-    exporter = Watched(endpoint=f"{door.url}/v1/traces", compression=compression)
+    exporter = Watched(endpoint=f"{emptied_door.url}/v1/traces", compression=compression)
     tracer = tracer_of(exporter)
     with tracer.start_as_current_span("invoke_agent fixer") as root:
         root.set_attribute("gen_ai.agent.name", "fixer")
@@ -49,7 +49,7 @@ def test_spans_of_an_exporter(door, compression):
             child.add_event("exception", {"exception.type": "ValueError"})
             child.set_status(Status(StatusCode.ERROR, "it failed"))
     assert exporter.results == [SpanExportResult.SUCCESS] * 2
-    tool, agent = door.taken("span")
+    tool, agent = emptied_door.taken("span")
     assert (agent["name"], agent["parent_id"]) == ("invoke_agent fixer", "")
     assert agent["trace_id"] == f"{root.get_span_context().trace_id:032x}"
     assert (tool["parent_id"], tool["trace_id"]) == (agent["span_id"], agent["trace_id"])
@@ -63,27 +63,27 @@ def test_spans_of_an_exporter(door, compression):
     assert agent["end_ns"] >= tool["end_ns"]
 
 
-def test_log_records_of_an_exporter(door):
+def test_log_records_of_an_exporter(emptied_door):
     """A program's log arrives with its trace."""
     provider = LoggerProvider()
-    exporter = OTLPLogExporter(endpoint=f"{door.url}/v1/logs")
+    exporter = OTLPLogExporter(endpoint=f"{emptied_door.url}/v1/logs")
     provider.add_log_record_processor(SimpleLogRecordProcessor(exporter))
-    tracer = tracer_of(Watched(endpoint=f"{door.url}/v1/traces"))
+    tracer = tracer_of(Watched(endpoint=f"{emptied_door.url}/v1/traces"))
     with tracer.start_as_current_span("root") as root:
         event = {"event_name": "gen_ai.evaluation.result", "attributes": {"score": 1.0}}
         provider.get_logger("of-an-agent").emit(
             severity_number=SeverityNumber.WARN, body={"said": ["careful"]}, **event
         )
-    (record,) = door.taken("log")
+    (record,) = emptied_door.taken("log")
     assert (record["body"], record["severity"]) == ({"said": ["careful"]}, 13)
     assert (record["event_name"], record["scope"]) == ("gen_ai.evaluation.result", "of-an-agent")
     assert record["trace_id"] == f"{root.get_span_context().trace_id:032x}"
 
 
-def test_an_exporter_retries_while_the_receiver_is_full(door):
+def test_an_exporter_retries_while_the_receiver_is_full(emptied_door):
     """503 with Retry-After makes it wait and send the same spans again: nothing is lost."""
-    door.switch("full", on=True)
-    exporter = Watched(endpoint=f"{door.url}/v1/traces")
+    emptied_door.switch("full", on=True)
+    exporter = Watched(endpoint=f"{emptied_door.url}/v1/traces")
     tracer = tracer_of(exporter)
 
     def run() -> None:
@@ -93,19 +93,19 @@ def test_an_exporter_retries_while_the_receiver_is_full(door):
     agent = threading.Thread(target=run)
     agent.start()
     time.sleep(0.5)  # long enough for a first refusal; if it is not, the test still holds
-    door.switch("full", on=False)
+    emptied_door.switch("full", on=False)
     agent.join(60)
     assert exporter.results == [SpanExportResult.SUCCESS]
-    assert [span["name"] for span in door.taken("span")] == ["kept"]
+    assert [span["name"] for span in emptied_door.taken("span")] == ["kept"]
 
 
-def test_an_exporter_does_not_retry_what_was_partly_taken(door):
+def test_an_exporter_does_not_retry_what_was_partly_taken(emptied_door):
     """Partial success is the last word on a batch."""
-    exporter = Watched(endpoint=f"{door.url}/v1/traces")
+    exporter = Watched(endpoint=f"{emptied_door.url}/v1/traces")
     with tracer_of(exporter).start_as_current_span("unwanted"):
         pass
     assert exporter.results == [SpanExportResult.SUCCESS]
-    assert door.taken("span") == []
+    assert emptied_door.taken("span") == []
 
 
 def test_an_exporter_with_a_token(door_of):

@@ -5,6 +5,7 @@ import threading
 
 import httpx
 import pytest
+from no_tls import NO_TLS
 from test_otlp_over_http import PROTOBUF, spans
 
 from trackrecord_door.intake import Intake, take_spans
@@ -17,7 +18,7 @@ def test_ended_while_agents_post(door):
     stop = threading.Event()
 
     def post() -> None:
-        with httpx.Client(base_url=door.url, timeout=60) as client:
+        with httpx.Client(base_url=door.url, timeout=60, verify=NO_TLS) as client:
             while not stop.is_set():
                 trace = next(numbers)
                 body = spans("a", "b", "c", trace=trace).SerializeToString()
@@ -50,7 +51,9 @@ def test_a_request_at_hand_is_answered(door):
     def post() -> None:
         body = spans("a").SerializeToString()
         url = f"{door.url}/v1/traces"
-        results.append(httpx.post(url, content=body, headers=PROTOBUF, timeout=60).status_code)
+        results.append(
+            httpx.post(url, content=body, headers=PROTOBUF, timeout=60, verify=NO_TLS).status_code
+        )
 
     posting = threading.Thread(target=post)
     posting.start()
@@ -74,7 +77,7 @@ def test_a_slow_request_does_not_keep_others_waiting(door):
     )
     posting.start()
     door.until(door.taken_file.with_suffix(".waiting").exists)
-    assert httpx.get(f"{door.url}/health", timeout=60).status_code == 200
+    assert httpx.get(f"{door.url}/health", timeout=60, verify=NO_TLS).status_code == 200
     door.switch("slow", on=False)
     posting.join(60)
 

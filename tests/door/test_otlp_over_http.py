@@ -6,6 +6,7 @@ import json
 import httpx
 import pytest
 from google.rpc.status_pb2 import Status
+from no_tls import NO_TLS
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
     ExportLogsServiceRequest,
     ExportLogsServiceResponse,
@@ -144,39 +145,41 @@ def test_types_and_encodings_that_are_not_supported(http, headers):
     assert answer.status_code == 415
 
 
-def test_a_full_receiver_is_tried_again(door):
+def test_a_full_receiver_is_tried_again(emptied_door):
     """503 and when to try again; what came through before is there once it is."""
-    door.switch("full", on=True)
-    with httpx.Client(base_url=door.url, timeout=60) as client:
+    emptied_door.switch("full", on=True)
+    with httpx.Client(base_url=emptied_door.url, timeout=60, verify=NO_TLS) as client:
         body = spans("a").SerializeToString()
         answer = client.post("/v1/traces", content=body, headers=PROTOBUF)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
         assert Status.FromString(answer.content).code == 14
-        door.switch("full", on=False)
+        emptied_door.switch("full", on=False)
         assert client.post("/v1/traces", content=body, headers=PROTOBUF).status_code == 200
-    assert [span["name"] for span in door.taken("span")] == ["a"]
+    assert [span["name"] for span in emptied_door.taken("span")] == ["a"]
 
 
-def test_a_full_disk_is_tried_again(door):
+def test_a_full_disk_is_tried_again(emptied_door):
     """What cannot be stored is not answered with 200; the log says why."""
-    door.switch("lost", on=True)
+    emptied_door.switch("lost", on=True)
     body = spans("a").SerializeToString()
-    answer = httpx.post(f"{door.url}/v1/traces", content=body, headers=PROTOBUF, timeout=60)
+    answer = httpx.post(
+        f"{emptied_door.url}/v1/traces", content=body, headers=PROTOBUF, timeout=60, verify=NO_TLS
+    )
     assert answer.status_code == 503
-    door.switch("lost", on=False)
-    assert "No space left on device" in door.log
+    emptied_door.switch("lost", on=False)
+    assert "No space left on device" in emptied_door.log
 
 
-def test_a_mistake_of_the_receiver(door):
+def test_a_mistake_of_the_receiver(emptied_door):
     """500 in the request's type; the log has the mistake, and the next request is taken."""
-    door.switch("broken", on=True)
+    emptied_door.switch("broken", on=True)
     body = spans("a").SerializeToString()
-    with httpx.Client(base_url=door.url, timeout=60) as client:
+    with httpx.Client(base_url=emptied_door.url, timeout=60, verify=NO_TLS) as client:
         answer = client.post("/v1/traces", content=body, headers=PROTOBUF)
         assert (answer.status_code, Status.FromString(answer.content).code) == (500, 13)
-        door.switch("broken", on=False)
+        emptied_door.switch("broken", on=False)
         assert client.post("/v1/traces", content=body, headers=PROTOBUF).status_code == 200
-    assert "RuntimeError" in door.log
+    assert "RuntimeError" in emptied_door.log
 
 
 def test_langfuse_paths(http, lasting_door):

@@ -79,13 +79,13 @@ def ended(process):
     return process.returncode, output, errors
 
 
-def test_a_program_without_tracing_sends_its_spans_with_its_folder_and_project(start, door):
+def test_a_program_without_tracing_sends_its_spans_with_its_folder_and_project(start, emptied_door):
     """Its framework is instrumented as it is imported; the program has not one line for it."""
     (start.installed / "pydantic_ai.py").write_text(_FRAMEWORK)
-    process = start(port=door.port, program=_PROGRAM, options=("--project", "shop"))
+    process = start(port=emptied_door.port, program=_PROGRAM, options=("--project", "shop"))
     assert ended(process) == (0, "", "")
-    door.until(lambda: door.taken("span"))
-    (told,) = door.taken("span")
+    emptied_door.until(lambda: emptied_door.taken("span"))
+    (told,) = emptied_door.taken("span")
     assert told["name"] == "invoke_agent fixer"
     resource = told["resource"]
     assert resource["service.name"] == "agent"
@@ -106,13 +106,13 @@ Agent().run("Fix it")
 """
 
 
-def test_a_program_that_traces_by_itself_keeps_its_own_tracing(start, door):
+def test_a_program_that_traces_by_itself_keeps_its_own_tracing(start, emptied_door):
     """Its provider is the global one and gets every span; the front door gets them, too."""
     (start.installed / "pydantic_ai.py").write_text(_FRAMEWORK)
-    status, output, errors = ended(start(port=door.port, program=_OWN))
+    status, output, errors = ended(start(port=emptied_door.port, program=_OWN))
     assert (status, output, errors) == (0, "invoke_agent fixer", "")
-    door.until(lambda: door.taken("span"))
-    assert len(door.taken("span")) == 1
+    emptied_door.until(lambda: emptied_door.taken("span"))
+    assert len(emptied_door.taken("span")) == 1
 
 
 def test_what_is_missing_is_said_in_one_line_and_the_program_runs(start, listening):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from no_tls import NO_TLS
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from trackrecord.daemon_settings import DaemonSettings
@@ -106,7 +107,9 @@ def a_run(trace: int = 1) -> bytes:
 def test_a_trace_becomes_an_outcome(serve, home):
     """Once its root has ended; without Redis it goes to the spool."""
     serving = serve()
-    answer = httpx.post(f"{serving.url()}/v1/traces", content=a_run(), headers=PROTOBUF, timeout=60)
+    answer = httpx.post(
+        f"{serving.url()}/v1/traces", content=a_run(), headers=PROTOBUF, timeout=60, verify=NO_TLS
+    )
     assert answer.status_code == 200
     serving.until(serving.spooled)
     (outcome,) = serving.spooled()
@@ -121,7 +124,9 @@ def test_a_trace_becomes_an_outcome(serve, home):
 def test_what_was_answered_survives_the_process(serve, number):
     """Ended at once after the answer, in order or not: the next process publishes the outcome."""
     first = serve()
-    answer = httpx.post(f"{first.url()}/v1/traces", content=a_run(), headers=PROTOBUF, timeout=60)
+    answer = httpx.post(
+        f"{first.url()}/v1/traces", content=a_run(), headers=PROTOBUF, timeout=60, verify=NO_TLS
+    )
     assert answer.status_code == 200
     first.process.send_signal(number)
     first.process.wait(60)

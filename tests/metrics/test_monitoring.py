@@ -14,6 +14,7 @@ import httpx
 import pytest
 import yaml
 from monitoring import MONITORING, Selector, board, board_queries, groupings, rules, selectors
+from no_tls import NO_TLS
 from running import front_door, running
 from scraped import Scrape
 
@@ -149,7 +150,7 @@ def test_promtool_is_content(arguments: tuple[str, ...]) -> None:
 
 @needs_prometheus
 def test_a_real_prometheus_scrapes_it(
-    settings: Settings, redis_server: EmbeddedRedis, tmp_path: Path
+    migrated_home: Path, settings: Settings, redis_server: EmbeddedRedis, tmp_path: Path
 ) -> None:
     """With the configuration of the repository and a token; it understands every query."""
     token = "a-token-of-this-test"  # noqa: S105 - of this test alone
@@ -185,7 +186,10 @@ def _prometheus(settings: Settings, folder: Path) -> Iterator[httpx.Client]:
         f"--storage.tsdb.path={folder / 'data'}",
         f"--web.listen-address={host}:{port}",
     ]
-    with running(command, settings), httpx.Client(base_url=f"http://{host}:{port}") as client:
+    with (
+        running(command, settings),
+        httpx.Client(base_url=f"http://{host}:{port}", verify=NO_TLS) as client,
+    ):
         yield client
 
 

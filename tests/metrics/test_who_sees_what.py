@@ -19,7 +19,6 @@ from starlette.routing import Route
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
-from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects
 from trackrecord_capture.history.captured import Captured
@@ -71,10 +70,11 @@ def scrape_of(settings: DaemonSettings, caller: Caller = OWNER) -> Scrape:
 
 
 @pytest.fixture
-def two_projects(settings: Settings, redis_server: EmbeddedRedis, client: redis.Redis) -> Settings:
+def two_projects(
+    migrated_home: Path, settings: Settings, redis_server: EmbeddedRedis, client: redis.Redis
+) -> Settings:
     """A store with the projects "web", "secret" and one with a hostile name."""
     engine = connect_store(settings.effective_database_url)
-    migrate(engine)
     with writing(engine) as connection:
         ensure_projects(connection, ["web", "secret", HOSTILE])
         connection.execute(update(projects).values(outcomes=3, successes=1))

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from folder_scope import shared_in
+from no_tls import NO_TLS
 from running_door import Door
 from served_store import MARKS, OURS, ServedStore, tokens_of
 
@@ -77,7 +78,7 @@ def tokens(served: ServedStore, request: pytest.FixtureRequest) -> dict[str, str
 @pytest.fixture
 def http(api_door: Door) -> Iterator[httpx.Client]:
     """A client of whoever is on the same machine."""
-    with httpx.Client(base_url=f"{api_door.url}/api/v1", timeout=60) as client:
+    with httpx.Client(base_url=f"{api_door.url}/api/v1", timeout=60, verify=NO_TLS) as client:
         yield client
 
 
@@ -89,6 +90,7 @@ def bearer(api_door: Door, tokens: dict[str, str]) -> Iterator[dict[str, httpx.C
             base_url=f"{api_door.url}/api/v1",
             timeout=60,
             headers={"authorization": f"Bearer {token}"},
+            verify=NO_TLS,
         )
         for name, token in tokens.items()
     }

@@ -7,6 +7,7 @@ import json
 
 import httpx
 import pytest
+from no_tls import NO_TLS
 from running_door import Door
 from served_store import MARKS, OURS, THEIRS, ServedStore
 
@@ -143,7 +144,9 @@ def test_a_project_that_is_not_there_yet_names_no_other_one(api_door: Door, serv
 
     token = create_token(served.engine, project="thiers", permission=Permission.READ).token
     answer = httpx.get(
-        f"{api_door.url}/api/v1/patterns", headers={"authorization": f"Bearer {token}"}
+        f"{api_door.url}/api/v1/patterns",
+        headers={"authorization": f"Bearer {token}"},
+        verify=NO_TLS,
     )
     assert answer.status_code == 404
     assert THEIRS not in answer.text

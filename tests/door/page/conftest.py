@@ -11,8 +11,8 @@ For tests of further pages:
   table is then checked by test_every_page.py, and with hostile texts by test_hostile_texts.py.
 
 Tests with the browser are few and do much each: every process of pytest-xdist that gets one starts
-a browser of its own. The browser ends with its module, because Playwright leaves an event loop in
-the thread, beside which other tests could not run theirs.
+a browser of its own. The browser ends with this folder, because Playwright leaves an event loop in
+the thread, beside which other tests could not run theirs: none in this folder may need one.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ _BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-b
 _HERE = Path(__file__).parent
 _STORE = pytest.StashKey[ShownStore]()
 _DOOR = pytest.StashKey[Door]()
+_BROWSER = pytest.StashKey["Browser"]()
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +85,13 @@ def page_door(shown_store: ShownStore, request: pytest.FixtureRequest) -> Door:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(request: pytest.FixtureRequest) -> Browser:
     """A real headless browser."""
+    return shared_in(_HERE, request, _BROWSER, _browser)
+
+
+@contextmanager
+def _browser() -> Iterator[Browser]:
     found = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None:
         pytest.skip(f"no browser on the PATH: install one of {', '.join(_BROWSERS)}")

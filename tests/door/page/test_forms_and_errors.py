@@ -2,9 +2,12 @@
 
 import httpx
 import pytest
+from no_tls import NO_TLS
+from running_door import Door
 from shown_store import FLEET
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects
@@ -17,7 +20,7 @@ OWN = {"Sec-Fetch-Site": "same-origin"}
 
 @pytest.fixture
 def http(page_door):
-    with httpx.Client(base_url=page_door.url, timeout=60) as client:
+    with httpx.Client(base_url=page_door.url, timeout=60, verify=NO_TLS) as client:
         yield client
 
 
@@ -121,30 +124,32 @@ def test_a_database_that_is_away_is_said(door_of, tmp_path):
     """With what to do; the page comes back with it."""
     door = door_of()
     (tmp_path / "door-0" / "trackrecord.db").mkdir()
-    answer = httpx.get(f"{door.url}/", headers=BROWSER, timeout=60)
+    answer = httpx.get(f"{door.url}/", headers=BROWSER, timeout=60, verify=NO_TLS)
     assert answer.status_code == 503
     assert 'class="problem"' in answer.text
 
 
-def test_without_redis_the_rest_is_shown(door_of, tmp_path):
+@pytest.fixture(scope="module")
+def without_redis(tmp_path_factory):
+    """A client of a front door that has no Redis, but a store with very many projects."""
+    door = Door(tmp_path_factory.mktemp("without-redis"), HttpSettings(port=0))
+    engine = connect_store(DaemonSettings(home=door.home).effective_database_url)
+    migrate(engine)
+    with writing(engine) as connection:
+        ensure_projects(connection, [f"p{number}" for number in range(201)])
+    engine.dispose()
+    with httpx.Client(base_url=door.url, headers=BROWSER, timeout=60, verify=NO_TLS) as client:
+        yield client
+    door.end()
+
+
+def test_without_redis_the_rest_is_shown(without_redis):
     """The overview says that Redis cannot be reached, and shows what the store knows."""
-    door = door_of()
-    store_of(tmp_path / "door-0", ["p"])
-    answer = httpx.get(f"{door.url}/", headers=BROWSER, timeout=60)
+    answer = without_redis.get("/")
     assert answer.status_code == 200
     assert 'class="problem"' in answer.text
     assert "How tasks went" in answer.text
-    letters = httpx.get(f"{door.url}/dead-letters", headers=BROWSER, timeout=60)
-    assert letters.status_code == 503
-
-
-def store_of(home, projects):
-    """Make the store of a front door, with projects of which nothing else is known."""
-    engine = connect_store(DaemonSettings(home=home).effective_database_url)
-    migrate(engine)
-    with writing(engine) as connection:
-        ensure_projects(connection, projects)
-    engine.dispose()
+    assert without_redis.get("/dead-letters").status_code == 503
 
 
 def test_every_answer_has_the_policy(http):
@@ -187,10 +192,8 @@ def test_the_way_back_leads_nowhere_else(http):
     assert answer.headers["location"] == "/effect?q=1"
 
 
-def test_of_very_many_projects_the_name_is_typed(door_of, tmp_path):
+def test_of_very_many_projects_the_name_is_typed(without_redis):
     """A list of hundreds would be longer than the page."""
-    door = door_of()
-    store_of(tmp_path / "door-0", [f"p{number}" for number in range(201)])
-    text = httpx.get(f"{door.url}/effect?project=p7", headers=BROWSER, timeout=60).text
+    text = without_redis.get("/effect", params={"project": "p7"}).text
     assert '<input name="project" value="p7"' in text
     assert '<select name="project">' not in text

@@ -5,6 +5,7 @@ import time
 
 import httpx
 import pytest
+from no_tls import NO_TLS
 
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.queries.competences import list_competences, show_competence
@@ -52,7 +53,7 @@ def project(shown_store):
 
 @pytest.fixture
 def http(page_door):
-    with httpx.Client(base_url=page_door.url, timeout=60) as client:
+    with httpx.Client(base_url=page_door.url, timeout=60, verify=NO_TLS) as client:
         yield client
 
 

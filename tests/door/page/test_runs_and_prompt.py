@@ -4,6 +4,7 @@ import time
 
 import httpx
 import pytest
+from no_tls import NO_TLS
 from sqlalchemy import func, select
 
 from trackrecord.inflight.reports import error_report
@@ -67,7 +68,7 @@ def project(shown_store):
 
 @pytest.fixture
 def http(page_door):
-    with httpx.Client(base_url=page_door.url, timeout=60) as client:
+    with httpx.Client(base_url=page_door.url, timeout=60, verify=NO_TLS) as client:
         yield client
 
 

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 from addresses import addresses
+from no_tls import NO_TLS
 from shown_store import FLEET, HOSTILE
 
 from trackrecord.access_tokens import Permission
@@ -22,7 +23,11 @@ def bearing(shown_store, page_door):
     def client(permission, project=FLEET, name=""):
         token = create_token(shown_store.engine, project=project, permission=permission, name=name)
         made = httpx.Client(
-            base_url=page_door.url, auth=("anybody", token.token), headers=OWN, timeout=60
+            base_url=page_door.url,
+            auth=("anybody", token.token),
+            headers=OWN,
+            timeout=60,
+            verify=NO_TLS,
         )
         clients.append(made)
         return made
