@@ -1,8 +1,9 @@
 """Fixtures that several stages need: real servers, and settings that touch nothing outside."""
 
+import gc
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,17 @@ hypothesis_settings.load_profile("any-machine")
 # takes a free port for HTTP.
 _FREE_PORT = {"TRACKRECORD_HTTP__PORT": "0"}
 os.environ.update(_FREE_PORT)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector what is collected: thousands of tests stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

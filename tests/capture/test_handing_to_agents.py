@@ -3,22 +3,23 @@
 import msgspec
 import pytest
 
+from trackrecord.factories import recogniser_of
 from trackrecord.hook_settings import HookSettings
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord.rules_bundle import Rules
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.handing import Asked, Handing
 from trackrecord_capture.live.told import ToldSessions
 from trackrecord_capture.live.wording import as_facts
 from trackrecord_capture.outcome import outcome_of
 
-NAMES = Recogniser()
+NAMES = recogniser_of(Rules())
 
 
 def pattern(slug, helpful, harmful):

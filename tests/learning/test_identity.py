@@ -4,12 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.identity import ANTI_PREFIX, anti_id, pattern_id_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.slug import MAX_ID_LENGTH, MAX_SLUG_LENGTH, slug_of_words
+from trackrecord.rules_bundle import Rules
 
-slug_of = Recogniser().slug_of
+slug_of = recogniser_of(Rules()).slug_of
 
 # Letters with unusual folds, marks, width and punctuation are likelier than in plain text().
 names = st.text(st.sampled_from("aAßſİıÅΣςﬁ²Ａ１é\u0301\u0345ᾳẞ按层-_ anti（)") | st.characters())

@@ -7,15 +7,16 @@ from growth import grows_by_at_most, repeated
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.learning.text.language import language_of
+from trackrecord.rules_bundle import Rules
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer
 
-RECOGNISER = Recogniser()
+RECOGNISER = recogniser_of(Rules())
 
 NAMES_EN = (
     "Split by file type", "Split by component", "Split by layer (UI/logic/data)",
@@ -276,23 +277,6 @@ def test_a_strategy_that_could_never_be_found_is_refused(
         Strategy(**given)  # type: ignore[arg-type]  # of any type on purpose
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Split by feature", "en"),
-        ("按功能拆分", "zh"),
-        ("", "en"),
-        ("Rename the module 用户 to users", "en"),
-        ("我们将 split by file type", "en"),
-        ("我们将使用 split by feature", "zh"),
-        ("Café — naïve", "en"),
-    ],
-)
-def test_the_language_of_a_text(text: str, language: str) -> None:
-    """Chinese when it has as many ideographs as Latin words."""
-    assert language_of(text) == language
-
-
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
     """Nothing is raised, and every answer is in the catalogue."""
@@ -347,13 +331,18 @@ OWN = Strategy(
 )
 
 
+@pytest.fixture(scope="module")
+def unbounded() -> Recogniser:
+    """It reads a text to its end."""
+    return Recogniser((OWN,), max_chars=10**9)
+
+
 @pytest.mark.linear_time
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
+def test_time_grows_with_the_text_and_no_faster(piece: str, unbounded: Recogniser) -> None:
     """Eight times the text takes about eight times as long; squared growth would take 64."""
-    recogniser = Recogniser((OWN,), max_chars=10**9)
     short, long = (repeated(piece, length) for length in (16 * 1024, 128 * 1024))
-    assert grows_by_at_most(8, recogniser.recognise, short=short, long=long)
+    assert grows_by_at_most(8, unbounded.recognise, short=short, long=long)
 
 
 @pytest.mark.linear_time

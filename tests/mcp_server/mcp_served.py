@@ -1,5 +1,7 @@
 """A trackrecord that is up, and clients of the SDK that use it."""
 
+from __future__ import annotations
+
 import os
 import sqlite3
 import subprocess
@@ -8,17 +10,16 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from mcp import Client, StdioServerParameters
-from mcp.types import Implementation
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trackrecord.errors import UnknownProject
 from trackrecord.queries.runs import list_runs
 from trackrecord.store.database.engine import connect_store, reading
 
+if TYPE_CHECKING:
+    from mcp import Client
+
 _PATIENCE_S = 120.0
-_WHO = Implementation(name="tester", version="1")
 
 
 class Served(NamedTuple):
@@ -51,15 +52,17 @@ class Served(NamedTuple):
     def over_http(self, mode: str = "auto", **query: str) -> Client:
         """Return a client of `/mcp`."""
         asked = "&".join(f"{name}={value}" for name, value in query.items())
-        return Client(f"{self.url}/mcp?{asked}", mode=mode, client_info=_WHO)
+        return _client_of(f"{self.url}/mcp?{asked}", mode)
 
     def over_stdio(self, *arguments: str, mode: str = "auto", **further: str) -> Client:
         """Return a client that starts `trackrecord mcp`."""
+        from mcp import StdioServerParameters
+
         command = ["-m", "trackrecord_cli", "mcp", *arguments]
         started = StdioServerParameters(
             command=sys.executable, args=command, env=self.environment(**further)
         )
-        return Client(started, mode=mode, client_info=_WHO)
+        return _client_of(started, mode)
 
     def runs(self, project: str) -> list[dict[str, Any]]:
         """Return the runs of a project, as `trackrecord runs list --json` shows them."""
@@ -79,6 +82,15 @@ class Served(NamedTuple):
         with closing(sqlite3.connect(path, timeout=_PATIENCE_S)) as database:
             (count,) = database.execute(question, (task_id,)).fetchone()
         return int(count)
+
+
+def _client_of(server: Any, mode: str) -> Client:
+    # The SDK takes half a second to import, and most of pytest's processes collect these tests
+    # without running one.
+    from mcp import Client
+    from mcp.types import Implementation
+
+    return Client(server, mode=mode, client_info=Implementation(name="tester", version="1"))
 
 
 def until(happened: Callable[[], object]) -> None:

@@ -83,13 +83,21 @@ def test_the_id_that_is_given_back_is_the_one_that_travels():
         ({"metadata": ["secret"]}, "metadata"),
         ({"instruction": "secret\ud800"}, "JSON"),
         ({"metadata": {"key": Unwritable()}}, "JSON"),
-        ({"instruction": "secret" * 20_000_000}, "bytes"),
         ({"outcome_id": 7.5}, "outcome_id"),
         ({"instruction": "secret\0"}, "NUL"),
     ],
 )
 def test_what_is_no_outcome_is_dropped_counted_and_explained_once(fields, reason, caplog):
     """The log says what is wrong, without the content."""
+    _is_dropped_and_explained_once(fields, reason, caplog)
+
+
+def test_what_is_larger_than_any_body_may_be_is_dropped_too(caplog):
+    """Before the settings are known, which may allow less."""
+    _is_dropped_and_explained_once({"instruction": "secret" * 12_000_000}, "bytes", caplog)
+
+
+def _is_dropped_and_explained_once(fields, reason, caplog):
     publisher = Publisher()
     for _ in range(3):
         assert publisher.publish({"task_id": "t", "success": True, **fields}) is None

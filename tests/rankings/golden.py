@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
@@ -26,7 +26,8 @@ from trackrecord.prompt.document import (
 )
 from trackrecord.prompt.learnt import patterns_text
 from trackrecord.prompt.presentation import present_failing, present_pattern
-from trackrecord.prompt.report import context_from
+from trackrecord.prompt.rankings_answer import answer_from
+from trackrecord.rules_bundle import Rules
 
 FOLDER = Path(__file__).parent / "golden"
 TASK = "the login test fails after the session change"
@@ -194,7 +195,7 @@ def listed(language, *, with_deprecated):
         )
         for slug, helpful, harmful in _STANDINGS
     ]  # fmt: skip
-    name_of = Recogniser().name_of
+    name_of = recogniser_of(Rules()).name_of
     shown = [present_pattern(each, name_of) for each in standings]
     shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
     text = patterns_text(shown, language, with_deprecated=with_deprecated)

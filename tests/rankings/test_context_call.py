@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 import trackrecord
 from trackrecord.errors import InvalidCandidate, SettingsError
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt import client as rankings_client
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
@@ -29,10 +30,10 @@ from trackrecord.prompt.document import (
     RankingsDocument,
 )
 from trackrecord.prompt.presentation import present_pattern
-from trackrecord.prompt.report import context_from
+from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 
-NAMES = Recogniser()
+NAMES = recogniser_of(Rules())
 RULES = ContextRules()
 CURRENT = {"id": "now", "kind": "task", "text": "Fix it", "metadata": {"isCurrentTask": True}}
 

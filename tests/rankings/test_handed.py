@@ -5,11 +5,11 @@ import time
 import pytest
 
 import trackrecord
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.advice_document import AdviceDocument, Expected, PatternEntry
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader, given_readers
@@ -17,9 +17,10 @@ from trackrecord.prompt.context import context
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.handed import TRIED, handing_of
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord.rules_bundle import Rules
 from trackrecord.testing import captured, rankings_of
 
-NAMES = Recogniser()
+NAMES = recogniser_of(Rules())
 
 
 def pattern(slug, helpful, harmful=0):

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.competences.recipe import Step
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle
@@ -15,15 +16,15 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_competence, present_pattern
 from trackrecord.prompt.wanted import Wanted
+from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 
-NAMES = Recogniser()
+NAMES = recogniser_of(Rules())
 
 
 def pattern(slug, helpful, harmful, content=None):
@@ -146,6 +147,8 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, sett
     assert [replace(answer, age_s=None) for answer in again] == [
         replace(answer, age_s=None) for answer in first
     ]
+    # Nor is it found out twice why.
+    assert all(one.why is other.why for one, other in zip(first, again, strict=True))
     fresh = RankingsReader(settings)
     write_document(client, settings, document(revision=2, patterns=patterns[:2]))
     for question in questions:

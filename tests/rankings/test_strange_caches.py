@@ -6,20 +6,21 @@ from fakeredis import FakeRedis
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankedPattern, RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.rankings_answer import answer_from
+from trackrecord.rules_bundle import Rules
 from trackrecord.settings import Settings
 
-NAMES = Recogniser()
+NAMES = recogniser_of(Rules())
 
 
 def entry(slug: str, content: str, *, failed: bool = False) -> RankedPattern:

@@ -1,15 +1,16 @@
 """A browser that notes whatever goes wrong on the pages that it opens."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Final
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import axe_playwright_python
-from playwright.sync_api import Browser, Page, Response
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Response
 
-_AXE: Final = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 _PHONE: Final = {"width": 360, "height": 740}
 _DESK: Final = {"width": 1280, "height": 900}
 _SEVERE: Final = ("serious", "critical")
@@ -69,7 +70,8 @@ class Browsing:
 
     def findings(self) -> list[str]:
         """Return what axe-core finds serious or critical on the page that is open."""
-        self.page.evaluate(_AXE.read_text())
+        axe = resources.files("axe_playwright_python") / "axe.min.js"
+        self.page.evaluate(axe.read_text(encoding="utf-8"))
         found: Any = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         return [
             f"{rule['id']}: {rule['help']}: {rule['nodes'][0]['html'][:200]}"

@@ -157,11 +157,19 @@ class Recogniser:
         else:
             rows = phrasings(phrase)
         for first, *rest in rows:
-            node = self._tree.setdefault(first, _Node())
+            node = _grown(self._tree, first)
             for word in rest:
-                node = node.branches.setdefault(word, _Node())
+                node = _grown(node.branches, word)
             if node.meaning is None:
                 node.meaning = (number, needs_verb)
+
+
+def _grown(branches: dict[str, _Node], word: str) -> _Node:
+    """Return the node that a word leads to; it is made where there is none."""
+    node = branches.get(word)
+    if node is None:
+        node = branches[word] = _Node()
+    return node
 
 
 def _is_split(tokens: list[str], place: int) -> bool:
