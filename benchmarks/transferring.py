@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from trackrecord.factories import scorer_of
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.server_urls import database_url_of
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate

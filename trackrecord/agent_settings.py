@@ -196,15 +196,6 @@ def configured() -> dict[str, Any]:
     return sources.values
 
 
-def ignored_configuration() -> str | None:
-    """Return one line on what is ignored of a file in the working directory; None for nothing.
-
-    Raises:
-        SettingsError: the setting is unknown, or the user's own file cannot be read.
-    """
-    return read_sources(is_setting).ignored
-
-
 def is_setting(name: str, number: str = "") -> bool:
     """Return whether there is such a setting, of agents or of the daemon."""
     if is_known(AgentSettings, name):

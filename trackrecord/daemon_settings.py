@@ -24,7 +24,7 @@ from .learning.strategies.catalogue import STRATEGIES, Strategy
 from .learning.strategies.identity import strategies_by_slug
 from .learning.strategies.recogniser import MAX_CHARS
 from .notify_settings import NotifySettings
-from .rules import Rules
+from .rules_bundle import Rules
 from .server_urls import checked_database_url, database_url_of
 from .setting_values import Check, read_values
 from .span_settings import SpanSettings

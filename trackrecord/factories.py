@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from .learning.strategies.catalogue import Strategy
 from .learning.strategies.recogniser import Recogniser
-from .rules import Rules
+from .rules_bundle import Rules
 from .wire.outcome_scorer import OutcomeScorer
 
 
@@ -19,5 +19,5 @@ def _recogniser(own: tuple[Strategy, ...], max_chars: int) -> Recogniser:
 
 
 def scorer_of(rules: Rules) -> OutcomeScorer:
-    """Return an scorer, which scores outcomes and finds the patterns that they touch."""
+    """Return a scorer, which scores outcomes and finds the patterns that they touch."""
     return OutcomeScorer(rules.scoring, recogniser_of(rules), rules.criteria)

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.database.row_locks import repeatable_read

@@ -16,9 +16,9 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.prompt.advice_document import AdviceDocument
-from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.handed import handing_of
+from trackrecord.prompt.rankings_answer import Rankings, answer_from
 from trackrecord.queries.advice import pattern_entries
 from trackrecord.queries.prompt_document import ranked_patterns
 

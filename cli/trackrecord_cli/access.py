@@ -84,19 +84,9 @@ def open_redis(settings: DaemonSettings) -> Iterator[redis.Redis]:
     Raises:
         ServerUnavailable: it cannot be reached, or goes away meanwhile.
     """
-    import redis
-
+    from trackrecord.calls.redis_here import redis_explained
     from trackrecord.redis_client import worker_client
-    from trackrecord.redis_problems import explain_redis_error
 
-    client = worker_client(settings)
-    try:
+    with redis_explained(settings), worker_client(settings) as client:
         client.ping()
         yield client
-    except redis.RedisError as error:
-        explained = explain_redis_error(error, settings)
-        if explained is None:
-            raise
-        raise explained from None
-    finally:
-        client.close()

@@ -5,11 +5,16 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, Engine
 
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.forget_outcomes import forget_outcomes
-from trackrecord.store.intake.forget_project import count_of_project, forget_project
+from trackrecord.store.intake.forget_project import (
+    count_of_name,
+    count_of_project,
+    forget_name,
+    forget_project,
+)
 from trackrecord.store.intake.subjects import OnRecord, find_on_record
 from trackrecord.store.outcomes.forgotten import (
     finish_forgetting,
@@ -50,11 +55,13 @@ def find_in_store(engine: Engine, subject: Subject) -> InStore:
 
 def _find(connection: Connection, project_id: int | None, subject: Subject) -> InStore:
     is_begun = bool(unfinished(connection, subject))
+    if subject.what == "project":
+        counts = count_of_name(connection, subject.project)
+        if project_id is not None:
+            counts |= {"projects": 1} | count_of_project(connection, project_id)
+        return InStore(counts=counts, is_begun=is_begun)
     if project_id is None:
         return InStore(is_begun=is_begun)
-    if subject.what == "project":
-        counts = {"projects": 1} | count_of_project(connection, project_id)
-        return InStore(counts=counts, is_begun=is_begun)
     found = find_on_record(connection, project_id, subject)
     counts = {
         "outcomes": len(found.outcomes),
@@ -114,6 +121,8 @@ def forget_in_store(
             else:
                 _forget_some(connection, project_id, rules, subject, known.found, now)
             turn.give_back(connection)
+        elif subject.what == "project":
+            forget_name(connection, subject.project)
         mark_forgotten(connection, marks, now)
         note_forgetting(connection, subject, known.counts, actor=actor, now=now)
     return known.counts

@@ -1,6 +1,6 @@
 """Callers: which project a request may see, and how much it may do there."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from starlette.requests import Request
@@ -21,10 +21,13 @@ class Caller:
     Attributes:
         project: the only project that the caller may see; None for all.
         permission: how much the caller may do there.
+        name: the name of whoever decides something without giving one: that of the token; None for
+            the user of the server.
     """
 
     project: str | None
     permission: Permission
+    name: str | None = field(default=None, compare=False)
 
 
 # Whoever is on the same machine, or knows the server's own token.

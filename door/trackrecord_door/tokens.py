@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 REMEMBERED_S: Final = 5.0
 _BETWEEN_READS_S: Final = 0.2
 _BETWEEN_NOTES_S: Final = 60.0
+# Of whoever decides something.
+_LONGEST_NAME: Final = 128
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ class Tokens:
         if known is None or not is_token_of(token, known.digest):
             return None
         self._note_used(known)
-        return Caller(known.project, known.permission)
+        name = f"token {' '.join(known.name.split()) or known.id}"[:_LONGEST_NAME]
+        return Caller(known.project, known.permission, name)
 
     async def noted(self) -> None:
         """Wait until the uses of tokens so far are noted."""

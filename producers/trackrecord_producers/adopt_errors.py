@@ -14,7 +14,7 @@ import redis
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.adoption import Adoption, adopt_errors
 
-from .entry_format import Waiting
+from .waiting import Waiting
 
 
 class _Attempted(msgspec.Struct):

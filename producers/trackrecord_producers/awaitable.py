@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
     from trackrecord.learning.advice.rules import Explore
     from trackrecord.learning.text.language import Language
-    from trackrecord.prompt.answer import Rankings
     from trackrecord.prompt.candidates import partial_rules
     from trackrecord.prompt.candidates.read import Given
     from trackrecord.prompt.candidates.tokenizer import Tokenizer
-    from trackrecord.prompt.report import Context
+    from trackrecord.prompt.context_answer import Context
+    from trackrecord.prompt.rankings_answer import Rankings
 
     from .outcome_fields import OutcomeFields
 

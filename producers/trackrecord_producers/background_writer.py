@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings
 
     from .drops import Drops, WriterReason
-    from .entry_format import Waiting
     from .notices import Notices
+    from .waiting import Waiting
 
 # The thread's first act is to rest: its imports would hold up the caller that has just started it.
 _FIRST_REST_S: Final = 0.01

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 
-from .entry_format import Waiting
+from .waiting import Waiting
 
 
 class BoundedQueue:

@@ -20,9 +20,9 @@ from trackrecord.wire.outcome import Outcome, decode_outcome
 from trackrecord.wire.recall import RecallBody, decode_recall
 
 from .body import build_body
-from .entry_format import Waiting
 from .retry_count import RetryCounts
 from .stats import Stats
+from .waiting import Waiting
 
 
 class Captured:

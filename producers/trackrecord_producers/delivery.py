@@ -10,13 +10,14 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.forking import not_while_forking
 from trackrecord.redis_client import agent_client
 
-from .entry_format import Waiting, stream_entry
 from .notices import Notices
 from .outage import Outage
 from .spool_forwarder import forwarding
 from .spooling import Spooling
 from .stats import DeliveryCounts
+from .stream_and_spool_format import stream_entry
 from .stream_writer import append
+from .waiting import Waiting
 
 
 class OutcomeDelivery:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskInFlight
     from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 
-    from .entry_format import Waiting
     from .retry_count import RetryCounts
     from .stats import Stats
+    from .waiting import Waiting
 
 
 class Diversion(Protocol):

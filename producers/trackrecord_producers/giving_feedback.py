@@ -5,10 +5,10 @@ from typing import Any
 from trackrecord.errors import InvalidFeedback
 from trackrecord.wire.feedback import Verdict, decode_feedback
 
-from .entry_format import Waiting
 from .ids import new_id
 from .publish import accept, count_fault
 from .scalars import as_text
+from .waiting import Waiting
 from .written_body import written
 
 

@@ -20,10 +20,10 @@ from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_expo
 from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 
 from .diversion import diversion_here
-from .entry_format import Waiting
 from .ids import new_id
 from .publish import accept, count_fault
 from .recalling import HandedToday
+from .waiting import Waiting
 
 _handed_today: Final = HandedToday()
 

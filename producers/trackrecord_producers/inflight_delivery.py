@@ -13,8 +13,8 @@ from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis_client import agent_client
 
 from .drops import Drops, ReportReason
-from .entry_format import Waiting
 from .notices import Notices
+from .waiting import Waiting
 
 _decoder = msgspec.json.Decoder(tuple[str | None, Report])
 

@@ -17,9 +17,9 @@ from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 from . import exit_hooks
 from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings
 from .drops import REPORT_ADVICE, Drops, ReportReason
-from .entry_format import Waiting
 from .fork_hooks import HookStep, renew_in_child
 from .notices import Notices
+from .waiting import Waiting
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings

@@ -13,10 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from .entry_format import Waiting, spool_line
 from .locked_file import LockedFile
 from .notices import Notices
 from .spool import as_line, create_spool_file, make_spool
+from .stream_and_spool_format import spool_line
+from .waiting import Waiting
 
 # A file that is never found finished is followed by another one, so that it can be deleted.
 _ROTATE_BYTES: Final = 4 * 1024 * 1024

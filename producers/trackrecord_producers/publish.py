@@ -6,10 +6,11 @@ from trackrecord.errors import InvalidOutcome, SettingsError
 
 from .body import build_body
 from .diversion import diversion_here
-from .entry_format import Waiting, spool_line
 from .outcome_fields import OutcomeFields
 from .publisher import Publisher
 from .stats import Stats
+from .stream_and_spool_format import spool_line
+from .waiting import Waiting
 
 _publisher = Publisher()
 

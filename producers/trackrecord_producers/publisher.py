@@ -14,10 +14,10 @@ from . import exit_hooks
 from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings, reason_of
 from .body import build_body
 from .drops import OUTCOME_ADVICE, Drops, Reason
-from .entry_format import Waiting
 from .fork_hooks import HookStep, renew_in_child
 from .notices import Notices
 from .stats import DeliveryCounts, Stats
+from .waiting import Waiting
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings

@@ -11,9 +11,9 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.wire.memory import checked_text, decode_memory
 
 from .diversion import diversion_here
-from .entry_format import Waiting
 from .ids import new_id
 from .publish import accept, count_fault
+from .waiting import Waiting
 from .written_body import written
 
 _USUAL_MAX_CHARS: Final = MemoryRules().max_text_chars

@@ -3,7 +3,7 @@
 A folder of JSON Lines files, one for each process that writes. A file is locked while its writer
 lives; a file that nobody has locked may be forwarded by whoever gets through to Redis. A written
 line survives its process, not a power cut: nothing waits for the disk. What a line holds is said in
-`entry_format`.
+`stream_and_spool_format`.
 """
 
 import os
@@ -73,7 +73,7 @@ class SpoolWriter:
         """Write as many lines as there is room for, in their order; never raises OSError.
 
         Args:
-            contents: what each line holds, without its line break; see `entry_format.spool_line`.
+            contents: the content of each line, without its line break; see `spool_line`.
         """
         lines = [as_line(content) for content in contents]
         try:

@@ -21,10 +21,11 @@ from trackrecord.wire.memory import decode_memory
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.recall import decode_recall
 
-from .entry_format import LINE_OVERHEAD, Entry, Kind, read_spool_line, stream_entry
 from .locked_file import LockedFile, lock_file
 from .spool import spool_files
+from .stream_and_spool_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
 from .stream_writer import append, batches
+from .waiting import Kind
 
 TORN = "the writer ended in the middle of this line"
 TOO_LONG = "a line of the spool is longer than a body may be; this is a part of it"

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from trackrecord.agent_settings import AgentSettings
 
 from .drops import Drops, Reason
-from .entry_format import Waiting, spool_line
 from .spool import SpoolWriter
 from .stats import DeliveryCounts
+from .stream_and_spool_format import spool_line
+from .waiting import Waiting
 
 
 class Spooling:

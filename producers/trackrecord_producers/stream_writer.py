@@ -7,7 +7,7 @@ import redis
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_keys import Keys
 
-from .entry_format import Entry, stream_entry
+from .stream_and_spool_format import Entry, stream_entry
 
 BATCH_OUTCOMES = 500
 # Bodies of one pipelined write; Redis is asked for no more at once.

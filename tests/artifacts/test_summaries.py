@@ -16,7 +16,6 @@ from trackrecord.artifacts.line_counts import count_lines
 from trackrecord.artifacts.summaries import describe, summary
 
 ID = "ab" * 32
-MAX = 10 * 1024 * 1024
 
 
 def told(data: bytes, max_chars: int = 500) -> str:

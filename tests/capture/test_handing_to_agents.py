@@ -12,7 +12,7 @@ from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.handing import Asked, Handing
 from trackrecord_capture.live.told import ToldSessions

@@ -4,11 +4,13 @@ import itertools
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from folder_scope import shared_in
 
 from trackrecord.agent_settings import load_agent_settings
 from trackrecord.prompt.client import RankingsReader, given_readers
@@ -17,6 +19,7 @@ from trackrecord_cli.main import run
 from trackrecord_worker.daemon import Daemon
 
 _numbers = itertools.count(1)
+_UP = pytest.StashKey[Path]()
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,14 @@ def trackrecord(capfd: pytest.CaptureFixture[str]) -> Trackrecord:
     return call
 
 
-@pytest.fixture(scope="session")
-def up_home() -> Iterator[Path]:
-    """The home of a trackrecord that is up for all tests of this process; each has a project."""
+@pytest.fixture(scope="module")
+def up_home(request: pytest.FixtureRequest) -> Path:
+    """The home of a trackrecord that is up for all tests of this folder; each has a project."""
+    return shared_in(Path(__file__).parent, request, _UP, _up)
+
+
+@contextmanager
+def _up() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         with (home / "worker.log").open("wb") as log, Daemon(load_settings(home=home), log=log):

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from trackrecord.factories import scorer_of
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate

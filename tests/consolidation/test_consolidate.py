@@ -10,9 +10,9 @@ from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.answer import answer_from
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.prompt_document import build_document
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import count_competences, read_history
 from trackrecord.store.competences.runs import read_runs

@@ -8,7 +8,7 @@ from documentation import tables, text_of
 from trackrecord.prompt.candidates.candidate import ContentType, Kind
 from trackrecord.prompt.candidates.rank import rank
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.report import Reason
+from trackrecord.prompt.context_answer import Reason
 
 PAGE = "docs/prompts.md"
 RULES = ContextRules()

@@ -9,12 +9,15 @@ import redis
 from sqlalchemy import Engine
 from told_store import NOW, RULES, Told
 
+from trackrecord.access_tokens import Permission
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.benchmark_history import BenchmarkHistory
+from trackrecord.changes.tokens import create_token
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.queries.benchmark import take_snapshot
+from trackrecord.queries.tokens import list_tokens
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.wire.subject import Subject
@@ -123,6 +126,18 @@ def test_artifacts_and_the_benchmark(
     assert b"a long output" not in b"".join(
         path.read_bytes() for path in home.rglob("*") if path.is_file()
     )
+
+
+def test_a_project_that_only_has_access_tokens(engine: Engine, forget) -> None:
+    """Nothing is on record of it yet, and nobody gets in any more all the same."""
+    for project in (PROJECT, PROJECT, "other"):
+        create_token(engine, project=project, permission=Permission.READ)
+    assert forget("project", PROJECT, dry_run=True).counts["access_tokens"] == 2
+    assert forget("project", PROJECT).counts["access_tokens"] == 2
+    with reading(engine) as connection:
+        assert [token.project for token in list_tokens(connection)] == ["other"]
+    with pytest.raises(UnknownId):
+        forget("project", PROJECT)
 
 
 def test_what_was_captured(engine: Engine, home: Path, forget) -> None:

@@ -12,7 +12,7 @@ from trackrecord.factories import scorer_of
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback

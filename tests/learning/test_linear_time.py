@@ -20,7 +20,6 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning
 from trackrecord.learning.strategies.phrases import as_phrase
 from trackrecord.learning.text.inert import one_line
-from trackrecord.learning.text.language import language_of
 from trackrecord.learning.text.masking import masked
 from trackrecord.learning.text.slug import slug_of_words
 from trackrecord.learning.text.words import words_of
@@ -61,7 +60,6 @@ WORK: dict[str, Callable[[str], object]] = {
     "classify_text": classify_text,
     "decode_outcome": decoded,
     "find_kinds": kinds_of,
-    "language_of": language_of,
     "masked": masked,
     "pattern_line": lambda text: pattern_line(
         PatternWording(text, Maturity.PROVEN, Evidence(9, 0, 0, 9.0, 0.0))

@@ -12,8 +12,7 @@ from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.learning.text.language import language_of
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer
 
@@ -276,23 +275,6 @@ def test_a_strategy_that_could_never_be_found_is_refused(
     """With the field's name."""
     with pytest.raises(ValueError, match=field):
         Strategy(**given)  # type: ignore[arg-type]  # of any type on purpose
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Split by feature", "en"),
-        ("按功能拆分", "zh"),
-        ("", "en"),
-        ("Rename the module 用户 to users", "en"),
-        ("我们将 split by file type", "en"),
-        ("我们将使用 split by feature", "zh"),
-        ("Café — naïve", "en"),
-    ],
-)
-def test_the_language_of_a_text(text: str, language: str) -> None:
-    """Chinese when it has as many ideographs as Latin words."""
-    assert language_of(text) == language
 
 
 @given(st.text())

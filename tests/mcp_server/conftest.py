@@ -6,17 +6,25 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from folder_scope import shared_in
 from mcp_served import Served, until
 
 _URL = re.compile(r"^HTTP: (\S+)\n", re.MULTILINE)
+_SERVED = pytest.StashKey[Served]()
 
 
-@pytest.fixture(scope="session")
-def served() -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def served(request: pytest.FixtureRequest) -> Served:
     """A real `trackrecord up` with a home of its own."""
+    return shared_in(Path(__file__).parent, request, _SERVED, _up)
+
+
+@contextmanager
+def _up() -> Iterator[Served]:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
         home, log = Path(folder) / "home", Path(folder) / "up.log"
         with log.open("wb") as said:

@@ -8,8 +8,6 @@ import pytest
 from running import FAILED, GOOD, UNKNOWN
 from scraped import Scrape
 
-_UNITS = ("_seconds", "_bytes", "_total", "_info", "_ratio")
-
 
 def test_outcomes_by_project_and_verdict(scrape: Scrape) -> None:
     """As they are on record."""

@@ -9,7 +9,7 @@ from what_became import arrived, spooled
 
 import trackrecord_producers.adopt_errors as adoption
 from trackrecord.wire.outcome import encode_body
-from trackrecord_producers.entry_format import Waiting
+from trackrecord_producers.waiting import Waiting
 
 OTHER = """
         import subprocess, sys, trackrecord

@@ -30,7 +30,7 @@ def test_rankings_is_the_function_also_when_its_types_were_imported_first(agent)
     """An agent may import the answer's types before it calls the function."""
     done = agent(
         """
-        from trackrecord.prompt.answer import Rankings
+        from trackrecord.prompt.rankings_answer import Rankings
         import trackrecord
         assert isinstance(trackrecord.rankings(), Rankings)
         from trackrecord_producers import handing_out

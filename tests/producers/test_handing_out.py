@@ -10,9 +10,9 @@ import pytest
 
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.document import RankedMemory, RankingsDocument
-from trackrecord_producers.entry_format import spool_line
 from trackrecord_producers.spool import SpoolWriter
 from trackrecord_producers.spool_forwarder import forward_spool
+from trackrecord_producers.stream_and_spool_format import spool_line
 
 PROGRAM = """
 import asyncio, trackrecord

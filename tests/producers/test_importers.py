@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from trackrecord.errors import ImportFormatError
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord_producers.importers import FORMATS, Imported, Rejected, read_recorded
 from trackrecord_producers.importers.jsonl import read_outcomes
+from trackrecord_producers.importers.records import Imported, Rejected
+from trackrecord_producers.importers.register import FORMATS, read_recorded
 from trackrecord_producers.importers.tau_bench_answers import read_answers
 
 RECORDED = Path(__file__).parents[3] / "shared/data/tau-bench/gpt-4o-airline.json"

@@ -8,7 +8,8 @@ import pytest
 
 from trackrecord.errors import ImportFormatError
 from trackrecord.wire.outcome import encode_body
-from trackrecord_producers.importers import Imported, Rejected, read_recorded
+from trackrecord_producers.importers.records import Imported, Rejected
+from trackrecord_producers.importers.register import read_recorded
 
 EVALUATION = {"eval_id": "e1", "run_id": "r1", "task": "numbers", "model": "openai/gpt-6"}
 

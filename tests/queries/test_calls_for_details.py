@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 import trackrecord
 from trackrecord.errors import InvalidCursor, InvalidFeedback, InvalidRequest, UnknownId
 from trackrecord.factories import scorer_of
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body

@@ -4,21 +4,20 @@ from pathlib import Path
 
 import pytest
 
+from trackrecord.changes.lessons import decide_about_lesson
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.queries.lessons import (
     LessonFilter,
-    decide_about_lesson,
     list_lessons,
     show_lesson,
 )
-from trackrecord.store.advice.lesson_decisions import LessonAction
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord_producers.importers import read_recorded
+from trackrecord_producers.importers.register import read_recorded
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
 SETTINGS = DaemonSettings()
@@ -92,13 +91,13 @@ def test_a_dismissed_lesson_is_gone_until_it_is_restored(store):
     lesson_id = lessons_of(store)[0].lesson.id
 
     def decide(action):
-        with writing(store) as connection:
-            return decide_about_lesson(
-                connection, SETTINGS, "default", lesson_id[:8], action, actor="mia", reason="known"
-            )
+        decided = decide_about_lesson(
+            store, SETTINGS, "default", lesson_id[:8], action, by="mia", reason="known"
+        )
+        return decided.id, decided.changed
 
-    assert decide(LessonAction.DISMISS) == (lesson_id, True)
-    assert decide(LessonAction.DISMISS) == (lesson_id, False)
+    assert decide("dismiss") == (lesson_id, True)
+    assert decide("dismiss") == (lesson_id, False)
     assert lessons_of(store) == []
     assert lessons_of(store, at=NOW + 9)[0].dismissed is None
     (known,) = lessons_of(store, wanted=LessonFilter(everything=True))
@@ -106,8 +105,8 @@ def test_a_dismissed_lesson_is_gone_until_it_is_restored(store):
     # More of the same does not bring it back.
     teach(store, [failing(number, outcome_id=f"p{number}") for number in range(4, 9)])
     assert lessons_of(store) == []
-    assert decide(LessonAction.RESTORE) == (lesson_id, True)
-    assert decide(LessonAction.RESTORE) == (lesson_id, False)
+    assert decide("restore") == (lesson_id, True)
+    assert decide("restore") == (lesson_id, False)
     assert lessons_of(store)[0].lesson.tasks == 9
     with reading(store) as connection:
         details = show_lesson(connection, SETTINGS, "default", lesson_id)
@@ -119,10 +118,9 @@ def test_another_project_has_its_own_lessons(store):
     teach(store, [failing(number) for number in range(4)])
     teach(store, [failing(number, project="other") for number in range(4)])
     lesson_id = lessons_of(store)[0].lesson.id
-    with writing(store) as connection:
-        decide_about_lesson(
-            connection, SETTINGS, "other", lesson_id, LessonAction.DISMISS, actor="x", reason=""
-        )
+    with pytest.raises(UnknownId):
+        decide_about_lesson(store, SETTINGS, "other", "none", "dismiss", by="x")
+    decide_about_lesson(store, SETTINGS, "other", lesson_id, "dismiss", by="x")
     assert lessons_of(store)[0].lesson.runs == 4
 
 

@@ -9,9 +9,9 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.document import decode_document, encode_document
 from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.prompt.wanted import Wanted
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document

@@ -14,9 +14,9 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
@@ -26,8 +26,8 @@ from trackrecord.prompt.document import (
 )
 from trackrecord.prompt.learnt import patterns_text
 from trackrecord.prompt.presentation import present_failing, present_pattern
-from trackrecord.prompt.report import context_from
-from trackrecord.rules import Rules
+from trackrecord.prompt.rankings_answer import answer_from
+from trackrecord.rules_bundle import Rules
 
 FOLDER = Path(__file__).parent / "golden"
 TASK = "the login test fails after the session change"

@@ -14,15 +14,15 @@ from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument, decode_document, encode_document
 from trackrecord.prompt.labels import in_language, shown
 from trackrecord.prompt.presentation import present_memory, present_pattern
-from trackrecord.prompt.report import context_from
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.prompt.sections import FEEDS
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 
 NOW = 1_800_000_000.0
 NAMES = recogniser_of(Rules())

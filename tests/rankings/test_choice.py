@@ -10,13 +10,13 @@ from trackrecord.learning.competences.recipe import Step
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle, Status
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.asked import asked_for
 from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument, decode_document, encode_document
 from trackrecord.prompt.hints import Hints
 from trackrecord.prompt.presentation import present_competence
-from trackrecord.prompt.report import context_from
+from trackrecord.prompt.rankings_answer import answer_from
 
 NOW = time.time()
 TASK = "the build is red"

@@ -22,6 +22,7 @@ from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
@@ -29,8 +30,7 @@ from trackrecord.prompt.document import (
     RankingsDocument,
 )
 from trackrecord.prompt.presentation import present_pattern
-from trackrecord.prompt.report import context_from
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 
 NAMES = recogniser_of(Rules())

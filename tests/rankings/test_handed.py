@@ -17,7 +17,7 @@ from trackrecord.prompt.context import context
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.handed import TRIED, handing_of
 from trackrecord.prompt.presentation import present_pattern
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.testing import captured, rankings_of
 
 NAMES = recogniser_of(Rules())

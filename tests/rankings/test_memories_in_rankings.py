@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.learning.text.masking import masked
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.document import (
     RankedMemory,
     RankedTask,
@@ -19,6 +18,7 @@ from trackrecord.prompt.document import (
     decode_document,
     encode_document,
 )
+from trackrecord.prompt.rankings_answer import answer_from
 
 LANGUAGES = ("en", "zh")
 

@@ -16,10 +16,10 @@ from trackrecord.learning.advice.assignment import Assignment
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankedMemory, RankingsDocument
 from trackrecord.prompt.handed import Handing
 from trackrecord.prompt.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTask
-from trackrecord.prompt.report import context_from
 from trackrecord.prompt.wanted import Wanted
 
 RULES = ContextRules()

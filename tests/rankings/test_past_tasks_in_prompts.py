@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.report import context_from
+from trackrecord.prompt.rankings_answer import answer_from
 
 RULES = ContextRules()
 

@@ -5,11 +5,11 @@ from advised import NOW, advice, expected, kind, lesson, pattern_entry
 from golden import memory, pattern
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_failing
-from trackrecord.prompt.report import context_from
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.prompt.wanted import Wanted
 
 TASKS = {

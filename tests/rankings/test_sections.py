@@ -7,18 +7,20 @@ import msgspec
 import pytest
 from golden import FULL, NOW, TASK, competence, memory, past_task, pattern
 
+from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.prompt import section_names
-from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.learnt import patterns_text
-from trackrecord.prompt.report import context_from
+from trackrecord.prompt.rankings_answer import Rankings, answer_from
 from trackrecord.prompt.sections import FEEDS, SECTIONS, Kind
+from trackrecord.queries.handed_out import HandedKind, kind_of
 from trackrecord.settings import load_settings
 
 RULES = ContextRules()
@@ -76,6 +78,16 @@ def test_each_kind_has_a_section_of_its_own_in_both_languages():
     assert set(Maturity) <= SECTIONS.keys()
     for row in SECTIONS.values():
         assert row.headings.keys() == {"en", "zh"}
+
+
+def test_each_prefix_is_that_of_a_section_and_a_kind_of_what_is_handed_out():
+    """An id tells which list it is from, in a run's details, in short ids and in the effect."""
+    prefixes = {section.prefix for section in SECTIONS.values()} - {""}
+    assert prefixes == set(PREFIXES)
+    assert [kind_of(prefix + "x") for prefix in PREFIXES] == [
+        (prefix.removesuffix(":"), "x") for prefix in PREFIXES
+    ]
+    assert {prefix.removesuffix(":") for prefix in PREFIXES} <= set(get_args(HandedKind))
 
 
 def test_each_section_has_a_name_to_include_it_by():

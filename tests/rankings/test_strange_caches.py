@@ -12,12 +12,12 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankedPattern, RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
-from trackrecord.rules import Rules
+from trackrecord.prompt.rankings_answer import answer_from
+from trackrecord.rules_bundle import Rules
 from trackrecord.settings import Settings
 
 NAMES = recogniser_of(Rules())

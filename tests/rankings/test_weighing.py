@@ -6,11 +6,11 @@ import pytest
 
 import trackrecord
 from trackrecord.errors import InvalidScores
-from trackrecord.prompt.answer import answer_from
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.document import RankedCriterion, RankingsDocument
 from trackrecord.prompt.handed import Handing
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.settings import load_settings
 from trackrecord.testing import rankings_of
 

@@ -18,7 +18,7 @@ from trackrecord.agent_settings import (
 )
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.setting_sources import ENV_PREFIX
 from trackrecord.setting_values import annotations_of
 from trackrecord.settings import Settings, load_settings

@@ -10,14 +10,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.agent_settings import (
-    AgentSettings,
-    ignored_configuration,
-    load_agent_settings,
-)
+from trackrecord.agent_settings import AgentSettings, is_setting, load_agent_settings
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError
-from trackrecord.setting_sources import CONFIG_FILE, HARMLESS
+from trackrecord.setting_sources import CONFIG_FILE, HARMLESS, read_sources
 from trackrecord.setting_values import annotations_of
 from trackrecord.settings import load_settings
 from trackrecord_cli.main import WRONG_USE, run
@@ -51,6 +47,11 @@ def users_file(tmp_path, monkeypatch) -> Path:
     path = tmp_path / "config" / "trackrecord" / CONFIG_FILE
     path.parent.mkdir(parents=True)
     return path
+
+
+def ignored_configuration() -> str | None:
+    """Return the line on what is ignored of the file in the working directory."""
+    return read_sources(is_setting).ignored
 
 
 def test_only_the_project_is_taken(folder, caplog):

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 from trackrecord.factories import scorer_of
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.standing import Standing
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import Learnt, learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names

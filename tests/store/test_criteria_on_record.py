@@ -15,7 +15,7 @@ from trackrecord.factories import scorer_of
 from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.queries.prompt_document import build_document
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import reading, writing
@@ -179,12 +179,12 @@ def test_only_outcomes_that_name_criteria_take_rows(store):
 
 @given(st.data())
 @examples(max_examples=25)
-def test_neither_order_nor_repetition_nor_batches_matter(new_store, data):
+def test_neither_order_nor_repetition_nor_batches_matter(memory_store, data):
     """Whatever the deliveries, the criteria are those of the outcomes."""
     batch = a_mixture(20)
     found = []
     for order in (batch, data.draw(st.permutations(batch + batch[::3]))):
-        engine = new_store()
+        engine = memory_store()
         cut = data.draw(st.integers(0, len(order)))
         teach(engine, order[:cut])
         teach(engine, order[cut:])

@@ -4,7 +4,7 @@ import io
 
 from sqlalchemy import Engine
 
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.row_locks import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import event
 
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store
 from trackrecord.transfer.importing import import_project
 

@@ -19,7 +19,7 @@ from trackrecord.factories import scorer_of
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.advice.lesson_decisions import LessonDecision, decide_lesson
@@ -32,7 +32,7 @@ from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.recall import recall
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.memories.write import confirm, forget, reject, remember
-from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.store.outcomes.tables import projects
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.tables import patterns
 from trackrecord.wire.exposure import ExposureBody
@@ -318,9 +318,3 @@ def all_rows(store: Engine, tables: Any) -> dict[str, list[Any]]:
             )
             for table in tables
         }
-
-
-def has_outcomes(store: Engine) -> bool:
-    """Return whether anything is on record."""
-    with reading(store) as connection:
-        return connection.execute(select(outcomes.c.id).limit(1)).first() is not None

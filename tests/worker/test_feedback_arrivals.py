@@ -10,7 +10,7 @@ from dying_drain import drain_until
 from working import body
 
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import reading
 from trackrecord.store.memories.write import list_memories
 from trackrecord.store.outcomes.feedback_list import FeedbackFilter, read_feedback

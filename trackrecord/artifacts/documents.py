@@ -1,7 +1,9 @@
 """Stored outputs as JSON objects: the same for every reader."""
 
+from __future__ import annotations
+
 from base64 import b64encode
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trackrecord.times import iso
 
@@ -9,6 +11,9 @@ from .contents import lines_of
 from .kept_outputs import KeptOutput
 from .pages import Page
 from .summaries import kind_of_output
+
+if TYPE_CHECKING:
+    from .client import Stored
 
 
 def output_document(output: KeptOutput) -> dict[str, Any]:
@@ -22,6 +27,26 @@ def output_document(output: KeptOutput) -> dict[str, Any]:
         "stored_at": iso(output.stored_at),
         "kept_until": iso(output.kept_until),
         "summary": output.summary or None,
+    }
+
+
+def stored_document(stored: Stored, task_id: str | None, tool: str | None) -> dict[str, Any]:
+    """Return an output that was stored just now as a JSON object.
+
+    Args:
+        stored: the output.
+        task_id: the task that it came up in.
+        tool: the tool whose output it is.
+    """
+    return {
+        "id": stored.id,
+        "kind": stored.told.kind,
+        "size": stored.told.size,
+        "lines": stored.told.lines,
+        "gone": stored.told.gone,
+        "task_id": task_id,
+        "tool": tool,
+        "summary": stored.summary,
     }
 
 

@@ -1,13 +1,15 @@
 """Decisions about lessons: dismissed, restored."""
 
+import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.queries import lessons
-from trackrecord.store.advice.lesson_decisions import LessonAction
+from trackrecord.queries.lessons import whole_lesson_id
+from trackrecord.queries.project_rows import project_row
+from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
 from trackrecord.store.database.engine import writing
 
 Action = Literal["dismiss", "restore"]
@@ -63,13 +65,8 @@ def decide_about_lesson(
         AmbiguousId: several lessons' ids begin so.
     """
     with writing(engine) as connection:
-        whole, changed = lessons.decide_about_lesson(
-            connection,
-            settings,
-            project,
-            lesson_id,
-            LessonAction(action),
-            actor=by,
-            reason=reason or "",
-        )
+        row = project_row(connection, project)
+        whole = whole_lesson_id(connection, settings, project, lesson_id)
+        decision = LessonDecision(whole, LessonAction(action), by, reason or "", time.time())
+        changed = decide_lesson(connection, row, decision)
     return LessonDecided(whole, action, changed, by, reason)

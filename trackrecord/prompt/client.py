@@ -27,12 +27,12 @@ from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 
 from .advice_document import AdviceDocument, decode_advice
-from .answer import Compositions, Rankings, answer_from
 from .cache import Stamps, read_advice, read_document, read_stamps, read_vectors
 from .document import RankingsDocument, decode_document
 from .handed import Handing, handing_of
 from .hints import Hints, Meaning
 from .past_task_cache import find_tasks
+from .rankings_answer import Compositions, Rankings, answer_from
 from .task_record import FoundTask
 from .wanted import Wanted, usually_wanted
 

@@ -20,10 +20,10 @@ from .candidates.partial_rules import DEFAULT_RULES, rules_from
 from .candidates.read import Given, read_candidates
 from .candidates.tokenizer import Tokenizer
 from .client import Cached, RankingsReader, given_readers, process_reader
+from .context_answer import Context, context_from
 from .handed import Handing
 from .hints import NO_HINTS
 from .own_task import MOST_OUTPUTS, UNKNOWN, OwnTask
-from .report import Context, context_from
 from .section_names import ERRORS, EVIDENCE
 from .wanted import usually_wanted
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from trackrecord.times import iso
 
-from .answer import Rankings
+from .context_answer import Context
 from .labels import shown
-from .report import Context
+from .rankings_answer import Rankings
 from .sections import FEEDS
 
 

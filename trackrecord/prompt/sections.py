@@ -1,7 +1,16 @@
 """The sections of a prompt's text, one row each.
 
-A new section is a row here and a module of texts; a learnt one also has a field in `answer`, and is
-filled by what `offers` says of the documents.
+A new section is a row here, its headings in `headings`, and a module of the texts of its entries. A
+learnt one also has
+
+- a name in `section_names`, which is its field in the answer (`rankings_answer`), and the shape of
+  its entries in the door's `api/shapes`;
+- its entries, made ready by the worker: a list of the cached document (`document`, worded by
+  `presentation`, filled by `queries/prompt_document`), or of the advice that is counted from the
+  runs (`advice_document`, filled by `queries/advice`);
+- a function in `offers` that says which of them have to do with a task;
+- a prefix in `learning/advice/entry_ids`, unless its entries have one id everywhere; the kinds of
+  `queries/handed_out` are those prefixes, and the page's `views` link to what they name.
 
 Everything that treats sections goes by this table: which entries of the rankings compete and under
 which heading they stand, which setting weighs them, which fields an answer has, and the order of
@@ -12,9 +21,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
-from trackrecord.wire.exposure import MEMORY_PREFIX
 
 from .headings import (
     ANTI_PATTERNS_HEADING,
@@ -118,7 +127,7 @@ _ROWS: Final = (
         "anti_pattern",
         LESSONS_HEADING,
         feed=Feed("lessons", "anti_pattern_weight", 0.3, lessons_for, is_of_advice=True),
-        prefix="lesson:",
+        prefix=entry_ids.LESSON,
     ),
     Section(
         "anti_pattern",
@@ -131,7 +140,7 @@ _ROWS: Final = (
         "anti_pattern",
         FAILING_HEADING,
         feed=Feed("failing", "anti_pattern_weight", 0.15, failing_for, at_most=3),
-        prefix="failing:",
+        prefix=entry_ids.FAILING,
     ),
     # No prompt has this section; `patterns list` writes it when it is asked to.
     _of_patterns(Maturity.DEPRECATED, None),
@@ -151,7 +160,7 @@ _ROWS: Final = (
         "competence",
         PROCEDURES_HEADING,
         feed=Feed("procedures", "competence_weight", 0.25, procedures_for, is_of_advice=True),
-        prefix="procedure:",
+        prefix=entry_ids.PROCEDURE,
     ),
     Section(
         "competence",
@@ -164,7 +173,7 @@ _ROWS: Final = (
         "memory",
         MEMORIES_HEADING,
         feed=Feed("memories", "memory_weight", 0.3, memories_for),
-        prefix=MEMORY_PREFIX,
+        prefix=entry_ids.MEMORY,
     ),
     # A memory of another kind: weighed as one, told apart by its id and its section.
     Section(
@@ -179,7 +188,7 @@ _ROWS: Final = (
             at_most=3,
         ),
         is_last=True,
-        prefix="task:",
+        prefix=entry_ids.PAST_TASK,
     ),
     Section("phase", "phase", {"en": "## Phase", "zh": "## 阶段"}, _BLOCKS),
     Section("decision", "decision", {"en": "## Decisions", "zh": "## 决定"}, _BLOCKS),

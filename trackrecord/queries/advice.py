@@ -24,7 +24,7 @@ from trackrecord.prompt.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.projects import revision_of

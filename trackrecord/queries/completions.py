@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import Column, ColumnElement, Connection, select
 
 from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.criteria.tables import criteria
 from trackrecord.store.memories.tables import memories
@@ -18,7 +19,6 @@ from .project_rows import project_row
 MOST: Final = 50
 # Of the newest outcomes: there is no index by task.
 _TASKS_FROM: Final = 2000
-_ANTI: Final = "anti-"
 
 _COLUMNS: Final = {
     "record": (competence_history.c.competence_id, competence_history.c.project_id),
@@ -59,10 +59,10 @@ def _from(
 def _patterns(connection: Connection, project_id: int, typed: str) -> list[str]:
     """Return ids of patterns, or of anti-patterns where one is being typed."""
     where = patterns.c.project_id == project_id
-    if not typed.startswith(_ANTI):
+    if not typed.startswith(ANTI_PREFIX):
         return _from(connection, patterns.c.slug, where, typed)
     slugs = _from(connection, patterns.c.slug, where, pattern_id_of(typed))
-    return [f"{_ANTI}{slug}" for slug in slugs]
+    return [f"{ANTI_PREFIX}{slug}" for slug in slugs]
 
 
 def _tasks(connection: Connection, project_id: int, typed: str) -> list[str]:

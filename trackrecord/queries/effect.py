@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.effect.comparison import Comparison
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.report import EffectReport
+from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.effect_decisions import (
     EffectDecision,
@@ -22,7 +23,7 @@ from .project_rows import project_row
 from .short_ids import matching, whole_id
 
 # What the ids of entries of some kinds begin with in a prompt, unlike in the lists of their kind.
-_KINDS: Final = ("lesson:", "memory:", "failing:", "procedure:", "task:", "skill-")
+_KINDS: Final = (*PREFIXES, "skill-")
 
 
 @dataclass(frozen=True)

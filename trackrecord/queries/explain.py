@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
+from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.advice.estimates.estimates import Estimate
 from trackrecord.learning.advice.estimates.wording import why
 from trackrecord.learning.competences.explanation import explain_competence
@@ -20,6 +21,7 @@ from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
@@ -161,7 +163,7 @@ def _withdrawn(
 ) -> tuple[str, ...]:
     """Return why an entry, or the warning that it became, is handed out no more."""
     decided = effect_decisions_in_force(connection, project_row(connection, project), at=at)
-    names = (some_id, f"anti-{some_id}", f"memory:{some_id}")
+    names = (some_id, ANTI_PREFIX + some_id, entry_ids.MEMORY + some_id)
     return tuple(
         f"{name} is handed out no more, withdrawn by {one_line(each.actor)}"
         + (f": {one_line(each.reason)}" if each.reason else "")

@@ -2,17 +2,17 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.effect.entries import is_followed
 from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.advice.runs import NotedRun
 from trackrecord.store.advice.exposures import exposures_of_task
 from trackrecord.store.competences.read import existing_ids, read_named
 from trackrecord.times import iso
-from trackrecord.wire.exposure import MEMORY_PREFIX
 
 from .project_rows import project_row
 from .runs import RunOnRecord
@@ -23,13 +23,6 @@ HandedKind = Literal["lesson", "failing", "procedure", "memory", "task", "compet
 _CLOCK_SLACK_S: Final = 60.0
 # Of a task that is tried again and again, the last ones.
 _MOST_EXPOSURES: Final = 10
-_PREFIXES: Final[tuple[tuple[str, HandedKind], ...]] = (
-    ("lesson:", "lesson"),
-    ("failing:", "failing"),
-    ("procedure:", "procedure"),
-    (MEMORY_PREFIX, "memory"),
-    ("task:", "task"),
-)
 _RECORD: Final = "skill-"
 
 
@@ -111,9 +104,9 @@ def handed_to_run(
 
 def kind_of(entry: str) -> tuple[HandedKind, str]:
     """Return what an entry that is handed out is, and its id in the list of its kind."""
-    for prefix, kind in _PREFIXES:
+    for prefix in PREFIXES:
         if entry.startswith(prefix):
-            return kind, entry.removeprefix(prefix)
+            return cast("HandedKind", prefix.removesuffix(":")), entry.removeprefix(prefix)
     return ("competence" if entry.startswith(_RECORD) else "pattern"), entry
 
 

@@ -1,6 +1,5 @@
 """Lessons as a reader is shown them: all of a project, and one with the runs behind it."""
 
-import time
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,9 +10,7 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 from trackrecord.store.advice.lesson_decisions import (
-    LessonAction,
     LessonDecision,
-    decide_lesson,
     dismissed_lessons,
     lesson_history,
 )
@@ -201,26 +198,10 @@ def show_lesson(
     )
 
 
-def decide_about_lesson(
-    connection: Connection,
-    settings: DaemonSettings,
-    project: str,
-    lesson_id: str,
-    action: LessonAction,
-    *,
-    actor: str,
-    reason: str,
-) -> tuple[str, bool]:
-    """Dismiss or restore a lesson; return its whole id, and whether that changed anything.
-
-    Args:
-        connection: a writing transaction.
-        settings: the rules.
-        project: whose lesson.
-        lesson_id: its id, or the beginning of it.
-        action: what is decided.
-        actor: who decides.
-        reason: why; "" without one.
+def whole_lesson_id(
+    connection: Connection, settings: DaemonSettings, project: str, lesson_id: str
+) -> str:
+    """Return the id of the lesson that the beginning of one stands for, a dismissed one's too.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -231,9 +212,7 @@ def decide_about_lesson(
     # A dismissed lesson may not be found any more, and can be restored all the same.
     known = {each.lesson.id for each in _lessons(connection, settings, project_id, None)}
     known.update(dismissed_lessons(connection, project_id))
-    whole = _whole_lesson_id(lesson_id, known, project)
-    decision = LessonDecision(whole, action, actor, reason, time.time())
-    return whole, decide_lesson(connection, project_id, decision)
+    return _whole_lesson_id(lesson_id, known, project)
 
 
 def _lessons(

@@ -6,9 +6,9 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.text.language import Language
-from trackrecord.prompt.answer import Rankings, answer_from
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.hints import Hints
+from trackrecord.prompt.rankings_answer import Rankings, answer_from
 from trackrecord.prompt.task_record import FoundTask
 from trackrecord.prompt.wanted import Wanted
 

@@ -29,7 +29,7 @@ from trackrecord.prompt.presentation import (
     present_other,
     present_pattern,
 )
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.signatures import failing_signatures

@@ -9,6 +9,8 @@ from typing import Final
 from sqlalchemy import Column, ColumnElement, Connection, func, or_, select
 
 from trackrecord.errors import AmbiguousId, UnknownId
+from trackrecord.learning.advice.entry_ids import PREFIXES
+from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.learning.text.spelling import closest_id
 
 FEWEST_CHARS: Final = 4
@@ -19,9 +21,7 @@ _MOST_COMPARED: Final = 500
 # Ids of competence records all begin alike, so what follows counts as a beginning, too.
 _COMMON_BEGINNINGS: Final = ("skill-",)
 # What shortened ids hold whole: without the rest it says nothing.
-_KEPT_BEGINNINGS: Final = (
-    *_COMMON_BEGINNINGS, "anti-", "lesson:", "memory:", "failing:", "procedure:", "task:",
-)  # fmt: skip
+_KEPT_BEGINNINGS: Final = (*_COMMON_BEGINNINGS, ANTI_PREFIX, *PREFIXES)
 
 
 def only_match(given: str, matches: Iterable[str]) -> str | None:

@@ -14,8 +14,6 @@ from .outcome import MAX_BODY_BYTES
 from .small_body import decoded, encoded, refuse_unstorable
 
 MAX_ENTRIES: Final = 1000
-# In front of a memory's id, among the ids of all that is handed out.
-MEMORY_PREFIX: Final = "memory:"
 
 ExposureId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Label = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]

@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from trackrecord.learning.criteria.weights import CriteriaRules
-from trackrecord.learning.outcomes.scoring import ScoringRules, Verdict, score_outcome
+from trackrecord.learning.outcomes.scoring import Score, ScoringRules, Verdict, score_outcome
 from trackrecord.learning.strategies.recogniser import Recogniser
 
 from .outcome import Outcome
@@ -136,15 +136,9 @@ class OutcomeScorer:
             received_at: seconds since the epoch.
             outcome_id: the id to use if the producer gave none.
         """
-        if outcome.success is None:
+        score = self.score_of(outcome)
+        if score is None:
             return _unjudged(outcome, body, received_at, outcome_id)
-        score = score_outcome(
-            self._scoring,
-            success=outcome.success,
-            duration_ms=outcome.duration_ms,
-            error_count=outcome.error_count,
-            retry_count=outcome.retry_count,
-        )
         judged, named = self._feedback(outcome)
         touches = self.touches(outcome)
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
@@ -168,6 +162,18 @@ class OutcomeScorer:
             memory_ids=_usable_ids(outcome.memory_ids) if outcome.memory_ids else (),
             instruction=_beginning(outcome.instruction) if outcome.instruction else "",
             commits=outcome.commits or (),
+        )
+
+    def score_of(self, outcome: Outcome) -> Score | None:
+        """Return the score of an outcome's signals; None where nobody knows how the task ended."""
+        if outcome.success is None:
+            return None
+        return score_outcome(
+            self._scoring,
+            success=outcome.success,
+            duration_ms=outcome.duration_ms,
+            error_count=outcome.error_count,
+            retry_count=outcome.retry_count,
         )
 
     def slug_of(self, name: str) -> str | None:

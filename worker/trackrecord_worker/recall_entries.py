@@ -7,11 +7,11 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable
+from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.memories.handed_out import HandedOut, note_handed_out
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.wire.exposure import MEMORY_PREFIX
 
 from .stream_entries import ArrivedExposure, ArrivedRecall
 
@@ -53,8 +53,8 @@ def _by_exposures(arrived: Sequence[ArrivedExposure]) -> Iterator[tuple[str, Han
         exposure_id = exposure.exposure_id or f"stream:{each.entry_id.decode()}"
         moment = _moment(exposure.at, each.received_at)
         for entry in exposure.entries:
-            if entry.startswith(MEMORY_PREFIX):
-                name = entry.removeprefix(MEMORY_PREFIX)
+            if entry.startswith(entry_ids.MEMORY):
+                name = entry.removeprefix(entry_ids.MEMORY)
                 yield exposure.project, HandedOut(name, moment, each.received_at, exposure_id)
 
 

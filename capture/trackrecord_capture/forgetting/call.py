@@ -89,24 +89,14 @@ def opened(
     Raises:
         ServerUnavailable: the database or Redis cannot be reached, or goes away meanwhile.
     """
-    import redis
-
+    from trackrecord.calls.redis_here import redis_explained
     from trackrecord.redis_client import worker_client
-    from trackrecord.redis_problems import explain_redis_error
 
     from .forget import Forgetter
 
-    client = worker_client(settings)
-    try:
+    with redis_explained(settings), worker_client(settings) as client:
         client.ping()
         yield Forgetter(engine, client, settings, subject, warn=warn)
-    except redis.RedisError as error:
-        explained = explain_redis_error(error, settings)
-        if explained is None:
-            raise
-        raise explained from None
-    finally:
-        client.close()
 
 
 aforget = awaited(forget)

@@ -8,8 +8,8 @@ import msgspec
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.hook_settings import HookSettings
-from trackrecord.prompt.answer import Rankings
 from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.rankings_answer import Rankings
 from trackrecord.redaction.redact import redacted
 from trackrecord.wire.exposure import ExposureBody
 

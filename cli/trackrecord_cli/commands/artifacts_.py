@@ -77,6 +77,7 @@ def put_artifact(
     With --json the summary that would take its place is printed, too.
     """
     from trackrecord.artifacts.client import store_output
+    from trackrecord.artifacts.documents import stored_document
 
     settings, project = settings_for(project)
     stored = store_output(settings, project, source.read(), task_id=task_id, tool=tool)
@@ -87,18 +88,7 @@ def put_artifact(
                 f"trackrecord: too large: {stored.told.gone} bytes of its middle are gone", err=True
             )
         return
-    print_json(
-        {
-            "id": stored.id,
-            "kind": stored.told.kind,
-            "size": stored.told.size,
-            "lines": stored.told.lines,
-            "gone": stored.told.gone,
-            "task_id": task_id,
-            "tool": tool,
-            "summary": stored.summary,
-        }
-    )
+    print_json(stored_document(stored, task_id, tool))
 
 
 @command.command("get")

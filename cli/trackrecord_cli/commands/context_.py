@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.client import Cached
+    from trackrecord.prompt.context_answer import Considered, Context
     from trackrecord.prompt.hints import Hints
     from trackrecord.prompt.own_task import OwnTask
-    from trackrecord.prompt.report import Considered, Context
     from trackrecord.prompt.wanted import Wanted
 
 
@@ -85,8 +85,8 @@ def rank(
     """
     from trackrecord.prompt.candidates.partial_rules import rules_from
     from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.context_answer import context_from
     from trackrecord.prompt.hints import NO_HINTS
-    from trackrecord.prompt.report import context_from
     from trackrecord.prompt.wanted import usually_wanted
 
     from ..candidate_input import read_question

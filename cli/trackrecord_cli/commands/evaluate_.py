@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import settings_for
-from ..import_format import FORMAT
+from ..import_argument import FORMAT
 from ..options import json_option
 from ..screen import print_json
 
@@ -94,7 +94,8 @@ def _given(
     """Yield the ids and bodies of what is in order, and collect the rest."""
     from trackrecord.queries.evaluation import EVALUATED
     from trackrecord_producers.given_outcomes import BadLine, given_outcomes
-    from trackrecord_producers.importers import Imported, read_recorded
+    from trackrecord_producers.importers.records import Imported
+    from trackrecord_producers.importers.register import read_recorded
 
     for path in paths:
         records = read_recorded(form, path)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_redis, settings_for
-from ..import_format import AGENTS, FORMAT
+from ..import_argument import AGENTS, FORMAT
 from ..options import json_option, project_option
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from trackrecord_producers.importers import Imported, Rejected
+    from trackrecord_producers.importers.records import Imported, Rejected
 
 
 @click.command("import")
@@ -65,7 +65,7 @@ def _import_files(
 ) -> int:
     from trackrecord.transfer.importing import is_export
     from trackrecord_producers.given_outcomes import given_outcomes
-    from trackrecord_producers.importers import read_recorded
+    from trackrecord_producers.importers.register import read_recorded
 
     from ..exports import import_exports
     from ..outcome_input import up_to_damage

@@ -21,7 +21,7 @@ from ..screen import console, print_json, print_table
 if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
-    from trackrecord.prompt.answer import Rankings
+    from trackrecord.prompt.rankings_answer import Rankings
     from trackrecord.prompt.wanted import Wanted
 
 

@@ -53,14 +53,15 @@ def _row(scored: dict[str, Any], columns: tuple[str, ...]) -> list[object]:
 
 def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, Any]:
     from trackrecord.factories import scorer_of
-    from trackrecord.learning.outcomes.scoring import reasoning, score_outcome
+    from trackrecord.learning.outcomes.scoring import reasoning
     from trackrecord.wire.outcome import decode_outcome
     from trackrecord.wire.outcome_scorer import STRATEGY
 
     outcome = decode_outcome(body, max_bytes=settings.max_body_bytes)
-    touched = scorer_of(settings.rules).touches(outcome)
-    strategies = [touch.slug for touch in touched if touch.kind == STRATEGY]
-    if outcome.success is None:
+    scorer = scorer_of(settings.rules)
+    strategies = [touch.slug for touch in scorer.touches(outcome) if touch.kind == STRATEGY]
+    score = scorer.score_of(outcome)
+    if score is None:
         return {
             "outcome_id": outcome_id,
             "raw_score": None,
@@ -70,13 +71,6 @@ def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, 
             "strategies": strategies,
             "reasoning": "no verdict: nobody knows whether the task reached its goal",
         }
-    score = score_outcome(
-        settings.scoring,
-        success=outcome.success,
-        duration_ms=outcome.duration_ms,
-        error_count=outcome.error_count,
-        retry_count=outcome.retry_count,
-    )
     return {
         "outcome_id": outcome_id,
         "raw_score": score.raw_score,

@@ -18,9 +18,9 @@ from trackrecord.errors import DemoFailed
 from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
-from trackrecord.prompt.answer import Rankings
 from trackrecord.prompt.cache import cached_advice
 from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.rankings_answer import Rankings
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings

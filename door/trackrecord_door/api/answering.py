@@ -22,7 +22,6 @@ from .reading import Reader, checked_project_of, path_arguments
 _NOT_MODIFIED: Final = 304
 # A cache may keep an answer, and has to ask each time whether it still holds.
 _CACHING: Final = "private, no-cache"
-_BEARER: Final = "a token for project {}"
 
 
 class Answerer:
@@ -100,8 +99,8 @@ class Answerer:
             own["floor"] = self._floor
         if "caller" in self._takes:
             own["caller"] = caller
-        if self._is_signed and arguments.get("by") is None and caller.project is not None:
-            own["by"] = _BEARER.format(caller.project)[:128]
+        if self._is_signed and arguments.get("by") is None and caller.name is not None:
+            own["by"] = caller.name
         if isinstance(given := arguments.get("conditions"), list):
             own["conditions"] = dict(each.split("=", 1) for each in given)
         return own

@@ -116,8 +116,8 @@ class OutcomesTaken:
                 raise
 
     def _spool(self, bodies: list[bytes]) -> bool:
-        from trackrecord_producers.entry_format import spool_line
         from trackrecord_producers.spool import SpoolWriter
+        from trackrecord_producers.stream_and_spool_format import spool_line
 
         settings = self._floor.settings
         writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)

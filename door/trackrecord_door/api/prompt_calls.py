@@ -12,8 +12,8 @@ from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 
 if TYPE_CHECKING:
-    from trackrecord.prompt.answer import Rankings
-    from trackrecord.prompt.report import Context
+    from trackrecord.prompt.context_answer import Context
+    from trackrecord.prompt.rankings_answer import Rankings
     from trackrecord_door.floor import Floor
 
 

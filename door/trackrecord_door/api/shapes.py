@@ -17,7 +17,7 @@ from trackrecord.learning.outcomes.gate import GateCheck
 from trackrecord.learning.outcomes.rates import Snapshot
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.prompt.advice_document import LessonEntry
-from trackrecord.prompt.answer import Rankings
+from trackrecord.prompt.context_answer import Considered, Context
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedCriterion,
@@ -27,7 +27,7 @@ from trackrecord.prompt.document import (
     RankedProcedure,
     RankedTask,
 )
-from trackrecord.prompt.report import Considered, Context
+from trackrecord.prompt.rankings_answer import Rankings
 from trackrecord.prompt.why import Why
 from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter

@@ -1,4 +1,10 @@
-"""The table of endpoints: all that HTTP offers, beside the outcomes that are posted."""
+"""The table of endpoints: all that HTTP offers, beside the outcomes that are posted.
+
+A new question is a function in `trackrecord/queries`, a call in `trackrecord/calls` that
+`trackrecord/__init__.py` exports, a shape of its answer in `shapes`, and a row here; a new change
+has its function in `trackrecord/changes`. Only what the Python API lacks or does otherwise is a
+function in one of the `*_calls` modules. The OpenAPI document follows from all of them.
+"""
 
 from typing import Final
 
@@ -6,7 +12,16 @@ import trackrecord
 from trackrecord.queries import sorting
 
 from ..callers import Permission
-from . import prompt_calls, server_calls, store_calls
+from . import (
+    artifact_calls,
+    benchmark_calls,
+    criterion_calls,
+    error_calls,
+    memory_calls,
+    prompt_calls,
+    server_calls,
+    strategy_calls,
+)
 from .endpoint import Endpoint, Paging
 
 _WRITE: Final = Permission.WRITE
@@ -61,7 +76,7 @@ PATTERNS: Final = (
         permission=_ADMIN,
     ),
     Endpoint(
-        "GET", "/strategies", store_calls.find_strategies, "Strategy",
+        "GET", "/strategies", strategy_calls.find_strategies, "Strategy",
         needs_store=False,
         is_list=True, scope="none", document=_as_it_is,
     ),
@@ -88,7 +103,7 @@ CRITERIA: Final = (
     ),
     Endpoint("GET", "/criteria/{name:path}", trackrecord.show_criterion, "CriterionDetails"),
     Endpoint(
-        "POST", "/criteria/weigh", store_calls.weigh_scores, "Weighing", document=_as_it_is
+        "POST", "/criteria/weigh", criterion_calls.weigh_scores, "Weighing", document=_as_it_is
     ),
 )  # fmt: skip
 
@@ -113,7 +128,7 @@ MEMORIES: Final = (
         "GET", "/memories", trackrecord.list_memories, "Memory",
         paging=Paging(sorting.MEMORIES, by_call=True),
     ),
-    Endpoint("GET", "/memories/recall", store_calls.find_memories, "RecalledMemory", is_list=True),
+    Endpoint("GET", "/memories/recall", memory_calls.find_memories, "RecalledMemory", is_list=True),
     Endpoint(
         "POST", "/memories/recall", trackrecord.recall, "RecalledMemory",
         is_list=True, permission=_WRITE,
@@ -131,34 +146,34 @@ MEMORIES: Final = (
         permission=_WRITE,
     ),
     Endpoint(
-        "POST", "/memories/{memory_id:path}/forget", store_calls.forget_memory, "ForgottenMemory",
+        "POST", "/memories/{memory_id:path}/forget", memory_calls.forget_memory, "ForgottenMemory",
         permission=_ADMIN, document=_as_it_is,
     ),
     Endpoint(
         "GET", "/tasks/similar", trackrecord.similar_tasks, "PastTask",
-        is_list=True, document=store_calls.task_document,
+        is_list=True, document=memory_calls.task_document,
     ),
 )  # fmt: skip
 
 ERRORS: Final = (
     Endpoint(
-        "GET", "/errors", store_calls.list_errors, "TaskError",
+        "GET", "/errors", error_calls.list_errors, "TaskError",
         needs_store=False,
-        paging=Paging(sorting.ERRORS), document=store_calls.error_document,
+        paging=Paging(sorting.ERRORS), document=error_calls.error_document,
     ),
     Endpoint(
-        "POST", "/errors", store_calls.record_error, "RecordedError",
+        "POST", "/errors", error_calls.record_error, "RecordedError",
         needs_store=False,
         permission=_WRITE, status=201, document=_as_it_is,
     ),
     Endpoint(
-        "GET", "/errors/context", store_calls.error_context, "ErrorContext",
+        "GET", "/errors/context", error_calls.error_context, "ErrorContext",
         needs_store=False, document=_as_it_is
     ),
-    Endpoint("GET", "/errors/stats", store_calls.error_stats, "ErrorStats",
+    Endpoint("GET", "/errors/stats", error_calls.error_stats, "ErrorStats",
         needs_store=False, document=_as_it_is),
     Endpoint(
-        "POST", "/errors/{error_id:path}/resolve", store_calls.resolve_error, "ResolvedError",
+        "POST", "/errors/{error_id:path}/resolve", error_calls.resolve_error, "ResolvedError",
         needs_store=False,
         permission=_WRITE, document=_as_it_is,
     ),
@@ -189,17 +204,17 @@ RUNS: Final = (
 
 ARTIFACTS: Final = (
     Endpoint(
-        "GET", "/artifacts", store_calls.list_artifacts, "Artifact",
+        "GET", "/artifacts", artifact_calls.list_artifacts, "Artifact",
         needs_store=False,
-        paging=Paging(sorting.ARTIFACTS), document=store_calls.output_document,
+        paging=Paging(sorting.ARTIFACTS), document=artifact_calls.output_document,
     ),
     Endpoint(
-        "GET", "/artifacts/{artifact_id}", store_calls.read_artifact, "ArtifactPage",
+        "GET", "/artifacts/{artifact_id}", artifact_calls.read_artifact, "ArtifactPage",
         needs_store=False,
         document=_as_it_is,
     ),
     Endpoint(
-        "POST", "/artifacts", store_calls.store_artifact, "StoredArtifact",
+        "POST", "/artifacts", artifact_calls.store_artifact, "StoredArtifact",
         needs_store=False,
         permission=_WRITE, status=201, document=_as_it_is,
     ),
@@ -208,7 +223,7 @@ ARTIFACTS: Final = (
 BENCHMARK: Final = (
     Endpoint(
         "GET", "/benchmark/runs", trackrecord.benchmark_runs, "BenchmarkRun",
-        is_list=True, document=store_calls.run_document,
+        is_list=True, document=benchmark_calls.run_document,
     ),
     Endpoint(
         "POST", "/benchmark/runs", trackrecord.benchmark_run, "BenchmarkSnapshot",

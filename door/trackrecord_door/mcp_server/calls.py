@@ -22,7 +22,7 @@ from .arguments import (
 if TYPE_CHECKING:
     from msgspec import Struct
 
-    from trackrecord.prompt.answer import Rankings
+    from trackrecord.prompt.rankings_answer import Rankings
 
 _PATIENCE_S: Final = 10.0
 _USUAL_SOURCE: Final = "mcp"

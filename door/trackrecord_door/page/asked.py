@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 
 from trackrecord.calls.given import text_of
+from trackrecord.calls.redis_here import redis_explained
 from trackrecord.errors import InvalidRequest
 from trackrecord.project_names import checked_project
 from trackrecord.times import parse_moment
@@ -123,17 +124,8 @@ class Asked:
         Raises:
             ServerUnavailable: it cannot be reached, or goes away meanwhile.
         """
-        import redis
-
-        from trackrecord.redis_problems import explain_redis_error
-
-        try:
+        with redis_explained(self.floor.settings):
             yield self.floor.client
-        except redis.RedisError as error:
-            explained = explain_redis_error(error, self.floor.settings)
-            if explained is None:
-                raise
-            raise explained from None
 
 
 def asked_of(request: Request, floor: Floor) -> Asked:

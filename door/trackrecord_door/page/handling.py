@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from trackrecord.errors import TrackrecordError, UnknownProject
 from trackrecord_door.answers import Refused
 from trackrecord_door.bodies import Bodies
-from trackrecord_door.callers import check_permitted
+from trackrecord_door.callers import caller_of, check_permitted
 from trackrecord_door.floor import Floor
 
 from .forms import MOST_BYTES, Form, check_same_origin, form_of
@@ -113,7 +113,8 @@ def _ask_or_do(request: Request, asked: Asked, deed: Deed, form: Form) -> Respon
         return render_question(request, asked, deed, form)
     try:
         reason = form.text("reason") if deed.reason == "required" else form.optional("reason")
-        said = deed.do(*decided_by(form.optional("by"), reason))
+        by = form.optional("by") or caller_of(request).name
+        said = deed.do(*decided_by(by, reason))
     except TrackrecordError as error:
         return render_question(request, asked, deed, form, str(error), status_of(error))
     return redirect(deed.then or deed.back, said)

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from trackrecord.calls.given import user_name
 from trackrecord.errors import ServerUnavailable, TrackrecordError
 from trackrecord_door.answers import Refused
+from trackrecord_door.callers import caller_of
 from trackrecord_door.statuses import status_of
 
 from . import formats, plots
@@ -117,7 +118,7 @@ def render_question(
         "fields": fields,
         "problem": problem,
         "reason": form.fields.get("reason", [""])[-1],
-        "by": form.fields.get("by", [user_name()])[-1],
+        "by": form.fields.get("by", [caller_of(request).name or user_name()])[-1],
     }
     # The links of its frame lead to the page behind: a form's own path shows nothing.
     behind = replace(asked, path=unquote(urlsplit(deed.back).path))

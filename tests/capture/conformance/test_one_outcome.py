@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 from trace_tellers import ClaudeCodeEvents, CodexEvents, TraceTeller
 
 from trackrecord.factories import scorer_of
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn

@@ -2,11 +2,12 @@
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import httpx
 import pytest
+from folder_scope import shared_in
 from running_door import Door
 from served_store import MARKS, OURS, ServedStore, tokens_of
 
@@ -15,6 +16,11 @@ from trackrecord.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+_HERE = Path(__file__).parent
+_STORE = pytest.StashKey[ServedStore]()
+_DOOR = pytest.StashKey[Door]()
+_TOKENS = pytest.StashKey[dict[str, str]]()
 
 
 @contextmanager
@@ -36,11 +42,10 @@ def _filled() -> Iterator[ServedStore]:
         engine.dispose()
 
 
-@pytest.fixture(scope="session")
-def served() -> Iterator[ServedStore]:
+@pytest.fixture(scope="module")
+def served(request: pytest.FixtureRequest) -> ServedStore:
     """The store that the front door serves."""
-    with _filled() as store:
-        yield store
+    return shared_in(_HERE, request, _STORE, _filled)
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +55,23 @@ def fresh_store() -> Iterator[ServedStore]:
         yield store
 
 
-@pytest.fixture(scope="session")
-def api_door(served: ServedStore) -> Iterator[Door]:
+@pytest.fixture(scope="module")
+def api_door(served: ServedStore, request: pytest.FixtureRequest) -> Door:
     """A front door on that store, as a user has it."""
-    running = Door(served.home, HttpSettings(port=0), project=OURS)
-    yield running
-    running.end()
+
+    @contextmanager
+    def opened() -> Iterator[Door]:
+        running = Door(served.home, HttpSettings(port=0), project=OURS)
+        yield running
+        running.end()
+
+    return shared_in(_HERE, request, _DOOR, opened)
 
 
-@pytest.fixture(scope="session")
-def tokens(served: ServedStore) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def tokens(served: ServedStore, request: pytest.FixtureRequest) -> dict[str, str]:
     """A token of each permission for our project."""
-    return tokens_of(served)
+    return shared_in(_HERE, request, _TOKENS, lambda: nullcontext(tokens_of(served)))
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ import pytest
 from served_store import OURS, THEIRS, ServedStore
 
 import trackrecord
+from trackrecord.access_tokens import Permission
+from trackrecord.changes.tokens import create_token
 from trackrecord_cli.main import run
 
 LINES = "application/x-ndjson"
@@ -251,6 +253,23 @@ def test_writing_over_http_is_read_over_http(http):
     assert http.post("/patterns/file-based/reset").json()["changed"]
     weighed = http.post("/criteria/weigh", json={"scores": {"quokka-clean": 1, "other": 0.5}})
     assert weighed.json()["parts"][0]["criterion"] == "quokka-clean"
+
+
+@pytest.mark.parametrize("project", [OURS, None])
+def test_the_history_names_the_token_that_decided(http, served, project):
+    """By its name, or else by its id; unless the request says who decides."""
+    for name in ("release  bot", "", "x" * 128):
+        token = create_token(served.engine, project=project, permission=Permission.ADMIN, name=name)
+        signed = f"token {'release bot' if ' ' in name else name or token.known.id}"[:128]
+        headers = {"authorization": f"Bearer {token.token}"}
+        for given, expected in (
+            ({"reason": "slow"}, signed),
+            ({"reason": "slow", "by": "Ada"}, "Ada"),
+        ):
+            decided = http.post("/patterns/file-based/deprecate", json=given, headers=headers)
+            assert decided.json()["by"] == expected
+            assert http.get("/patterns/file-based").json()["history"][-1]["by"] == expected
+            assert http.post("/patterns/file-based/reset", headers=headers).json()["by"] == signed
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from browsing import Browsing, windows
+from folder_scope import shared_in
 from hostile_texts import HOSTILE_TEXTS
 from running_door import Door
 from shown_store import ShownStore, fill
@@ -40,10 +42,19 @@ if TYPE_CHECKING:
 
 _BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 
+_HERE = Path(__file__).parent
+_STORE = pytest.StashKey[ShownStore]()
+_DOOR = pytest.StashKey[Door]()
 
-@pytest.fixture(scope="session")
-def shown_store() -> Iterator[ShownStore]:
+
+@pytest.fixture(scope="module")
+def shown_store(request: pytest.FixtureRequest) -> ShownStore:
     """A store with something on every page."""
+    return shared_in(_HERE, request, _STORE, _shown_store)
+
+
+@contextmanager
+def _shown_store() -> Iterator[ShownStore]:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         settings = DaemonSettings(home=home)
@@ -59,12 +70,17 @@ def shown_store() -> Iterator[ShownStore]:
         engine.dispose()
 
 
-@pytest.fixture(scope="session")
-def page_door(shown_store: ShownStore) -> Iterator[Door]:
+@pytest.fixture(scope="module")
+def page_door(shown_store: ShownStore, request: pytest.FixtureRequest) -> Door:
     """A front door on that store."""
-    running = Door(shown_store.home, HttpSettings(port=0))
-    yield running
-    running.end()
+
+    @contextmanager
+    def opened() -> Iterator[Door]:
+        running = Door(shown_store.home, HttpSettings(port=0))
+        yield running
+        running.end()
+
+    return shared_in(_HERE, request, _DOOR, opened)
 
 
 @pytest.fixture(scope="module")

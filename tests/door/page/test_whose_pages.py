@@ -7,6 +7,8 @@ from shown_store import FLEET, HOSTILE
 
 from trackrecord.access_tokens import Permission
 from trackrecord.changes.tokens import create_token
+from trackrecord.queries.lessons import list_lessons, show_lesson
+from trackrecord.store.database.engine import reading
 from trackrecord_door.page.table import ACTIONS
 
 OWN = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
@@ -17,8 +19,8 @@ def bearing(shown_store, page_door):
     """Makes a client with a token of one project, as a browser sends it: as a password."""
     clients = []
 
-    def client(permission, project=FLEET):
-        token = create_token(shown_store.engine, project=project, permission=permission)
+    def client(permission, project=FLEET, name=""):
+        token = create_token(shown_store.engine, project=project, permission=permission, name=name)
         made = httpx.Client(
             base_url=page_door.url, auth=("anybody", token.token), headers=OWN, timeout=60
         )
@@ -94,3 +96,18 @@ def test_what_one_may_not_is_not_offered(bearing):
         assert ("/memories/add" in page) is (permission >= Permission.WRITE)
         assert ("Withdraw" in page) is (permission is Permission.ADMIN)
         assert ("Withhold advice" in page) is (permission is Permission.ADMIN)
+
+
+def test_the_history_names_the_token_that_decided(bearing, shown_store):
+    """The question proposes it, in the place of the user of the server; it may be another name."""
+    client = bearing(Permission.ADMIN, name="board")
+    with reading(shown_store.engine) as connection:
+        lesson = list_lessons(connection, shown_store.settings, FLEET)[0].id
+    answer = client.post("/lessons/dismiss", data={"id": lesson})
+    assert 'name="by" value="token board"' in answer.text
+    for action, given, by in (("dismiss", {}, "token board"), ("restore", {"by": "Ada"}, "Ada")):
+        form = {"id": lesson, "confirmed": "yes", "reason": "known", **given}
+        assert client.post(f"/lessons/{action}", data=form).status_code == 303
+        with reading(shown_store.engine) as connection:
+            known = show_lesson(connection, shown_store.settings, FLEET, lesson)
+        assert (known.history[-1].action, known.history[-1].actor) == (action, by)

@@ -7,6 +7,7 @@ once. Scores, touches and sums are recorded: a change of what they depend on nee
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from ..competences.rules import CompetenceRules
@@ -44,6 +45,11 @@ class RecordedRules:
 
     def as_json(self) -> str:
         """Return the numbers as one JSON object; equal rules give the same text."""
+        return self._json
+
+    @cached_property
+    def _json(self) -> str:
+        # Every batch asks for it.
         return json.dumps(dict(self._numbers()), sort_keys=True, ensure_ascii=False)
 
     def gave(self, recorded: str) -> bool:

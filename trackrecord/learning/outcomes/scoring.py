@@ -1,7 +1,8 @@
 """Scoring: from the signals of one outcome to one number and a verdict.
 
-A new signal is a field of the outcome, a weight here, and an argument in the two callers of
-`score_outcome`: `wire.outcome_scorer` and the command `score`.
+A new signal is a field of the outcome (`wire.outcome`, and `outcome_fields` of the producers), a
+weight here, and an argument in the one caller of `score_outcome`, `wire.outcome_scorer`. The
+settings, the command `score` and the rebuild after a change of rules follow from this module.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,11 @@
 """Evidence: the sums that a pattern's standing is derived from.
 
-Outcomes are added to them in `store/patterns/sums.py`; which agent reported an outcome is not kept
-beside the sums.
+In `store/patterns` outcomes are added to the sums by `sums`, and replaced ones subtracted from them
+by `taking_back`. The sums are read by `transitions.evidence_of`, by `read` also as of a past
+moment, and by `over_time` for many moments. `history` replays them where outcomes are forgotten,
+and `store/intake/rebuild.py` counts them anew. Whoever changes what counts as evidence, a cap for
+each agent say, changes all of these. Which agent reported an outcome is known to
+`wire/run_digest.py`, and is not kept beside the sums.
 """
 
 from dataclasses import dataclass

@@ -7,8 +7,9 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Connection, Row, select
 
+from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.advice.effect.exposures import Exposure
-from trackrecord.wire.exposure import MEMORY_PREFIX, ExposureBody
+from trackrecord.wire.exposure import ExposureBody
 
 from ..database.bulk_insert import insert_rows
 from ..memories.handed_out import HandedOut
@@ -148,7 +149,7 @@ def handed_to_tasks(
     query = select(made.exposure_id, made.at, made.received_at, made.entries).where(
         made.project_id == project_id, ~made.is_withheld
     )
-    names = {MEMORY_PREFIX + name: name for name in memory_ids}
+    names = {entry_ids.MEMORY + name: name for name in memory_ids}
     if not names:
         return []
     return [

@@ -1,7 +1,8 @@
 """The indexes of competences over a part of a table's rows.
 
 Apart from the tables: SQLAlchemy imports the whole of a database's dialect to check what an index
-has of its own there, and only migrations need to know them.
+has of its own there, and only migrations need to know them. An index of one database alone is one
+of the `ddl_extras` of its dialect.
 """
 
 from sqlalchemy import Index

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, delete, tuple_
 
@@ -10,7 +10,7 @@ from trackrecord.learning.competences.phrases import phrases_of_record, text_of,
 from trackrecord.learning.competences.record import Competence
 
 from ..database.bulk_insert import insert_rows
-from ..database.upsert import Columns, upsert_rows
+from ..database.upsert import Columns, Upsert
 from .tables import competence_numbers, competence_words
 
 # A phrase's number takes the last bits of what it is known by.
@@ -43,7 +43,7 @@ def write_numbers(
         before: as they were until now, by id; a new one is not in it.
     """
     rows = sorted(_row(project_id, record) for record in records)
-    upsert_rows(connection, competence_numbers, _COLUMNS, rows, key=_COLUMNS[:2], combine=_replaced)
+    _REPLACE.execute(connection, rows)
     words = {each for record in records for each in _words_of(record)}
     earlier = {
         each for record in records if record.id in before for each in _words_of(before[record.id])
@@ -92,6 +92,9 @@ def _row(project_id: int, record: Competence) -> tuple[Any, ...]:
 
 def _replaced(_table: Columns, new: Columns) -> dict[str, Any]:
     return {name: new[name] for name in _REPLACED}
+
+
+_REPLACE: Final = Upsert(competence_numbers, _COLUMNS, key=_COLUMNS[:2], combine=_replaced)
 
 
 def _words_key(competence_id: str) -> int:

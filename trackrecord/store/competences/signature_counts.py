@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import CompoundSelect, Connection, bindparam, delete, select, union_all
 
 from trackrecord.learning.competences.tally import Tally
 
-from ..database.upsert import Columns, upsert_rows
+from ..database.upsert import Columns, Upsert
 from .tables import digest_of, signature_facts
 
 
@@ -57,9 +57,7 @@ def add_facts(connection: Connection, tallies: Mapping[int, Tally]) -> None:
         for signature_id, tally in tallies.items()
         for kind, text, successes, failures in _facts_of(tally)
     ]
-    upsert_rows(
-        connection, signature_facts, _COLUMNS, sorted(rows), key=_COLUMNS[:3], combine=_added
-    )
+    _ADD.execute(connection, sorted(rows))
 
 
 _COLUMNS = tuple(column.name for column in signature_facts.c)
@@ -67,6 +65,9 @@ _COLUMNS = tuple(column.name for column in signature_facts.c)
 
 def _added(table: Columns, new: Columns) -> dict[str, Any]:
     return {name: table[name] + new[name] for name in ("successes", "failures", "uses")}
+
+
+_ADD: Final = Upsert(signature_facts, _COLUMNS, key=_COLUMNS[:3], combine=_added)
 
 
 def drop_empty_facts(connection: Connection, signature_ids: Sequence[int]) -> None:

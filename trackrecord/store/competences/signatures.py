@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, select, update
 
@@ -10,7 +10,7 @@ from trackrecord.learning.competences.tally import Tally
 
 from ..database.engine import dialect_of
 from ..database.row_locks import for_update
-from ..database.upsert import Columns, later, upsert_rows
+from ..database.upsert import Columns, Upsert, later
 from ..outcomes.standing import stood
 from .retractions import use_again
 from .signature_counts import add_facts, drop_empty_facts
@@ -35,7 +35,7 @@ def add_tallies(
         The row of each signature.
     """
     rows = sorted(_row(project_id, name, tally) for name, tally in tallies.items())
-    upsert_rows(connection, signatures, _COLUMNS, rows, key=_COLUMNS[:2], combine=_added)
+    _ADD.execute(connection, rows)
     ids = {each.name: each.id for each in stored_signatures(connection, project_id, tallies)}
     add_facts(connection, {ids[name]: tally for name, tally in tallies.items()})
     return ids
@@ -83,6 +83,9 @@ def _added(table: Columns, new: Columns) -> dict[str, Any]:
         "last_used_at": later(table.last_used_at, new.last_used_at),
         "changed": new.changed,
     }
+
+
+_ADD: Final = Upsert(signatures, _COLUMNS, key=_COLUMNS[:2], combine=_added)
 
 
 def stored_signatures(

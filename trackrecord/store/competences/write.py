@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import Connection, delete, select, update
@@ -12,7 +12,7 @@ from trackrecord.learning.competences.revision import Revised
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 
 from ..database.bulk_insert import insert_rows
-from ..database.upsert import Columns, upsert_rows
+from ..database.upsert import Columns, Upsert
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .credit import hold_numbers
@@ -55,7 +55,7 @@ def write_changes(
     before = _as_they_are(connection, [each.change.record.id for each in changes])
     hold_numbers(connection, before)
     rows = sorted(_row(project_id, each, snapshots) for each in kept)
-    upsert_rows(connection, competences, _COLUMNS, rows, key=_COLUMNS[:1], combine=_replaced)
+    _REPLACE.execute(connection, rows)
     write_numbers(connection, project_id, [each.change.record for each in kept], before)
     drop_numbers(connection, project_id, [before[each] for each in removed])
     connection.execute(delete(competences).where(competences.c.id.in_(removed)))
@@ -93,6 +93,9 @@ def _row(project_id: int, each: SignedChange, snapshots: dict[str, str]) -> tupl
 
 def _replaced(_table: Columns, new: Columns) -> dict[str, Any]:
     return {name: new[name] for name in ("status", "updated_at", "record")}
+
+
+_REPLACE: Final = Upsert(competences, _COLUMNS, key=_COLUMNS[:1], combine=_replaced)
 
 
 _HISTORY = tuple(column for column in competence_history.c if column.name != "id")

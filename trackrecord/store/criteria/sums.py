@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlalchemy import Connection, select
 
@@ -10,7 +11,7 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
-from ..database.upsert import upsert_rows
+from ..database.upsert import Upsert
 from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .tables import criteria, criterion_feedback
 
@@ -105,6 +106,7 @@ def write_criterion_deltas(connection: Connection, deltas: CriterionDeltas) -> N
 
 
 _COLUMNS = ("project_id", "name", *SUM_COLUMNS)
+_ADD: Final = Upsert(criteria, _COLUMNS, key=_COLUMNS[:2], combine=added)
 
 
 def _add_sums(connection: Connection, totals: Mapping[CriterionKey, VerdictSums]) -> None:
@@ -112,7 +114,7 @@ def _add_sums(connection: Connection, totals: Mapping[CriterionKey, VerdictSums]
     rows = [
         (*key, *sums.values()) for key, sums in sorted(totals.items(), key=lambda item: item[0])
     ]
-    upsert_rows(connection, criteria, _COLUMNS, rows, key=_COLUMNS[:2], combine=added)
+    _ADD.execute(connection, rows)
 
 
 def _ids(connection: Connection, keys: Iterable[CriterionKey]) -> dict[CriterionKey, int]:

@@ -1,5 +1,10 @@
-"""Bringing a database to the tables of this version, under a lock, when a process starts."""
+"""Bringing a database to the tables of this version, under a lock, when a process starts.
 
+The revisions stand in `store/migrations/versions`; its script.py.mako says what a new one needs.
+"""
+
+import re
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -9,9 +14,6 @@ from trackrecord.errors import SchemaTooNew, SchemaUnreleased
 from .engine import reading, writing_anyway
 from .moves import check_whole
 from .row_locks import advisory_lock
-
-# The newest migration; a test compares it with the folder.
-HEAD = "r0005_days"
 
 # What versions from before the first release wrote. The tables of the last one are those of r0001
 # but for the successes of patterns, which are counted from the outcomes.
@@ -27,6 +29,7 @@ _SINCE_LAST_UNRELEASED = (
 )
 
 _MIGRATIONS = Path(__file__).parents[1] / "migrations"
+_REVISION = re.compile(r"""^(down_)?revision = ["'](\w+)["']$""", re.MULTILINE)
 # Any number that no one else uses for an advisory lock in the same database.
 _LOCK_KEY = 0x7472_6163_6B72
 
@@ -47,17 +50,30 @@ def migrate(engine: Engine, *, even_a_part: bool = False) -> bool:
         ServerUnavailable: the database cannot be reached.
     """
     with reading(engine) as connection:
-        if _version(connection) == HEAD:
+        if _version(connection) == newest_revision():
             if not even_a_part:
                 check_whole(connection)
             return False
     with writing_anyway(engine) as connection:
         advisory_lock(connection, _LOCK_KEY)
         version = _version(connection)
-        if version == HEAD:
+        if version == newest_revision():
             return False
         _upgrade(connection, version)
     return True
+
+
+@cache
+def newest_revision() -> str:
+    """Return the revision that no other one follows, without Alembic: see `_upgrade`."""
+    found = [
+        match.groups()
+        for path in (_MIGRATIONS / "versions").glob("*.py")
+        for match in _REVISION.finditer(path.read_text(encoding="utf-8"))
+    ]
+    followed = {name for is_down, name in found if is_down}
+    (newest,) = {name for is_down, name in found if not is_down} - followed
+    return newest
 
 
 def _version(connection: Connection) -> str | None:

@@ -103,9 +103,24 @@ def forget_project(connection: Connection, project: str, project_id: int, *, now
         connection.execute(delete(table).where(table.c[column].in_(own)))
     for table in OWN:
         connection.execute(delete(table).where(table.c.project_id == project_id))
+    forget_name(connection, project)
+    connection.execute(delete(projects).where(projects.c.id == project_id))
+
+
+def forget_name(connection: Connection, project: str) -> None:
+    """Erase what names a project, which need not be on record: its access tokens."""
     for table, column in NAMING.items():
         connection.execute(delete(table).where(table.c[column] == project))
-    connection.execute(delete(projects).where(projects.c.id == project_id))
+
+
+def count_of_name(connection: Connection, project: str) -> dict[str, int]:
+    """Return how many rows name a project, which need not be on record."""
+    return {
+        table.name: connection.execute(
+            select(func.count()).select_from(table).where(table.c[column] == project)
+        ).scalar_one()
+        for table, column in NAMING.items()
+    }
 
 
 def count_of_project(connection: Connection, project_id: int) -> dict[str, int]:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, delete, func, or_, sele
 
 from trackrecord.factories import scorer_of
 from trackrecord.learning.numbers.decay import Bases
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome
 

@@ -40,13 +40,6 @@ class OnRecord:
     seconded: tuple[int, ...] = field(default=())
     feedback: tuple[str, ...] = ()
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether nothing is on record of it."""
-        return not (
-            self.outcomes or self.exposures or self.memories or self.seconded or self.feedback
-        )
-
 
 def find_on_record(connection: Connection, project_id: int, subject: Subject) -> OnRecord:
     """Return what is on record of a source or of a task.

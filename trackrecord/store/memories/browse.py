@@ -10,7 +10,7 @@ from trackrecord.learning.numbers.decay import DAY
 
 from ..database.engine import dialect_of
 from .read import Memory, complete
-from .tables import memories, memory_sources
+from .tables import memories
 from .write import MemoryFilter, wanted_memories
 
 _Columns = Any  # those of the query: of memories, or of their last change by then
@@ -89,14 +89,3 @@ def _holding(connection: Connection, query: Select[Any], content: str) -> list[i
     texts = query.with_only_columns(stands.id, stands.text, maintain_column_froms=True)
     sought = content.casefold()
     return [row.id for row in connection.execute(texts) if sought in row.text.casefold()]
-
-
-def sources_of_memories(connection: Connection, project_id: int) -> list[str]:
-    """Return the agents that stored memories of a project, by name."""
-    query = (
-        select(memory_sources.c.source)
-        .join(memories, memories.c.id == memory_sources.c.memory)
-        .where(memories.c.project_id == project_id)
-        .distinct()
-    )
-    return sorted(connection.execute(query).scalars())

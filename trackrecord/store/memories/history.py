@@ -28,7 +28,6 @@ from .similar import similar_memories
 from .tables import memories, memory_changes, memory_sources
 from .write import erase
 
-_STORED: Final = "stored"
 _SUPERSEDED: Final = "superseded"
 _RECALLED: Final = "recalled"
 

@@ -7,7 +7,7 @@ exactly. Whoever marks or looks holds the project's lock.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
 
@@ -27,11 +27,17 @@ from trackrecord.learning.text.search_words import indexed_words, lexemes
 from ..database.engine import dialect_of, reading, writing
 from ..database.full_text import MEMORY_WORDS
 from ..database.row_locks import advisory_lock
-from ..database.upsert import upsert_rows
+from ..database.upsert import Upsert
 from .read import CHUNK, memory_state
 from .tables import memories, memory_blocks
 
 _BLOCK_KEY = ("project_id", "size_class", "number")
+_REPLACE: Final = Upsert(
+    memory_blocks,
+    (*_BLOCK_KEY, "planes"),
+    key=_BLOCK_KEY,
+    combine=lambda _table, new: {"planes": new.planes},
+)
 _MARK_AT_ONCE = 5000
 
 
@@ -229,11 +235,7 @@ def _block(connection: Connection, project_id: int, kind: int, number: int) -> b
 def _write_blocks(
     connection: Connection, project_id: int, blocks: dict[tuple[int, int], bytes]
 ) -> None:
-    upsert_rows(
+    _REPLACE.execute(
         connection,
-        memory_blocks,
-        (*_BLOCK_KEY, "planes"),
         [(project_id, kind, number, planes) for (kind, number), planes in sorted(blocks.items())],
-        key=_BLOCK_KEY,
-        combine=lambda _table, new: {"planes": new.planes},
     )

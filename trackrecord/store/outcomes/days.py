@@ -27,12 +27,17 @@ from sqlalchemy import (
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ..database.upsert import upsert_rows
+from ..database.upsert import Upsert
 from .standing import outcome_stood
 from .tables import outcome_days, outcomes
 
 _COLUMNS: Final = ("project_id", "day", "outcomes", "successes", "without_verdict")
-_COUNTS: Final = _COLUMNS[2:]
+_ADD: Final = Upsert(
+    outcome_days,
+    _COLUMNS,
+    key=_COLUMNS[:2],
+    combine=lambda table, new: {name: table[name] + new[name] for name in _COLUMNS[2:]},
+)
 
 
 @dataclass(frozen=True)
@@ -80,14 +85,7 @@ def count_days(
                 count[1] += more
             elif each.success is None:
                 count[2] += more
-    upsert_rows(
-        connection,
-        outcome_days,
-        _COLUMNS,
-        [(*key, *count) for key, count in sorted(counts.items())],
-        key=_COLUMNS[:2],
-        combine=lambda table, new: {name: table[name] + new[name] for name in _COUNTS},
-    )
+    _ADD.execute(connection, [(*key, *count) for key, count in sorted(counts.items())])
     # An outcome that was amended may have ended on another day: a recount has no row without one.
     emptied = {project_id for (project_id, _), count in counts.items() if count[0] <= 0}
     if emptied:

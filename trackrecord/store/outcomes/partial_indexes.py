@@ -1,7 +1,8 @@
 """The index of feedback over a part of its table's rows.
 
 Apart from the table: SQLAlchemy imports the whole of a database's dialect to check what an index
-has of its own there, and only migrations need to know it.
+has of its own there, and only migrations need to know it. An index of one database alone is one of
+the `ddl_extras` of its dialect.
 """
 
 from sqlalchemy import Index

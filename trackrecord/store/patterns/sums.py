@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, case, literal_column
 
@@ -11,7 +11,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome_scorer import STRATEGY, ScoredOutcome, Touch
 
 from ..database.bulk_insert import insert_rows
-from ..database.upsert import Columns, upsert_rows
+from ..database.upsert import Columns, Upsert
 from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .tables import observations, patterns
 
@@ -145,11 +145,7 @@ def add_sums(
         )
         for key, delta in sorted(deltas.items(), key=lambda item: item[0])
     ]  # fmt: skip
-    found = upsert_rows(
-        connection, patterns, _COLUMNS, rows,
-        key=_COLUMNS[:2], combine=_added, returning=tuple(patterns.c),
-    )  # fmt: skip
-    return {(row.project_id, row.slug): row for row in found}
+    return {(row.project_id, row.slug): row for row in _ADD.execute(connection, rows)}
 
 
 def _added(table: Columns, new: Columns) -> dict[str, Any]:
@@ -158,3 +154,8 @@ def _added(table: Columns, new: Columns) -> dict[str, Any]:
         **{name: table[name] + new[name] for name in ("succeeded", "feedback", "helpful_feedback")},
         "content": case((new.content < table.content, new.content), else_=table.content),
     }
+
+
+_ADD: Final = Upsert(
+    patterns, _COLUMNS, key=_COLUMNS[:2], combine=_added, returning=tuple(patterns.c)
+)

@@ -13,7 +13,7 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules, maturity_of
-from trackrecord.rules import Rules
+from trackrecord.rules_bundle import Rules
 
 from .tables import pattern_transitions, patterns
 

@@ -28,11 +28,7 @@ MCP: Final = "mcp__"
 
 
 class OpenCall:
-    """A call of which the result may not have come yet.
-
-    Attributes:
-        was_refused: whether it did not run because somebody refused it.
-    """
+    """A call of which the result may not have come yet."""
 
     def __init__(self, block: Block, started_at: float | None) -> None:
         self.id = (block.id or "")[:_LONGEST_NAME]
@@ -50,7 +46,6 @@ class OpenCall:
         self.error = ""
         self.result = ""
         self.ended_at: float | None = None
-        self.was_refused = False
         self.is_open = True
 
     def _command(self) -> str:
@@ -67,7 +62,7 @@ class OpenCall:
 
     def refuse(self, at: float | None) -> None:
         """Note that the call did not run, or was stopped, because a person said so."""
-        self.was_refused, self.is_open = True, False
+        self.is_open = False
         self.ok, self.edits, self.ended_at = None, (), at
 
     def end(self, block: Block, outcome: msgspec.Raw, at: float | None) -> None:

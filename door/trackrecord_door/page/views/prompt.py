@@ -23,7 +23,7 @@ from ..answering import Shown
 from ..asked import Asked
 
 if TYPE_CHECKING:
-    from trackrecord.prompt.answer import Rankings
+    from trackrecord.prompt.rankings_answer import Rankings
     from trackrecord.prompt.why import Why
 
 MOST_BUDGET: Final = 4000

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ...text.slug import ANTI_PREFIX
+from .. import entry_ids
 from ..runs import NotedRun
 from .comparison import SUCCESS, Comparison, compare
 from .sequence import ALPHA
 from .trials import Trial
 
 # Past tasks are shown to hardly any other task: nothing can be counted of one.
-_UNCOUNTED: Final = ("task:",)
-_WARNING: Final = "anti-"
-_FAILING: Final = "failing:"
+_UNCOUNTED: Final = entry_ids.PAST_TASK
 # So many entries share half of what may go wrong; all later ones, however many, share the rest.
 _SHARED_BY: Final = 20
 
@@ -106,12 +106,12 @@ def is_followed(entry: str, run: NotedRun, tools_of: Mapping[str, frozenset[str]
         run: the run.
         tools_of: the tools of records, by id.
     """
-    if entry.startswith(_FAILING):
-        return run.tools != frozenset(entry.removeprefix(_FAILING).split("+"))
+    if entry.startswith(entry_ids.FAILING):
+        return run.tools != frozenset(entry.removeprefix(entry_ids.FAILING).split("+"))
     if entry in tools_of:
         return tools_of[entry] <= run.tools
     if ":" in entry:  # of a field whose entries no run names
         return None
-    if entry.startswith(_WARNING):
-        return entry.removeprefix(_WARNING) not in run.patterns
+    if entry.startswith(ANTI_PREFIX):
+        return entry.removeprefix(ANTI_PREFIX) not in run.patterns
     return entry in run.patterns

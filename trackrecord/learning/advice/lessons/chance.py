@@ -5,11 +5,8 @@ Calls of one task are alike, so shares are counted over tasks and differences by
 
 from collections.abc import Iterable, Sequence
 from math import erfc, log1p, sqrt
-from typing import Final
 
 from ...numbers.wilson import wilson_interval
-
-SURE: Final = (0.0, 1.0)
 
 
 def share_interval(part: int, whole: int) -> tuple[float, float]:

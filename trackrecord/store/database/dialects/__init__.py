@@ -1,7 +1,15 @@
 """The databases that a store can be in, and everything that their statements do differently.
 
-Beyond these modules a database is named in three places: the schemes of URLs (`server_urls`,
-`daemon_settings`), the variants of column types (`metadata`) and `partial_indexes`.
+A new one is a module here and a row in `ALL`. Beyond these modules a database is named where
+
+- its URLs are checked and named: `trackrecord/server_urls.py`, `daemon_settings.py`, and `move_` of
+  the commands;
+- tables differ: the variants of column types in `metadata`, `sqlite_with_rowid` in the `tables` of
+  each subject, their `partial_indexes`, and the first revision;
+- daemons check its server before they start: `server_checks` of the worker;
+- its driver is an extra in pyproject.toml, and a message of its module names that extra.
+
+The tests run on every database that `tests/postgres.py` and the fixture `store_url` can start.
 """
 
 from .base import Dialect

@@ -38,8 +38,8 @@ class Dialect(ABC):
         name: as SQLAlchemy names the backend.
         ddl_extras: what its schema has beside the tables of the metadata: full-text indexes, and
             indexes or settings of columns that the other database does not know. They are made
-            when a migration runs: a new one needs a revision, even an empty one, and a new
-            `migrate.HEAD`.
+            when a migration runs: a new one needs a revision in `store/migrations/versions`, even
+            an empty one.
         vectors: the table of vectors, which is made when it is first needed; None where the
             database cannot have one.
         code_points: the collation that compares texts by code point, as Python does.

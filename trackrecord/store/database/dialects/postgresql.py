@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -135,7 +136,7 @@ class PostgreSQL(Dialect):
         """Run one statement for all rows: the columns travel as binary arrays."""
         chosen, once, given, arrays, names = [], [], [], [], []
         for index, column in enumerate(columns):
-            kind = _type_of(connection, column)
+            kind = _type_of(column)
             values = [row[index] for row in rows]
             # The same in every row, as a project or a moment often is: sent once. The last column
             # stays what it is, for there must be something to go through.
@@ -362,6 +363,12 @@ def _copied_as(column: Column[Any]) -> str:
     return next((name for kind, name in _COPIED if isinstance(column.type, kind)), "text")
 
 
-def _type_of(connection: Connection, column: Column[Any]) -> str:
+# Far more than all tables have columns.
+@lru_cache(maxsize=4_096)
+def _type_of(column: Column[Any]) -> str:
     """The column's type; an array's cannot name a collation, and a value has none to keep."""
-    return column.type.compile(connection.dialect).partition(" COLLATE ")[0]
+    # Only a process that uses this database pays for the import.
+    from sqlalchemy.dialects.postgresql import psycopg
+
+    dialect = psycopg.dialect()  # type: ignore[no-untyped-call] # SQLAlchemy gives it no types
+    return column.type.compile(dialect).partition(" COLLATE ")[0]

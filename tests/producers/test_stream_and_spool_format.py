@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_producers.entry_format import Waiting, read_spool_line, spool_line, stream_entry
+from trackrecord_producers.stream_and_spool_format import read_spool_line, spool_line, stream_entry
+from trackrecord_producers.waiting import Waiting
 
 BODIES = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text())).map(
     lambda fields: json.dumps(fields).encode()

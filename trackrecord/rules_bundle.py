@@ -1,9 +1,11 @@
-"""All rules that outcomes are learnt by and that what is learnt is read by, as one object.
+"""The rules of all subjects in one object, with no weight or threshold of its own.
 
-Whoever takes rules takes all of them: a caller cannot forget some and silently get defaults.
+The rules of each subject, with weights and thresholds, stand in `learning`. Whoever takes rules
+takes all of them: a caller cannot forget some and silently get defaults.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .learning.advice.lessons.rules import LessonRules
 from .learning.advice.rules import AdviceRules
@@ -61,7 +63,7 @@ class Rules:
             criteria=self.criteria.half_life_days or usual,
         )
 
-    @property
+    @cached_property
     def recorded(self) -> RecordedRules:
         """The rules that recorded numbers depend on."""
         return RecordedRules(

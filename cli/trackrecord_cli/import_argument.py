@@ -1,4 +1,7 @@
-"""What can be imported, as an argument; the importers are imported when one is named."""
+"""The FORMAT of `trackrecord import`, as an argument: an agent, or a format of recorded runs.
+
+The formats are those of `trackrecord_producers.importers.register`, imported when one is named.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ class _Format(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name if there is such an agent or such an importer."""
-        from trackrecord_producers.importers import FORMATS
+        from trackrecord_producers.importers.register import FORMATS
 
         return OneOf(sorted((*AGENTS, *FORMATS))).convert(value, param, ctx)
 

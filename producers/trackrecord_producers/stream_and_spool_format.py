@@ -1,12 +1,12 @@
-"""The items that wait in memory and travel: a body and the kind of report in it."""
+"""The format of an entry of the stream and of a line of the spool: a body in the field of its kind.
 
-from typing import Literal
-
-import msgspec
+The worker reads entries in `trackrecord_worker.stream_entries`; docs/wire.md describes them.
+"""
 
 from trackrecord.wire.outcome import WIRE_VERSION
 
-Kind = Literal["outcome", "memory", "exposure", "recall", "error", "feedback", "report"]
+from .waiting import Kind
+
 Entry = dict[str, bytes | str]
 
 # In which field of a stream entry, and of a line of the spool, the body of each kind travels.
@@ -27,30 +27,6 @@ _OLD_MEMORY, _OLD_MEMORY_END = b'["memory",', b"]"
 
 # How much longer a line of the spool is than the body in it, at most.
 LINE_OVERHEAD = max(map(len, _BEGINNINGS.values())) + len(_END)
-
-
-class Waiting(msgspec.Struct, frozen=True, gc=False):
-    """An item that waits to be written.
-
-    Attributes:
-        body: the encoded body.
-        names_project: whether the body says which project it belongs to.
-        adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock: what
-            others recorded since is added to its errors.
-        kind: the kind of report in the body.
-    """
-
-    body: bytes
-    names_project: bool
-    adopts_since: float | None = None
-    kind: Kind = "outcome"
-
-    def of_project(self, project: str) -> "Waiting":
-        """Return the same item with a body that names its project."""
-        if self.names_project:
-            return self
-        body = b'{"project":' + msgspec.json.encode(project) + b"," + self.body[1:]
-        return msgspec.structs.replace(self, body=body, names_project=True)
 
 
 def stream_entry(kind: Kind, body: bytes) -> Entry:

@@ -1,0 +1,14 @@
+"""What ids begin with among the ids of all that is handed out, unlike in the lists of their kind.
+
+An entry of another kind, a pattern or a competence record, has one id everywhere.
+"""
+
+from typing import Final
+
+LESSON: Final = "lesson:"
+FAILING: Final = "failing:"
+PROCEDURE: Final = "procedure:"
+MEMORY: Final = "memory:"
+PAST_TASK: Final = "task:"
+
+PREFIXES: Final = (LESSON, FAILING, PROCEDURE, MEMORY, PAST_TASK)
