@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from trackrecord.settings import Settings
 from trackrecord_worker.app import create_app
-from trackrecord_worker.services import DRAIN_TASK
+from trackrecord_worker.schedule import DRAIN_TASK
 
 _EVERY_S = 1.0
 

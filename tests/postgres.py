@@ -22,6 +22,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from open_store import open_store
 from psycopg import sql
 from sqlalchemy import Engine
 
@@ -277,6 +278,24 @@ def new_store(
     def make() -> Engine:
         path = tmp_path_factory.mktemp("store") / "trackrecord.db"
         shutil.copyfile(_migrated_file, path)
-        return connect_store(f"sqlite:///{path}")
+        return open_store(f"sqlite:///{path}")
 
     return make
+
+
+@pytest.fixture(scope="session")
+def memory_store() -> Iterator[Callable[[], Engine]]:
+    """Makes migrated stores in memory, for one thread each: cheaper than `new_store`."""
+    template = open_store("sqlite://")
+    migrate(template)
+
+    def make() -> Engine:
+        engine = open_store("sqlite://")
+        source, target = template.raw_connection(), engine.raw_connection()
+        source.driver_connection.backup(target.driver_connection)
+        source.close()
+        target.close()
+        return engine
+
+    yield make
+    template.dispose()

@@ -85,9 +85,9 @@ def _not_forever() -> Iterator[None]:
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, _PATIENCE_S)
+    left = signal.setitimer(signal.ITIMER_REAL, _PATIENCE_S)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, *left)
         signal.signal(signal.SIGALRM, before)

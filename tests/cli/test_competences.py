@@ -4,16 +4,14 @@ import json
 
 import pytest
 
+from trackrecord_cli.main import run
+
 DAY = 86_400
 
 
-@pytest.fixture
-def competences(up, trackrecord, project, outcomes_file):
-    """Runs a `competences` command in the test's project, which has two records."""
-
-    def call(*arguments, **_options):
-        return trackrecord("competences", *arguments, "--project", project)
-
+def _learn_two_records(folder, project):
+    """Publish what makes the two records of a project, and make them."""
+    path = folder / "outcomes.jsonl"
     outcomes = [
         {
             "task_id": f"t{number}",
@@ -24,15 +22,47 @@ def competences(up, trackrecord, project, outcomes_file):
         for tools, signal in ((("edit", "go_test"), "red build"), (("deploy",), "上线失败"))
         for number in range(2)
     ]
-    path = outcomes_file(*outcomes)
-    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-    assert trackrecord("consolidate", "--project", project).status == 0
-    return call
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in outcomes), encoding="utf-8")
+    assert run(["publish", str(path), "--project", project, "--wait"]) == 0
+    assert run(["consolidate", "--project", project]) == 0
+
+
+@pytest.fixture
+def competences(up, trackrecord, project, tmp_path):
+    """Runs a `competences` command in the test's project, which has two records."""
+    _learn_two_records(tmp_path, project)
+    return lambda *arguments: trackrecord("competences", *arguments, "--project", project)
 
 
 @pytest.fixture
 def ids(competences):
     """The ids of the two records by name."""
+    return _ids_by_name(competences)
+
+
+@pytest.fixture(scope="module")
+def unchanged_project(up_home, tmp_path_factory):
+    """A project with the same two records, which no test changes."""
+    folder = tmp_path_factory.mktemp("unchanged")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TRACKRECORD_HOME", str(up_home))
+        _learn_two_records(folder, f"{folder.parent.name}-{folder.name}")
+    return f"{folder.parent.name}-{folder.name}"
+
+
+@pytest.fixture
+def unchanged(up, trackrecord, unchanged_project):
+    """Runs a `competences` command that changes nothing."""
+    return lambda *given: trackrecord("competences", *given, "--project", unchanged_project)
+
+
+@pytest.fixture
+def both_ids(unchanged):
+    """The ids of the two records by name."""
+    return _ids_by_name(unchanged)
+
+
+def _ids_by_name(competences):
     return {each["skill_name"]: each["id"] for each in competences("list", "--json").json}
 
 
@@ -41,13 +71,13 @@ BUILD = "skill:edit+go_test"
 DEPLOY = "skill:deploy"
 
 
-def test_select_shows_scores_and_their_parts(competences, ids):
+def test_select_shows_scores_and_their_parts(unchanged, both_ids):
     """The best first, with the three parts, how sure the choice is and whether that is enough."""
-    ran = competences("select", "Red build", *SEED, "--json")
+    ran = unchanged("select", "Red build", *SEED, "--json")
     assert ran.status == 0
     answer = ran.json
     first, second = answer["candidates"]
-    assert (answer["selected"], first["id"]) == (ids[BUILD], ids[BUILD])
+    assert (answer["selected"], first["id"]) == (both_ids[BUILD], both_ids[BUILD])
     assert first["applicability"] == pytest.approx(1.0)
     assert (first["success"], second["applicability"]) == (1.0, 0.0)
     for each in answer["candidates"]:
@@ -58,35 +88,36 @@ def test_select_shows_scores_and_their_parts(competences, ids):
     assert (answer["needs_more"], answer["count"]) == (True, 2)
     assert answer["compared_by"] == "words"
     assert [each["tool"] for each in first["record"]["recipe"]] == ["edit", "go_test"]
-    assert competences("select", "上线失败了", *SEED, "--json").json["selected"] == ids[DEPLOY]
-    without = competences("select", *SEED, "--json").json
+    assert unchanged("select", "上线失败了", *SEED, "--json").json["selected"] == both_ids[DEPLOY]
+    without = unchanged("select", *SEED, "--json").json
     assert [each["applicability"] for each in without["candidates"]] == [0.8, 0.8]
     assert without["compared_by"] == "confidence"
-    one = competences("select", *SEED, "--limit", "1", "--json").json
+    one = unchanged("select", *SEED, "--limit", "1", "--json").json
     assert (len(one["candidates"]), one["confidence"]) == (1, without["confidence"])
 
 
-def test_select_asks_the_successes_of_similar_tasks(competences, ids):
+def test_select_asks_the_successes_of_similar_tasks(unchanged, both_ids):
     """Unless told otherwise: the confidence is the share of their votes."""
-    answer = competences("select", "Red build", "--json").json
+    answer = unchanged("select", "Red build", "--json").json
     (first,) = answer["candidates"]
-    assert (answer["by"], answer["selected"], first["id"]) == ("advice", ids[BUILD], ids[BUILD])
+    assert (answer["by"], answer["selected"]) == ("advice", both_ids[BUILD])
+    assert first["id"] == both_ids[BUILD]
     assert (answer["confidence"], answer["needs_more"], first["share"]) == (1.0, False, 1.0)
     assert (first["successes"], first["failures"], first["tools"]) == (2, 0, ["edit", "go_test"])
     assert [each["tool"] for each in first["record"]["recipe"]] == ["edit", "go_test"]
-    nothing = competences("select", "paint the wall", "--json").json
+    nothing = unchanged("select", "paint the wall", "--json").json
     assert (nothing["candidates"], nothing["needs_more"]) == ([], True)
-    out = competences("select", "paint the wall").out
+    out = unchanged("select", "paint the wall").out
     assert out.splitlines()[-1] == (
         "no similar task is on record; more information is needed "
         "(--by seed ranks the records themselves)"
     )
-    without = competences("select", "--json").json
+    without = unchanged("select", "--json").json
     assert {each["id"]: each["share"] for each in without["candidates"]} == {
-        ids[BUILD]: pytest.approx(0.5),
-        ids[DEPLOY]: pytest.approx(0.5),
+        both_ids[BUILD]: pytest.approx(0.5),
+        both_ids[DEPLOY]: pytest.approx(0.5),
     }
-    out = competences("select", "Red build").out
+    out = unchanged("select", "Red build").out
     assert "1 candidate from 1 similar task; the first has 100% of the votes\n" in out
 
 
@@ -123,9 +154,9 @@ def test_select_heeds_what_was_decided_by_hand(competences, ids):
 
 
 @pytest.mark.parametrize("by", [(), ("--by", "seed")])
-def test_select_of_nothing(competences, by):
+def test_select_of_nothing(unchanged, by):
     """No candidate: confidence 0, and more is needed; also of a time before there was one."""
-    answer = competences("select", "x", *by, "--json", "--at", "2001-01-01").json
+    answer = unchanged("select", "x", *by, "--json", "--at", "2001-01-01").json
     assert (answer["candidates"], answer["selected"]) == ([], None)
     assert (answer["confidence"], answer["needs_more"]) == (0.0, True)
 
@@ -227,14 +258,14 @@ def test_fork_supersede_merge_retract(competences, ids, trackrecord, project):
         (("select", "x", "--by", "seed", "--source", "ada"), 2),
     ],
 )
-def test_mistakes_change_nothing(competences, ids, arguments, status):
+def test_mistakes_change_nothing(unchanged, both_ids, arguments, status):
     """One line or a usage message, no traceback, and every record stands where it stood."""
-    before = competences("list", "--json").json
-    named = {"one": ids[BUILD], "two": ids[DEPLOY]}
-    ran = competences(*(each.format(**named) for each in arguments))
+    before = unchanged("list", "--json").json
+    named = {"one": both_ids[BUILD], "two": both_ids[DEPLOY]}
+    ran = unchanged(*(each.format(**named) for each in arguments))
     assert (ran.status, ran.out) == (status, "")
     assert "Traceback" not in ran.err
-    after = competences("list", "--json").json
+    after = unchanged("list", "--json").json
     for each in (*before, *after):
         del each["salience_now"], each["estimate"]  # both age
     assert {each["id"]: each for each in after} == {each["id"]: each for each in before}
@@ -255,11 +286,11 @@ def test_an_outcome_credits_the_record_it_used(
     assert competences("show", ids[DEPLOY], "--json").json["performance"] == performance
 
 
-def test_lists_name_fallbacks(competences):
+def test_lists_name_fallbacks(unchanged):
     """And tables are plain lines in a pipe."""
-    assert all(each["fallbacks"] == [] for each in competences("list", "--json").json)
+    assert all(each["fallbacks"] == [] for each in unchanged("list", "--json").json)
     for arguments in (("select", "red build"), ("select", "red build", *SEED), ("list",)):
-        lines = competences(*arguments).out.splitlines()
+        lines = unchanged(*arguments).out.splitlines()
         assert len(lines) >= 3
 
 

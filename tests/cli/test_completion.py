@@ -12,6 +12,8 @@ import pytest
 from command_tree import leaves
 from terminal import PATIENCE_S, Terminal
 
+from trackrecord_cli.main import run
+
 SHELLS = {
     "bash": ("bash", "--norc", "-i"),
     "zsh": ("zsh", "-f", "-i"),
@@ -24,27 +26,57 @@ LINES = {
 }
 
 
-def completed(*words, **environment):
+def _asking(*words):
+    """The variables by which bash asks for what completes the last of the words."""
+    return {
+        "_TRACKRECORD_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(("trackrecord", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+
+
+def _answered(out, err):
+    assert err == ""
+    return [each.partition(",")[2] for each in out.split()]
+
+
+def completed_by_a_process(*words, **environment):
     """What bash is answered for the last of the words."""
-    line = " ".join(("trackrecord", *words))
     ran = subprocess.run(
         [sys.executable, "-m", "trackrecord_cli"],
-        env={
-            **os.environ, "_TRACKRECORD_COMPLETE": "bash_complete", "COMP_WORDS": line,
-            "COMP_CWORD": str(len(words)), **environment,
-        },
+        env={**os.environ, **_asking(*words), **environment},
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert ran.stderr == ""
-    return [each.partition(",")[2] for each in ran.stdout.split()]
+    return _answered(ran.stdout, ran.stderr)
 
 
-def _suggested(*words):
+@pytest.fixture
+def completed(monkeypatch, capfd):
+    """Completes the last of some words in this process."""
+
+    def complete(*words):
+        capfd.readouterr()
+        with monkeypatch.context() as asked:
+            for name, value in _asking(*words).items():
+                asked.setenv(name, value)
+            with pytest.raises(SystemExit):
+                run([])
+        return _answered(*capfd.readouterr())
+
+    return complete
+
+
+@pytest.fixture
+def suggested(completed):
     """What is suggested in the end: a machine that is too busy gives up on a suggestion."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := completed(*words)) and time.monotonic() < deadline:
-        pass
-    return found
+
+    def suggest(*words):
+        deadline = time.monotonic() + PATIENCE_S
+        while not (found := completed(*words)) and time.monotonic() < deadline:
+            pass
+        return found
+
+    return suggest
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -63,7 +95,7 @@ def test_a_shell_completes_a_command_and_an_id(shell, learnt, project, up):
         terminal.type_until("\t", "y-component")
 
 
-def test_what_is_on_record_is_completed(learnt, trackrecord, project, up):
+def test_what_is_on_record_is_completed(learnt, trackrecord, project, up, completed, suggested):
     """Ids, tasks and projects; none that a shell would act on."""
     learnt(
         {"outcome_id": "outcome-1", "task_id": "mend-login", "success": True,
@@ -81,21 +113,21 @@ def test_what_is_on_record_is_completed(learnt, trackrecord, project, up):
         (("runs", "list", *mine, "--task", "mend"), "mend-login"),
         (("errors", "resolve", *mine, error[:6]), error),
     ):
-        assert _suggested(*words) == [meant], words
-    assert project in _suggested("runs", "list", "--project", project[:-1])
+        assert suggested(*words) == [meant], words
+    assert project in suggested("runs", "list", "--project", project[:-1])
     assert completed("patterns", "list", "--sort", "hel") == ["helpful"]
     assert completed("patterns", "list", "--state", "pro") == ["proven"]
 
 
-def test_nothing_breaks_when_the_store_is_away(home):
+def test_nothing_breaks_when_the_store_is_away(home, completed, monkeypatch):
     """There is no suggestion then, and no file is made for it."""
-    mine = {"TRACKRECORD_HOME": str(home / "not-there")}
-    for words in (("patterns", "show", "x"), ("errors", "resolve", "x")):
-        assert completed(*words, **mine) == []
+    monkeypatch.setenv("TRACKRECORD_HOME", str(home / "not-there"))
+    assert completed_by_a_process("patterns", "show", "x") == []
+    assert completed("errors", "resolve", "x") == []
     assert not (home / "not-there").exists()
-    away = {"TRACKRECORD_DATABASE_URL": "postgresql://me@127.0.0.1:1/x"}
-    assert completed("patterns", "show", "x", **mine, **away) == []
-    assert completed("patterns", "sh", **mine, **away) == ["show"]
+    monkeypatch.setenv("TRACKRECORD_DATABASE_URL", "postgresql://me@127.0.0.1:1/x")
+    assert completed("patterns", "show", "x") == []
+    assert completed("patterns", "sh") == ["show"]
 
 
 def test_a_suggestion_that_takes_too_long_is_given_up(home):
@@ -103,7 +135,7 @@ def test_a_suggestion_that_takes_too_long_is_given_up(home):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/x"
         away = {"TRACKRECORD_HOME": str(home), "TRACKRECORD_DATABASE_URL": url}
-        assert completed("patterns", "show", "x", **away) == []
+        assert completed_by_a_process("patterns", "show", "x", **away) == []
 
 
 def test_every_id_is_completed():

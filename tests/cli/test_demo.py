@@ -1,27 +1,51 @@
-"""The demo, small: what it says of the effect is what was planted, and Ctrl-C ends it cleanly."""
+"""The demo, small: what it says was learnt is what was planted, and Ctrl-C ends it cleanly."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
 
 import psutil
 import pytest
 
+from trackrecord_cli.main import run
 
-def test_the_prompt_is_written_with_all_that_was_learnt(trackrecord):
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    """What a small demo says, through the real servers; it is run once for all who only read."""
+    out = StringIO()
+    with redirect_stdout(out):
+        assert run(["demo", "--outcomes", "4000", "--agents", "2", "--json"]) == 0
+    return json.loads(out.getvalue())
+
+
+def test_it_ends_with_learnt_beside_planted(document):
+    """What was planted is found."""
+    assert document["outcomes"] == 4000
+    for each in document["strategies"] + document["procedures"]:
+        assert each["learnt_rate"] == pytest.approx(each["planted_rate"], abs=0.12)
+    states = {each["id"]: each["state"] for each in document["strategies"]}
+    assert states["split-by-component"] == "proven"
+    assert states["tests-in-separate-subtask"] == "anti-pattern"
+    assert "AVOID: Split by file type" in document["prompt"]
+
+
+def test_the_prompt_is_written_with_all_that_was_learnt(document):
     """Lessons stand in it, and a procedure that succeeds in a fifth of its tasks does not."""
-    prompt = trackrecord("demo", "--outcomes", 4000, "--agents", 2, "--json").json["prompt"]
+    prompt = document["prompt"]
     assert "- `issue_refund` succeeded in" in prompt
     assert 'when "refund request": issue_refund [' not in prompt
 
 
-def test_the_measured_effect_covers_the_planted_one(trackrecord):
+def test_the_measured_effect_covers_the_planted_one(document):
     """A fleet that follows what it is handed, beside tasks that are handed nothing."""
-    ran = trackrecord("demo", "--outcomes", 4000, "--agents", 2, "--json")
-    assert ran.status == 0, ran.err
-    effect = ran.json["effect"]
+    effect = document["effect"]
     success = effect["measured"]["measures"][0]
     assert effect["measured"]["tasks"]["given"] + effect["measured"]["tasks"]["withheld"] == 400
     assert success["low"] <= effect["planted"] <= success["high"]

@@ -138,13 +138,20 @@ def test_wrong_use_is_status_2(errors, arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [("record", "t", "m"), ("resolve", "0" * 52), ("stats", "t"), ("context", "t"), ("list",)],
+    "arguments", [("resolve", "0" * 52), ("stats", "t"), ("context", "t"), ("list",)]
 )
-def test_no_redis_is_status_3(nothing_up, arguments):
+def test_no_redis_is_status_3(nothing_up, trackrecord, arguments):
     """One line that names the way out."""
+    ran = trackrecord("errors", *arguments)
+    assert ran.status == 3
+    assert ran.err.startswith("trackrecord: Redis cannot be reached")
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_no_redis_is_the_exit_status_3_of_the_process(nothing_up):
+    """And nothing else is said when it ends."""
     ran = subprocess.run(
-        [sys.executable, "-m", "trackrecord_cli", "errors", *arguments],
+        [sys.executable, "-m", "trackrecord_cli", "errors", "record", "t", "m"],
         env={**os.environ, "TRACKRECORD_HOME": str(nothing_up)},
         capture_output=True,
         timeout=60,

@@ -128,45 +128,51 @@ def nothing_running(home):
 
 
 def test_the_first_minute(nothing_up, agents, trackrecord):
-    """Without a server, an import finds everything, learns from it, and leaves nothing running."""
-    ran = trackrecord("import", "all")
-    assert ran.status == 0, ran.err
-    assert "9 runs read from 9 logs" in ran.out
-    assert "9 runs in 1 project (codex 8, opencode 1)" in ran.out
-    assert f"{agents.project}: shell:pytest failed in 8 of 13 calls, in 8 runs" in ran.out
-    assert "it worked later in 5 of them\n" in ran.out
-    assert "9 runs, 5 succeeded" in ran.out
-    assert "--ground 'no check'" not in ran.out
-    assert (
-        f"trackrecord runs list --project {agents.project} --tool shell:pytest --failed" in ran.out
-    )
-    assert ran.err == ""
+    """Without a server, an import finds everything, learns from it, and leaves nothing running.
+
+    The page that it ends with is the one of `lessons`, and the commands that it names answer.
+    """
+    ran = trackrecord("import", "all", "--json")
+    assert (ran.status, ran.err) == (0, "")
+    found = ran.json
+    assert found["runs"] == 9
     with nothing_running(nothing_up):
-        page = trackrecord("lessons")
+        page = trackrecord("lessons").out
         again = trackrecord("import", "all")
-    assert ran.out.endswith(page.out)
-    assert again.out == "nothing new in 9 logs\n\n" + page.out
+    assert again.out == "nothing new in 9 logs\n\n" + page
+    assert "9 runs in 1 project (codex 8, opencode 1)" in page
+    assert f"{agents.project}: shell:pytest failed in 8 of 13 calls, in 8 runs" in page
+    assert "it worked later in 5 of them\n" in page
+    assert "9 runs, 5 succeeded" in page
+    assert "--ground 'no check'" not in page
+    assert f"trackrecord runs list --project {agents.project} --tool shell:pytest --failed" in page
+    _check_commands(trackrecord, agents.project, found, page)
 
 
-def test_the_command_behind_each_fact(nothing_up, agents, trackrecord):
+def _check_commands(trackrecord, project, found, page):
     """Each command that the page names answers, with as many runs as the page counts."""
-    page = trackrecord("import", "all", "--json").json
-    (work,) = page["projects"]
+    (work,) = found["projects"]
     (tool, *_) = work["failing"]
-    wanted = ("--project", agents.project, "--tool", tool["tool"], "--failed", "--json")
+    wanted = ("--project", project, "--tool", tool["tool"], "--failed", "--json")
     assert len(trackrecord("runs", "list", *wanted).json) == tool["runs"]
     for kind, count in work["ends"].items():
-        found = trackrecord("runs", "list", "--project", agents.project, "--ground", kind, "--json")
-        assert len(found.json) == count
+        runs = trackrecord("runs", "list", "--project", project, "--ground", kind, "--json")
+        assert len(runs.json) == count
     for procedure in work["procedures"]:
-        shown = trackrecord("competences", "show", procedure["id"], "--project", agents.project)
+        shown = trackrecord("competences", "show", procedure["id"], "--project", project)
         assert shown.status == 0
-    assert page["runs"] == 9
-    text = trackrecord("lessons").out
-    commands = [line.strip() for line in text.splitlines() if line.startswith("    trackrecord ")]
+    commands = [line.strip() for line in page.splitlines() if line.startswith("    trackrecord ")]
     assert commands
     for command in commands:
         assert trackrecord(*shlex.split(command)[1:]).status == 0, command
+
+
+def test_it_says_what_it_read_and_then_what_was_learnt(up, agents, trackrecord):
+    """For people: the counts, and below them the page."""
+    ran = trackrecord("import", "all")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith("9 runs read from 9 logs\n\n")
+    assert ran.out.endswith("\n\n`trackrecord lessons` shows this again.\n")
 
 
 def test_with_a_server(up, agents, trackrecord):

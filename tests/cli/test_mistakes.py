@@ -135,19 +135,6 @@ def test_up_stops_cleanly_on_ctrl_c_and_runs_once_per_home(home):
     assert not (home / "redis.sock").exists()
 
 
-@pytest.mark.faults
-def test_the_demo_ends_with_learnt_beside_planted(trackrecord):
-    """Small, but through the real servers: what was planted is found."""
-    document = trackrecord("demo", "--agents", 2, "--outcomes", 2000, "--json").json
-    assert document["outcomes"] == 2000
-    for each in document["strategies"] + document["procedures"]:
-        assert each["learnt_rate"] == pytest.approx(each["planted_rate"], abs=0.12)
-    states = {each["id"]: each["state"] for each in document["strategies"]}
-    assert states["split-by-component"] == "proven"
-    assert states["tests-in-separate-subtask"] == "anti-pattern"
-    assert "AVOID: Split by file type" in document["prompt"]
-
-
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [("patern", "patterns"), ("explian", "explain"), ("critera", "criteria"), ("eror", "errors")],

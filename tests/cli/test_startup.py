@@ -1,5 +1,10 @@
-"""What a command imports: nothing that it does not need. Times would depend on the machine."""
+"""What a command imports: nothing that it does not need. Times would depend on the machine.
 
+Commands that are to import little run one after the other in one process: what one of them imports
+is seen after each of the later ones, too.
+"""
+
+import json
 import os
 import subprocess
 import sys
@@ -7,68 +12,113 @@ import sys
 import pytest
 
 _SHOW_MODULES = """
-import sys
+import json, sys
 from trackrecord_cli.main import run
-status = run(sys.argv[1:])
-print(status, *sorted(sys.modules), sep="\\n", file=sys.stderr)
+for line in sys.stdin:
+    status = run(json.loads(line))
+    print("\\n", json.dumps([status, sorted(sys.modules)]), sep="", file=sys.stderr)
+"""
+_SHOW_COLLECTIONS = """
+import atexit, gc, sys
+from trackrecord_cli.entry import main
+
+def collections():
+    return sum(each["collections"] for each in gc.get_stats())
+
+before = collections()
+atexit.register(
+    lambda: print(collections() - before, gc.get_count()[0], gc.get_freeze_count(), file=sys.stderr)
+)
+main()
 """
 HEAVY = {
     "alembic", "asyncio", "celery", "fakeredis", "pydantic", "pydantic_settings", "redis", "rich",
     "sqlalchemy", "structlog",
 }  # fmt: skip
+OVERVIEWS = [("--help",), ("--version",), ("nonsense",)]
+GROUPS = ["patterns", "competences", "criteria", "memories", "errors", "benchmark", "dead",
+          "artifacts", "context"]  # fmt: skip
+READING = [("patterns", "list"), ("criteria", "list"), ("competences", "list"),
+           ("memories", "list"), ("projects",), ("explain", "x")]  # fmt: skip
 
 
-def _imported(home, *arguments):
-    """The exit status of a command, and the modules that it imported."""
-    ran = subprocess.run(
-        [sys.executable, "-c", _SHOW_MODULES, *arguments],
+def _python(home, *arguments, **options):
+    """Run Python in a process whose commands have a home."""
+    return subprocess.run(
+        [sys.executable, *arguments],
         env={**os.environ, "TRACKRECORD_HOME": str(home)},
-        capture_output=True,
-        timeout=60,
-        check=True,
-        text=True,
-    )
-    lines = ran.stderr.splitlines()
-    numbers = [place for place, line in enumerate(lines) if line.isdecimal()]
-    return int(lines[numbers[-1]]), set(lines[numbers[-1] + 1 :])
+        capture_output=True, timeout=60, check=True, text=True, **options,
+    )  # fmt: skip
+
+
+def _imported(home, commands):
+    """The exit status of each command, and the modules that were imported until its end."""
+    lines = "".join(f"{json.dumps(each)}\n" for each in commands)
+    ran = _python(home, "-c", _SHOW_MODULES, input=lines)
+    shown = [json.loads(line) for line in ran.stderr.splitlines() if line.startswith("[")]
+    return {
+        command: (status, set(modules))
+        for command, (status, modules) in zip(commands, shown, strict=True)
+    }
 
 
 @pytest.fixture(scope="module")
 def home_with_tables(tmp_path_factory):
-    """A home whose store a command has made before; nothing is up."""
+    """A home whose store holds a memory; nothing is up."""
     home = tmp_path_factory.mktemp("home")
-    _imported(home, "projects")
+    _python(home, "-m", "trackrecord_cli", "memories", "add", "The tests need a database")
     return home
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("nonsense",)])
-def test_the_overview_imports_no_command(nothing_up, arguments):
+@pytest.fixture(scope="module")
+def overviews_imported(tmp_path_factory):
+    """What the command line imports that runs no command."""
+    return _imported(tmp_path_factory.mktemp("home"), OVERVIEWS)
+
+
+@pytest.fixture(scope="module")
+def helps_imported(tmp_path_factory):
+    """What the help of each group imports."""
+    return _imported(tmp_path_factory.mktemp("home"), [(group, "--help") for group in GROUPS])
+
+
+@pytest.fixture(scope="module")
+def reading_imported(home_with_tables):
+    """What commands import that read the store."""
+    return _imported(home_with_tables, READING)
+
+
+@pytest.mark.parametrize("arguments", OVERVIEWS)
+def test_the_overview_imports_no_command(overviews_imported, arguments):
     """Neither a command's module nor any library but click."""
-    _, modules = _imported(nothing_up, *arguments)
+    _, modules = overviews_imported[arguments]
     assert not HEAVY & modules
     assert not {name for name in modules if name.startswith("trackrecord_cli.commands.")}
 
 
-@pytest.mark.parametrize(
-    "group", ["patterns", "competences", "criteria", "memories", "errors", "benchmark", "dead",
-              "artifacts", "context"],
-)  # fmt: skip
-def test_the_help_of_a_group_imports_nothing_heavy(nothing_up, group):
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_help_of_a_group_imports_nothing_heavy(helps_imported, group):
     """So that the help of any command is there at once."""
-    _, modules = _imported(nothing_up, group, "--help")
-    assert not HEAVY & modules
+    status, modules = helps_imported[group, "--help"]
+    assert (status, HEAVY & modules) == (0, set())
+    assert f"trackrecord_cli.commands.{group}_" in modules
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("patterns", "list"), ("criteria", "list"), ("competences", "list"), ("memories", "list"),
-     ("projects",), ("explain", "x")],
-)  # fmt: skip
-def test_a_reading_command_imports_what_it_reads_with(home_with_tables, arguments):
+@pytest.mark.parametrize("arguments", READING)
+def test_a_reading_command_imports_what_it_reads_with(reading_imported, arguments):
     """SQLAlchemy, but no Redis, Celery, pydantic, migration, rich table or log."""
-    _, modules = _imported(home_with_tables, *arguments)
+    status, modules = reading_imported[arguments]
+    assert status == (1 if arguments == ("explain", "x") else 0)
     assert "sqlalchemy" in modules
     unneeded = {"alembic", "celery", "pydantic", "redis", "rich", "structlog"}
     assert not unneeded & modules
     # The tables' indexes have a part for each database; the store is in SQLite.
     assert not {name for name in modules if name.startswith("sqlalchemy.dialects.postgresql")}
+
+
+def test_no_garbage_is_collected_in_a_short_command(home_with_tables):
+    """Neither while it imports nor, since everything is frozen then, when it ends."""
+    ran = _python(home_with_tables, "-c", _SHOW_COLLECTIONS, "projects")
+    collections, unfrozen, frozen = map(int, ran.stderr.split())
+    assert collections == 0
+    assert unfrozen < 1_000 < frozen

@@ -336,7 +336,7 @@ def test_the_task_of_the_worker_embeds_each_project(client, home, endpoint):
     """Under the name that beat sends, for what the store knows."""
     settings = settings_of(home, endpoint)
     app = create_app(settings)
-    app.loader.import_default_modules()
+    app.loader.import_task_module("trackrecord_worker.tasks")
     assert "trackrecord.embed" in app.tasks
     services = Services(settings, app)
     try:

@@ -1,6 +1,6 @@
 """Forgetting a source or a task: the store is afterwards as if only the rest had ever come."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -9,13 +9,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from open_store import open_store
 from sqlalchemy import Engine
 from told_store import HOUR, NOW, RULES, Told
 from whole_store import whole
 
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import find_in_store
@@ -233,29 +232,71 @@ _projects = count(1)
 
 
 @pytest.fixture
-def stores(engine: Engine) -> Iterator[tuple[Engine, Engine, Engine]]:
-    """A store of either dialect, one that is told the rest, and one to try things on."""
-    others = [connect_store("sqlite:///:memory:") for _ in range(2)]
-    for other in others:
-        migrate(other)
-    yield engine, *others
-    for other in others:
-        other.dispose()
+def engine(new_store: Callable[[], Engine]) -> Iterator[Engine]:
+    """A store in a file."""
+    engine = new_store()
+    yield engine
+    engine.dispose()
 
 
-@given(
+@pytest.fixture
+def postgres_engine(migrated_postgres_url: str) -> Iterator[Engine]:
+    """A store on a server."""
+    engine = open_store(migrated_postgres_url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def others(memory_store: Callable[[], Engine]) -> Iterator[tuple[Engine, Engine]]:
+    """A store that is told the rest, and one to try things on."""
+    rest, scratch = memory_store(), memory_store()
+    yield rest, scratch
+    rest.dispose()
+    scratch.dispose()
+
+
+history_and_subject = given(
     history=st.lists(steps, min_size=2, max_size=9),
     subject=st.sampled_from([("source", "bob"), ("task", "t1"), ("task", "t5")]),
     in_batches=st.booleans(),
 )
+
+
+@history_and_subject
 @hypothesis_settings(max_examples=35, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_store_is_as_if_only_the_rest_had_come(
-    stores: tuple[Engine, Engine, Engine],
+    engine: Engine,
+    others: tuple[Engine, Engine],
     history: list[Any],
     subject: tuple[str, str],
     in_batches: bool,
 ) -> None:
     """Random histories with amendments, consolidation, decisions, memories and exposures."""
+    check((engine, *others), history, subject, in_batches=in_batches)
+
+
+@history_and_subject
+@hypothesis_settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_same_on_a_server(
+    postgres_engine: Engine,
+    others: tuple[Engine, Engine],
+    history: list[Any],
+    subject: tuple[str, str],
+    in_batches: bool,
+) -> None:
+    """Each statement does there what it does in SQLite, so that fewer histories are enough."""
+    check((postgres_engine, *others), history, subject, in_batches=in_batches)
+
+
+def check(
+    stores: tuple[Engine, Engine, Engine],
+    history: list[Any],
+    subject: tuple[str, str],
+    *,
+    in_batches: bool,
+) -> None:
+    """Tell two stores a history, one of them the rest only, and let the other one forget."""
     # Each history has a project of its own, so that the stores are made once.
     project = f"p{next(_projects)}"
     store, rest, scratch = (Told(engine, RULES, project) for engine in stores)

@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
+from open_store import open_store
 from sqlalchemy import Engine
-
-from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
 
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[Engine]:
     """An empty, migrated store; the test runs on each dialect."""
-    engine = connect_store(store_url, timeout_s=20.0)
-    migrate(engine)
+    engine = open_store(store_url)
     yield engine
     engine.dispose()

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from open_store import open_store
 from sqlalchemy import Connection, Engine, event
 
 import trackrecord
@@ -27,7 +28,7 @@ from trackrecord.errors import (
 )
 from trackrecord.factories import scorer_of
 from trackrecord.rules_bundle import Rules
-from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_cli.main import run
@@ -47,7 +48,7 @@ def taught(store_url: str):
 
     def teach(*outcomes: dict) -> None:
         scorer = scorer_of(Rules())
-        engine = connect_store(store_url)
+        engine = open_store(store_url)
         with writing(engine) as connection:
             bodies = [
                 encode_body({"outcome_id": f"o{number}", "task_id": f"t{number}", **fields})

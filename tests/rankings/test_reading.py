@@ -147,6 +147,8 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, sett
     assert [replace(answer, age_s=None) for answer in again] == [
         replace(answer, age_s=None) for answer in first
     ]
+    # Nor is it found out twice why.
+    assert all(one.why is other.why for one, other in zip(first, again, strict=True))
     fresh = RankingsReader(settings)
     write_document(client, settings, document(revision=2, patterns=patterns[:2]))
     for question in questions:

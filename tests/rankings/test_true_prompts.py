@@ -22,6 +22,8 @@ from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.prompt_document import ranked_patterns
 
 EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
+# Making a recogniser takes fifty times as long as an example.
+NAME_OF = Recogniser().name_of
 USED = {
     "en": re.compile(
         r"- (.+) \[used in (\d+) of (\d+) similar tasks that succeeded"
@@ -175,7 +177,7 @@ def test_patterns_and_warnings_count_tasks(helpful, neutral, harmful, language):
     standing = standing_of(
         MaturityRules(), AntiPatternRules(), PatternFacts("x", "named", "x", None), evidence
     )
-    shown = present_pattern(standing, Recogniser().name_of)
+    shown = present_pattern(standing, NAME_OF)
     field = "anti_patterns" if shown.is_negative else "patterns"
     document = RankingsDocument(project="p", revision=1, computed_at=NOW, **{field: (shown,)})
     prompt = asked(document, advice({}), None, language).prompt
@@ -211,7 +213,7 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
         if effect is not None:
             known |= {"effect": effect[0], "effect_low": effect[0] - effect[1]}
         entries.append(pattern_entry(slug, successes=helpful, failures=harmful, **known))
-    patterns, warnings, others = ranked_patterns(list(standings.values()), Recogniser().name_of)
+    patterns, warnings, others = ranked_patterns(list(standings.values()), NAME_OF)
     document = RankingsDocument(
         project="p", revision=1, computed_at=NOW, patterns=tuple(patterns),
         anti_patterns=tuple(warnings), others=tuple(others),

@@ -20,8 +20,7 @@ from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.tables import signature_facts, signatures
 from trackrecord.store.criteria.read import read_criteria
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -151,17 +150,11 @@ def assert_alike(store, clean, **asked):
 
 
 @pytest.fixture
-def clean():
+def clean(memory_store):
     """A store that gets the joined records only."""
-    engine = _new_store()
+    engine = memory_store()
     yield engine
     engine.dispose()
-
-
-def _new_store():
-    engine = connect_store("sqlite://")
-    migrate(engine)
-    return engine
 
 
 def remember_some(store):
@@ -353,7 +346,7 @@ def test_a_transaction_that_died_changed_nothing(store, clean):
 
 def test_an_outcome_has_room_for_so_many_entries(store):
     """What adds nothing takes no room; beyond the most, an entry is refused."""
-    for number in range(150):
+    for number in range(MOST_ENTRIES + 5):
         told(store, entry("a", number % 2 == 0, at=NOW + number, captured_from="hooks",
                           tool_graph=CALLS[:1] * (number + 1)))  # fmt: skip
     with reading(store) as connection:
@@ -456,9 +449,9 @@ def check_history(store, clean, entries, chance):
 
 @given(st.lists(_entries, min_size=1, max_size=10), st.randoms(use_true_random=False))
 @settings(max_examples=22, deadline=None)
-def test_any_history_is_that_of_the_joined_records(entries, chance: random.Random):
+def test_any_history_is_that_of_the_joined_records(memory_store, entries, chance: random.Random):
     """In any order, however often delivered, whatever had been consolidated."""
-    stores = [_new_store(), _new_store()]
+    stores = [memory_store(), memory_store()]
     check_history(*stores, entries, chance)
     for each in stores:
         each.dispose()

@@ -1,13 +1,13 @@
 """What can be asked of a store: the same answers in memory, on disk and from PostgreSQL."""
 
 import pytest
+from open_store import open_store
 from sqlalchemy import event
 from teaching import DEFAULTS, NOW, RULES, outcome, teach
 
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.store.criteria.feedback import feedback_of_criterion, feedback_of_task
-from trackrecord.store.database.engine import connect_store, reading
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import PatternFilter, read_examples, read_standings
 
@@ -15,16 +15,14 @@ ALL = 10**6
 
 
 @pytest.fixture(params=["memory", "disk", "postgresql"])
-def any_store(request, tmp_path):
+def any_store(request):
     """An empty store of each kind."""
     if request.param == "memory":
-        url = "sqlite://"
+        engine = request.getfixturevalue("memory_store")()
     elif request.param == "disk":
-        url = f"sqlite:///{tmp_path / 'trackrecord.db'}"
+        engine = request.getfixturevalue("new_store")()
     else:
-        url = request.getfixturevalue("postgres_url")
-    engine = connect_store(url, timeout_s=20.0)
-    migrate(engine)
+        engine = open_store(request.getfixturevalue("migrated_postgres_url"))
     yield engine
     engine.dispose()
 

@@ -101,7 +101,7 @@ def test_another_projects_record_gets_nothing(store):
     ),
     data=st.data(),
 )
-def test_order_and_batches_do_not_matter(new_store, given, data):
+def test_order_and_batches_do_not_matter(memory_store, given, data):
     """Plain sums, and the latest use."""
     outcomes = [
         outcome(n, helpful=good, competence_id="a", duration_ms=took, timestamp=NOW - age)
@@ -111,7 +111,7 @@ def test_order_and_batches_do_not_matter(new_store, given, data):
     cut = data.draw(st.integers(0, len(outcomes)))
     found = []
     for batches in ([outcomes], [shuffled[:cut], shuffled[cut:]]):
-        store = new_store()
+        store = memory_store()
         put(store, record("a", good=2))
         for batch in batches:
             teach(store, batch)

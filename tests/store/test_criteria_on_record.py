@@ -179,12 +179,12 @@ def test_only_outcomes_that_name_criteria_take_rows(store):
 
 @given(st.data())
 @examples(max_examples=25)
-def test_neither_order_nor_repetition_nor_batches_matter(new_store, data):
+def test_neither_order_nor_repetition_nor_batches_matter(memory_store, data):
     """Whatever the deliveries, the criteria are those of the outcomes."""
     batch = a_mixture(20)
     found = []
     for order in (batch, data.draw(st.permutations(batch + batch[::3]))):
-        engine = new_store()
+        engine = memory_store()
         cut = data.draw(st.integers(0, len(order)))
         teach(engine, order[:cut])
         teach(engine, order[cut:])

@@ -165,9 +165,9 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     ),
     st.integers(0, 3000),
 )
-def test_a_rebuild_leaves_the_same_state(new_store, told, days_later) -> None:
+def test_a_rebuild_leaves_the_same_state(memory_store, told, days_later) -> None:
     """Whatever was told, however old, and whenever it is rebuilt."""
-    engine = new_store()
+    engine = memory_store()
     for number, (helpful, age, names) in enumerate(told):
         when = NOW + number
         teach(

@@ -239,12 +239,12 @@ def deliveries(draw):
 
 @settings(max_examples=25)
 @given(deliveries())
-def test_order_batching_and_repetition_do_not_matter(new_store, delivery):
+def test_order_batching_and_repetition_do_not_matter(memory_store, delivery):
     """The state is that of one tidy delivery."""
     told, batches = delivery
     states = []
     for plan in ([told], batches):
-        engine = new_store()
+        engine = memory_store()
         for number, batch in enumerate(plan):
             # The landmark differs, too: it is the time of a project's first batch.
             teach(engine, batch, now=NOW + number)

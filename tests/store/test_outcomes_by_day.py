@@ -6,8 +6,7 @@ from sqlalchemy import select
 from teaching import DAY, NOW, RULES, outcome, teach, unjudged
 
 from trackrecord.queries.days import outcomes_by_day
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.days import day_of, read_days, recount_days
 from trackrecord.store.outcomes.projects import project_id_of
@@ -86,10 +85,9 @@ ONE = st.tuples(st.integers(0, 9), st.floats(0, 40 * DAY), st.sampled_from([True
 
 @settings(max_examples=15)
 @given(st.lists(st.lists(ONE, max_size=8), max_size=6))
-def test_counts_equal_a_recount(batches):
+def test_counts_equal_a_recount(memory_store, batches):
     """Whatever comes, in whichever order, and however often it is amended."""
-    store = connect_store("sqlite://")
-    migrate(store)
+    store = memory_store()
     for moment, batch in enumerate(batches, start=1):
         teach(
             store,

@@ -114,9 +114,9 @@ EVENTS = st.lists(
 
 @settings(max_examples=15)
 @given(EVENTS, st.integers(1, 12))
-def test_rates_are_those_of_each_moment_whatever_came(new_store, events, count):
+def test_rates_are_those_of_each_moment_whatever_came(memory_store, events, count):
     """Reports of the same outcome are joined; the later one replaces the record."""
-    store = new_store()
+    store = memory_store()
     for received, group in sorted({(each[1], each) for each in events}):
         number, _, slug, helpful, ended = group
         report = named(number, received, helpful=helpful, ended=ended, patterns=[slug])

@@ -14,8 +14,7 @@ from trackrecord.store.advice.runs import read_noted_runs, read_runs
 from trackrecord.store.competences.episodes import last_waiting
 from trackrecord.store.criteria.feedback import feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import (
     index_past_tasks,
@@ -144,7 +143,7 @@ _outcomes = st.builds(
 
 @given(st.lists(_outcomes, max_size=12))
 @settings(max_examples=25, deadline=None)
-def test_no_rate_and_no_ranking_ever_changes_by_it(history):
+def test_no_rate_and_no_ranking_ever_changes_by_it(memory_store, history):
     """With them and without them: only what calls teach differs."""
     batch = [
         outcome(number, timestamp=NOW - number * DAY, received=NOW - number, **given)
@@ -152,8 +151,7 @@ def test_no_rate_and_no_ranking_ever_changes_by_it(history):
     ]
     found = []
     for some in (batch, [each for each in batch if each.success is not None]):
-        store = connect_store("sqlite://")
-        migrate(store)
+        store = memory_store()
         teach(store, some)
         index_past_tasks(store)
         found.append(answers(store))

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import psutil
 import psycopg
@@ -27,7 +27,6 @@ from working import (
     until,
 )
 
-from trackrecord.errors import AlreadyRunning
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
@@ -91,7 +90,7 @@ def gone(processes: list[psutil.Process]) -> bool:
 def test_workers_killed_at_random(quick: Settings, log: IO[bytes]) -> None:
     """While outcomes flow, a process of the pool or all of the worker: each is learnt, once."""
     chance = random.Random(5)
-    rounds, each_round = 4, 1250
+    rounds, each_round = 4, 600
     number = rounds * each_round
     settings = load_settings(**quick.model_dump(exclude_unset=True) | {"batch_size": 20})
     with (
@@ -266,60 +265,72 @@ def locked(url: str) -> Iterator[None]:
             holder.rollback()
 
 
-def test_the_database_locked(quick: Settings, log: IO[bytes], store_url: str) -> None:
+def test_the_database_locked(quick: Settings, log: IO[bytes]) -> None:
     """Outcomes wait in the stream; the log says so once, and once that it is over."""
-    settings = load_settings(**quick.model_dump(exclude_unset=True) | {"database_url": store_url})
+    url = quick.effective_database_url
     path = Path(log.name)
-    with Daemon(settings, log=log), store_of(settings) as engine:
-        with agent_client(settings) as client:
-            publish(client, settings, body(0))
-            until(lambda: learnt_counts(engine)["rows"] == 1)
-            with locked(store_url):
-                publish(client, settings, *(body(n) for n in range(1, 300)))
-                until(lambda: log_lines(path, "database_unavailable"))
-                time.sleep(3)  # several more tries
-                assert client.xlen(settings.keys.outcomes) == 299
-            until(lambda: client.xlen(settings.keys.outcomes) == 0)
-        assert learnt_counts(engine) == all_counted(300)
+    with Daemon(quick, log=log), store_of(quick) as engine:
+        outlast(quick, engine, path, locked(url), number=1)
     (said,) = log_lines(path, "database_unavailable")
     assert said["level"] == "error"
     assert len(log_lines(path, "database_available_again")) == 1
     assert b"Traceback" not in path.read_bytes()
 
 
-@pytest.fixture
-def own_postgres() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
-    """A PostgreSQL server of this test's own: its URL, and how it is stopped and started."""
-    with new_server() as server:
-        yield server.get_uri(), server.stop, server.ensure_postgres_running
-
-
-def test_the_database_away(
-    quick: Settings, log: IO[bytes], own_postgres: tuple[str, Callable[[], Any], Callable[[], Any]]
+def outlast(
+    settings: Settings,
+    engine: Engine,
+    log: Path,
+    outage: contextlib.AbstractContextManager[None],
+    *,
+    number: int,
 ) -> None:
-    """A PostgreSQL that is stopped for a while: as if it were locked."""
-    url, stop, start = own_postgres
-    settings = load_settings(**quick.model_dump(exclude_unset=True) | {"database_url": url})
-    path = Path(log.name)
-    with (
-        Daemon(settings, log=log),
-        store_of(settings) as engine,
-        agent_client(settings) as client,
-    ):
-        publish(client, settings, body(0))
-        until(lambda: learnt_counts(engine)["rows"] == 1)
-        engine.dispose()
-        stop()
-        publish(client, settings, *(body(n) for n in range(1, 300)))
-        until(lambda: log_lines(path, "database_unavailable"))
-        time.sleep(2)
-        assert client.xlen(settings.keys.outcomes) == 299
-        assert client.xlen(settings.keys.dead) == 0
-        start()
+    """Learn an outcome, then publish 299 during an outage of the database; they are learnt after.
+
+    Args:
+        settings: of the daemon that runs.
+        engine: its store.
+        log: its log.
+        outage: makes the database unusable.
+        number: which outage it is; each is in the log once.
+    """
+    first = 300 * (number - 1)
+    with agent_client(settings) as client:
+        publish(client, settings, body(first))
+        until(lambda: learnt_counts(engine)["rows"] == first + 1)
+        with outage:
+            publish(client, settings, *(body(n) for n in range(first + 1, first + 300)))
+            until(lambda: len(log_lines(log, "database_unavailable")) == number)
+            time.sleep(3)  # several more tries
+            assert client.xlen(settings.keys.outcomes) == 299
+            assert client.xlen(settings.keys.dead) == 0
         until(lambda: client.xlen(settings.keys.outcomes) == 0)
-        assert learnt_counts(engine) == all_counted(300)
-    assert len(log_lines(path, "database_unavailable")) == 1
-    assert len(log_lines(path, "database_available_again")) == 1
+    assert learnt_counts(engine) == all_counted(first + 300)
+    until(lambda: len(log_lines(log, "database_available_again")) == number)
+    assert len(log_lines(log, "database_unavailable")) == number
+
+
+def test_postgresql_locked_and_stopped(quick: Settings, log: IO[bytes]) -> None:
+    """As with SQLite; and the same if the server is stopped for a while."""
+    path = Path(log.name)
+    with new_server() as server:
+        url = server.get_uri()
+        settings = load_settings(**quick.model_dump(exclude_unset=True) | {"database_url": url})
+        with Daemon(settings, log=log), store_of(settings) as engine:
+
+            @contextlib.contextmanager
+            def stopped() -> Iterator[None]:
+                engine.dispose()
+                server.stop()
+                yield
+                server.ensure_postgres_running()
+
+            outlast(settings, engine, path, locked(url), number=1)
+            assert b"Traceback" not in path.read_bytes()
+            outlast(settings, engine, path, stopped(), number=2)
+    levels = {said["level"] for said in log_lines(path, "database_unavailable")}
+    assert levels == {"error"}
+    assert len(log_lines(path, "database_available_again")) == 2
 
 
 def test_workers_before_their_servers(quick: Settings, log: IO[bytes]) -> None:
@@ -361,28 +372,18 @@ def test_twice_everything(quick: Settings, log: IO[bytes]) -> None:
             process(beat_command(quick), quick, path) as beat,
             agent_client(quick) as client,
         ):
-            for start in range(0, 4000, 500):
-                numbers = [*range(start, start + 500), *range(start, start + 50)]
+            for start in range(0, 2000, 250):
+                numbers = [*range(start, start + 250), *range(start, start + 25)]
                 publish(client, quick, *(body(n) for n in numbers))
                 time.sleep(0.2)
             until(lambda: client.xlen(quick.keys.outcomes) == 0)
-            until(lambda: learnt_counts(engine)["rows"] == 4000)
+            until(lambda: learnt_counts(engine)["rows"] == 2000)
             daemon.watch(1.0)
             assert beat.poll() is None
-        assert learnt_counts(engine) == all_counted(4000)
+        assert learnt_counts(engine) == all_counted(2000)
     assert log_lines(path, "child_ended") == []
 
 
-def test_one_at_a_time_in_a_home(quick: Settings, log: IO[bytes]) -> None:
-    """The second one says which home it is, who runs there, and what to do; nothing is harmed."""
-    with Daemon(quick, log=log) as daemon:
-        with pytest.raises(AlreadyRunning) as said:
-            Daemon(quick, log=log).start()
-        message = str(said.value)
-        assert str(quick.home) in message
-        assert f"worker {daemon.pids()['worker']}" in message
-        assert "TRACKRECORD_HOME" in message
-        with agent_client(quick) as client:
-            assert client.ping()
-        assert gone(family_of(daemon)) is False
-    Daemon(quick, log=log).stop()
+def test_what_was_never_started_can_be_stopped(quick: Settings) -> None:
+    """Nothing happens."""
+    Daemon(quick).stop()

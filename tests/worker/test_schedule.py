@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,9 +19,12 @@ from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
 from trackrecord_worker.app import create_app
-from trackrecord_worker.daemon import Daemon
-from trackrecord_worker.schedule import beat_schedule, is_consolidation_due, parse_crontab
-from trackrecord_worker.services import Services, ServicesOfProcess
+from trackrecord_worker.daemon import Daemon, worker_command
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.missed_run import is_consolidation_due
+from trackrecord_worker.process_services import ServicesOfProcess
+from trackrecord_worker.schedule import beat_schedule, parse_crontab
+from trackrecord_worker.services import Services
 
 
 @pytest.mark.parametrize(
@@ -52,7 +57,7 @@ def test_any_text_is_a_crontab_or_an_error_of_ours(fields: list[str]) -> None:
 def test_what_beat_wakes(settings: Settings) -> None:
     """Each wake-up is of a task that there is, carries nothing, and is worthless after a while."""
     app = create_app(settings)
-    app.loader.import_default_modules()
+    app.loader.import_task_module("trackrecord_worker.tasks")
     for name, entry in beat_schedule(settings).items():
         assert entry["task"] in app.tasks, name
         assert not entry.get("args")
@@ -194,3 +199,28 @@ def test_a_worker_uses_the_crontab_of_its_settings(home: Path) -> None:
     schedule = Services(settings, create_app(settings)).schedule
     assert (schedule.hour, schedule.minute) == ({4}, {30})
     assert str(schedule.tz) == "Asia/Tokyo"
+
+
+def test_beat_imports_nothing_of_the_work(settings: Settings) -> None:
+    """It only sends wake-ups, by their names; the store's libraries are a worker's."""
+    script = (
+        "import sys; import trackrecord_worker.app; "
+        "sys.exit(not {'sqlalchemy', 'trackrecord_worker.tasks'}.isdisjoint(sys.modules))"
+    )
+    environment = {**os.environ, **settings.as_environment()}
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+
+
+def test_a_worker_that_cannot_import_its_tasks_ends(settings: Settings, tmp_path: Path) -> None:
+    """It does not wait for wake-ups that it could not follow; its last line says why."""
+    (tmp_path / "sqlalchemy.py").write_text("raise ModuleNotFoundError('no sqlalchemy')")
+    with EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket):
+        ended = subprocess.run(
+            worker_command(settings),
+            env={**os.environ, **settings.as_environment(), "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+    assert ended.returncode != 0
+    assert ended.stderr.splitlines()[-1] == "ModuleNotFoundError: no sqlalchemy"

@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 from working import body, publish, until
@@ -62,6 +64,17 @@ class Up:
         """Every process that it has started, and theirs."""
         return psutil.Process(self.process.pid).children(recursive=True)
 
+    def url(self) -> str:
+        """The URL of its HTTP server."""
+        until(lambda: "HTTP: http://" in self.said, PATIENCE_S)
+        return self.said.partition("HTTP: ")[2].splitlines()[0]
+
+    def processes_that_asked(self) -> set[int]:
+        """The ids of its processes that have asked Redis for outcomes."""
+        with agent_client(self.settings) as client:
+            asked = {consumer.pid for consumer in consumers_here(client, self.settings.keys)}
+        return asked & {process.pid for process in self.family()}
+
     def refusal(self) -> str:
         """Wait until it ends by itself with a failure; return its last line."""
         assert self.process.wait(PATIENCE_S) == 3, self.said
@@ -100,11 +113,28 @@ def up(settings: Settings) -> Iterator[type[Up]]:
         one.end()
 
 
+class Lasting(Up):
+    """An `up` that notes which of its processes had asked for outcomes when it said that it is up.
+
+    Args:
+        settings: of its home.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.asked_at_first: set[int] = set()
+
+    def until_up(self) -> None:
+        """Wait until it says that it is up; look at once."""
+        super().until_up()
+        self.asked_at_first = self.processes_that_asked()
+
+
 @pytest.fixture(scope="module")
-def lasting() -> Iterator[Up]:
+def lasting() -> Iterator[Lasting]:
     """One `up` for the tests that leave it as it is, in a home that it has made itself."""
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
-        running = Up(load_settings(home=Path(folder) / "home", claim_idle_s=1.0))
+        running = Lasting(load_settings(home=Path(folder) / "home", claim_idle_s=1.0))
         try:
             running.until_up()
             yield running
@@ -121,20 +151,15 @@ def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
     return found
 
 
-def test_up_means_that_a_worker_waits_for_outcomes(up: type[Up], settings: Settings) -> None:
+def test_up_means_that_a_worker_waits_for_outcomes(lasting: Lasting) -> None:
     """When it says so, a process of its worker has asked Redis, through a wake-up from beat."""
-    running = up()
-    running.until_up()
-    with agent_client(settings) as client:
-        asked = {consumer.pid for consumer in consumers_here(client, settings.keys)}
-        assert asked & {process.pid for process in running.family()}
-        publish(client, settings, body(1))
-        until(lambda: client.xlen(settings.keys.outcomes) == 0)
-    running.process.terminate()
-    assert running.process.wait(60) == 0
+    assert lasting.asked_at_first
+    with agent_client(lasting.settings) as client:
+        publish(client, lasting.settings, body(0))
+        until(lambda: client.xlen(lasting.settings.keys.outcomes) == 0)
 
 
-def test_a_line_of_the_log_is_short(lasting: Up) -> None:
+def test_a_line_of_the_log_is_short(lasting: Lasting) -> None:
     """What a batch held is one short line, memories included; details are for debugging."""
     keys = lasting.settings.keys
     with agent_client(lasting.settings) as client:
@@ -165,36 +190,68 @@ def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:
     assert any('"again_in_s": 4.0' in line or "again_in_s=4.0" in line for line in pauses)
 
 
+def test_a_trace_is_learnt(lasting: Lasting) -> None:
+    """What a program traces is on record soon after, through every process of `up`."""
+    now = time.time_ns()
+    span = {
+        "traceId": f"{1:032x}",
+        "spanId": f"{1:016x}",
+        "name": "invoke_agent fixer",
+        "startTimeUnixNano": str(now - 10**9),
+        "endTimeUnixNano": str(now),
+        "attributes": [
+            {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}},
+            {"key": "gen_ai.agent.name", "value": {"stringValue": "fixer"}},
+        ],
+    }
+    sent = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    answer = httpx.post(f"{lasting.url()}/v1/traces", json=sent, timeout=PATIENCE_S)
+    assert (answer.status_code, answer.json()) == (200, {})
+
+    def recorded() -> list[tuple[str]]:
+        database = lasting.settings.home / "trackrecord.db"
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            query = "SELECT outcome_id FROM outcomes WHERE outcome_id LIKE 'fixer:%'"
+            return connection.execute(query).fetchall()
+
+    until(recorded, PATIENCE_S)
+    assert recorded() == [(f"fixer:{1:032x}",)]
+
+
 def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) -> None:
-    """Redis at once, worker and beat soon; the next `up` waits for them and takes over."""
+    """Redis at once, worker, beat and HTTP server soon; the next `up` waits and takes over.
+
+    It gets the address of the HTTP server, too. When nobody takes over, nothing is left behind
+    either.
+    """
     first = up()
     first.until_up()
+    url = first.url()
     family = first.family()
-    assert len(family) >= 5  # Redis, beat, the worker and its two processes
+    assert len(family) >= 6  # Redis, beat, the HTTP server, the worker and its two processes
     with agent_client(settings) as client:
         publish(client, settings, body(1))
     first.process.kill()
     first.process.wait()
-    second = up()
+    second = up(TRACKRECORD_HTTP__PORT=url.rpartition(":")[2])
     second.until_up()
     assert "already running" not in second.said
     assert alive(family) == []
     with agent_client(settings) as client:
         until(lambda: client.xlen(settings.keys.outcomes) == 0)
-
-
-def test_killed_with_9_and_nobody_takes_over(up: type[Up], settings: Settings) -> None:
-    """Nothing is left behind after a while."""
-    running = up()
-    running.until_up()
-    family = running.family()
-    running.process.kill()
-    running.process.wait()
+    assert second.url() == url
+    answer = httpx.get(f"{url}/health", timeout=PATIENCE_S)
+    assert answer.json() == {"status": "ok"}
+    family = second.family()
+    assert len(family) >= 6
+    second.process.kill()
+    second.process.wait()
     until(lambda: alive(family) == [], 60)
 
 
-def test_a_second_one_names_who_is_running(lasting: Up) -> None:
-    """Each process id that it names is one that lives."""
+def test_a_second_one_names_who_is_running(lasting: Lasting) -> None:
+    """Each process id that it names is one that lives; nothing is harmed."""
+    family = lasting.family()
     second = Up(lasting.settings)
     try:
         assert second.process.wait(60) == 2
@@ -202,8 +259,18 @@ def test_a_second_one_names_who_is_running(lasting: Up) -> None:
     finally:
         second.end()
     home = lasting.settings.home
-    assert f"already running in {home} (up {lasting.process.pid}, worker " in said
+    (worker,) = (each.pid for each in family if each.pid in _leaders_of_asking(lasting))
+    assert f"already running in {home} (up {lasting.process.pid}, worker {worker}, " in said
+    assert "TRACKRECORD_HOME" in said
     assert lasting.process.poll() is None
+    assert len(alive(family)) == len(family)
+    with agent_client(lasting.settings) as client:
+        assert client.ping()
+
+
+def _leaders_of_asking(running: Up) -> set[int]:
+    """The ids of its processes that lead those which ask Redis for outcomes."""
+    return {os.getpgid(pid) for pid in running.processes_that_asked()}
 
 
 def test_a_taken_port_is_named(up: type[Up]) -> None:
@@ -219,7 +286,7 @@ def test_a_taken_port_is_named(up: type[Up]) -> None:
     )
 
 
-def test_everything_is_for_its_owner_alone(lasting: Up) -> None:
+def test_everything_is_for_its_owner_alone(lasting: Lasting) -> None:
     """Under the usual umask: folders 0700, files 0600, those of SQLite and of Redis too."""
     settings = lasting.settings
     with agent_client(settings) as client:

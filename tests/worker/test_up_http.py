@@ -1,10 +1,8 @@
 """The HTTP server of `trackrecord up`: started with it, watched, and never in its way."""
 
-import contextlib
 import os
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import time
@@ -110,49 +108,6 @@ def test_up_serves_http_and_revives_it(run: type[Running]) -> None:
     assert up.stop() == 0
     assert not second.is_running()
     assert not answers(url)
-
-
-def test_a_trace_is_learnt(run: type[Running], home: Path) -> None:
-    """What a program traces is on record soon after, through every process of `up`."""
-    up = run("up")
-    now = time.time_ns()
-    span = {
-        "traceId": f"{1:032x}",
-        "spanId": f"{1:016x}",
-        "name": "invoke_agent fixer",
-        "startTimeUnixNano": str(now - 10**9),
-        "endTimeUnixNano": str(now),
-        "attributes": [
-            {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}},
-            {"key": "gen_ai.agent.name", "value": {"stringValue": "fixer"}},
-        ],
-    }
-    body = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
-    answer = httpx.post(f"{up.url()}/v1/traces", json=body, timeout=PATIENCE_S)
-    assert (answer.status_code, answer.json()) == (200, {})
-
-    def recorded() -> list[tuple[str]]:
-        with contextlib.closing(sqlite3.connect(home / "home" / "trackrecord.db")) as connection:
-            return connection.execute("SELECT outcome_id FROM outcomes").fetchall()
-
-    until(recorded, PATIENCE_S)
-    assert recorded() == [(f"fixer:{1:032x}",)]
-    assert up.stop() == 0
-
-
-def test_killed_with_9_its_server_ends_too(run: type[Running]) -> None:
-    """And the address is free again for the next `up`."""
-    up = run("up")
-    url = up.url()
-    assert answers(url)
-    door = up.door()
-    up.process.kill()
-    up.process.wait()
-    until(lambda: not door.is_running() or door.status() == psutil.STATUS_ZOMBIE, PATIENCE_S)
-    again = run("up", TRACKRECORD_HTTP__PORT=url.rpartition(":")[2])
-    assert again.url() == url
-    assert answers(url)
-    assert again.stop() == 0
 
 
 def test_a_taken_port_is_said_in_one_line(run: type[Running]) -> None:

@@ -37,8 +37,8 @@ _UNEXPLAINED: Final = Explanation()
 # An agent asks the same few questions again and again.
 _MOST_REMEMBERED: Final = 8
 
-# What was composed of the same documents without a task, by the question.
-Compositions = dict[tuple[Any, ...], Composition]
+# What was composed of the same documents without a task, and why, by the question.
+Compositions = dict[tuple[Any, ...], tuple[Composition, Explanation]]
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ def answer_from(
     # Without a task all follows from the documents, which seldom change between two prompts.
     is_usual = not (task or handing.rates or handing.tried or hints.conditions is not None)
     seen = made if is_usual else None
-    composed = None if seen is None else seen.get(question)
-    if composed is None:
+    found = None if seen is None else seen.get(question)
+    if found is None:
         composed = compose(
             document,
             (),
@@ -184,8 +184,10 @@ def answer_from(
             handing=handing,
             hints=hints,
         )
+        found = composed, Explanation(composed, budget)
         if seen is not None and len(seen) < _MOST_REMEMBERED:
-            seen[question] = composed
+            seen[question] = found
+    composed, explanation = found
     selection, learnt = composed.selection, composed.learnt
     assignment = handing.assignment
     answer = Rankings(
@@ -216,7 +218,7 @@ def answer_from(
         needs_more=composed.choice.needs_more,
         chosen_by=composed.choice.by,
         compared_by=hints.compared_by(task),
-        _explanation=Explanation(composed, budget),
+        _explanation=explanation,
     )
 
 

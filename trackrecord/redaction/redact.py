@@ -1,7 +1,7 @@
 """Replace secrets in texts and in arguments."""
 
+import string
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, Final
 
 from .detectors import (
@@ -35,6 +35,13 @@ _BEHIND_NAME: Final = " \t\r\n\\\"']"
 _FEWEST_DIGITS: Final = 3
 _LONGEST_NAME: Final = 128
 _DEEPEST: Final = 8
+# The kind of each character that a long word may have: digit, upper case, lower case, or none.
+_KINDS: Final = str.maketrans(
+    string.digits + string.ascii_uppercase + string.ascii_lowercase,
+    "d" * 10 + "u" * 26 + "l" * 26,
+    "_-",
+)
+_CHANGES: Final = ("du", "ud", "dl", "ld", "ul", "lu")
 
 
 def redacted(text: str) -> str:
@@ -155,8 +162,7 @@ def _random(found: Any) -> str:  # noqa: ANN401 - as above
 
 def _is_random(word: str) -> bool:
     """Whether a long word has digits, small and large letters in no order that a name has."""
-    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in word if c.isalnum()]
-    changes = sum(a != b for a, b in pairwise(kinds))
-    return (
-        kinds.count("d") >= _FEWEST_DIGITS and {"u", "l"} <= set(kinds) and 3 * changes > len(kinds)
-    )
+    kinds = word.translate(_KINDS)
+    if kinds.count("d") < _FEWEST_DIGITS or "u" not in kinds or "l" not in kinds:
+        return False
+    return 3 * sum(map(kinds.count, _CHANGES)) > len(kinds)

@@ -5,7 +5,6 @@ on the stream, and every task finds its own work.
 """
 
 import atexit
-import gc
 from typing import Any
 
 import structlog
@@ -15,7 +14,6 @@ from celery.signals import (
     task_postrun,
     task_prerun,
     worker_init,
-    worker_process_init,
     worker_process_shutdown,
 )
 from structlog.contextvars import bind_contextvars, clear_contextvars
@@ -26,20 +24,14 @@ from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
 
 from .beat import QUEUE
-from .notify.sending import SenderThread
+from .process_services import TrackrecordApp
 from .schedule import beat_schedule
-from .server_checks import check_servers
-from .services import TrackrecordApp
-from .stalled import NoticeStall
 
 _log = structlog.get_logger(__name__)
 
 _UNFIT = 3
 # What is being told when beat ends may be told to its end; the rest waits for its successor.
 _LAST_NEWS_S = 5.0
-
-# Objects made before the garbage collector looks; a batch makes some ten thousand.
-_COLLECT_AFTER = 50_000
 
 
 def create_app(settings: Settings) -> TrackrecordApp:
@@ -49,7 +41,9 @@ def create_app(settings: Settings) -> TrackrecordApp:
         SettingsError: the crontab or the time zone cannot be read.
     """
     app = TrackrecordApp(settings)
-    app.steps["consumer"].add(NoticeStall)
+    # Named, not imported: beat needs neither.
+    app.steps["worker"].add("trackrecord_worker.before_forks:BeforeForks")
+    app.steps["consumer"].add("trackrecord_worker.stalled:NoticeStall")
     broker, options = broker_of(settings)
     app.conf.update(
         broker_url=broker,
@@ -97,6 +91,8 @@ def _configure_logs(**_signal: object) -> None:
 @worker_init.connect
 def _refuse_unfit_servers(**_signal: object) -> None:
     """Refuse servers whose settings would lose outcomes; wait for those that are away."""
+    from .server_checks import check_servers
+
     configure_logs(settings.log_level)
     try:
         check_servers(settings)
@@ -107,21 +103,13 @@ def _refuse_unfit_servers(**_signal: object) -> None:
         _log.warning("server_unavailable", reason=str(error), effect="the worker keeps trying")
 
 
-@worker_process_init.connect
-def _spare_the_garbage_collector(**_signal: object) -> None:
-    """Freeze the permanent objects, so that the garbage collector skips them in each batch.
-
-    These are some hundred thousand objects: the libraries, and the recogniser's tree of words.
-    """
-    _ = app.stages.get().recogniser
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER)
-
-
 @beat_init.connect
 def _tell_news(**_signal: object) -> None:
     """Tell people what changed, from the process of beat: it learns nothing, and never forks."""
+    if not settings.notify.channels:
+        return
+    from .notify.sending import SenderThread
+
     for name in settings.notify.channels:
         thread = SenderThread(name, worker_client(settings), settings)
         thread.start()

@@ -12,7 +12,7 @@ from trackrecord_producers.spool_forwarder import forward_spool
 
 from .counting import counted_consolidation
 from .housekeeping import forget_artifacts
-from .schedule import is_consolidation_due
+from .missed_run import is_consolidation_due
 from .services import Services
 
 

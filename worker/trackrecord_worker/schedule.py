@@ -1,15 +1,14 @@
-"""The schedule of beat, and whether a nightly run was missed."""
+"""The schedule of beat."""
 
-from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from celery import Celery
 from celery.schedules import ParseException, crontab
-from sqlalchemy import Connection
 
 from trackrecord.errors import SettingsError
 from trackrecord.settings import Settings
-from trackrecord.store.intake.status import unconsolidated_since
+
+DRAIN_TASK: Final = "trackrecord.drain"
 
 _DRAIN_EVERY_S = 1.0
 _FORWARD_EVERY_S = 2.0
@@ -29,7 +28,7 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
         SettingsError: the crontab cannot be read.
     """
     schedule = {
-        "drain": _every("trackrecord.drain", _DRAIN_EVERY_S),
+        "drain": _every(DRAIN_TASK, _DRAIN_EVERY_S),
         "forward": _every("trackrecord.forward", _FORWARD_EVERY_S),
         "refresh": _every("trackrecord.refresh", _REFRESH_EVERY_S),
         "past-tasks": _every("trackrecord.past_tasks", _PAST_TASKS_EVERY_S),
@@ -64,15 +63,6 @@ def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
     except (ValueError, ParseException) as error:
         message = f"setting consolidation_crontab: {expression!r} is not a crontab ({error})"
         raise SettingsError(message) from None
-
-
-def is_consolidation_due(connection: Connection, schedule: crontab) -> bool:
-    """Return whether a project missed a run, due since its last run or its first episode.
-
-    Beat does not remember what it missed while it was down; the runs on record do.
-    """
-    since = unconsolidated_since(connection)
-    return since is not None and bool(schedule.is_due(datetime.fromtimestamp(since, UTC)).is_due)
 
 
 def _every(task: str, seconds: float) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The objects of a worker process, built once in each process from the settings."""
 
-import os
 from functools import cached_property
 
 import redis
@@ -24,11 +23,9 @@ from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
 from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
-from .schedule import parse_crontab
+from .schedule import DRAIN_TASK, parse_crontab
 from .spans import Spans
 from .stream import OutcomeStream
-
-DRAIN_TASK = "trackrecord.drain"
 
 
 class Services:
@@ -134,37 +131,3 @@ class Services:
 
     def _wake_another(self) -> None:
         self._app.send_task(DRAIN_TASK)
-
-
-class ServicesOfProcess:
-    """Provide the stages of the current process; a forked child builds its own."""
-
-    def __init__(self, settings: Settings, app: Celery) -> None:
-        self._settings = settings
-        self._app = app
-        self._pid = 0
-        self._stages: Services | None = None
-
-    def get(self) -> Services:
-        """Return the stages of this process."""
-        if self._stages is None or self._pid != os.getpid():
-            self._pid = os.getpid()
-            self._stages = Services(self._settings, self._app)
-        return self._stages
-
-    def close(self) -> None:
-        """Send the last spans of this process, before it ends."""
-        if self._stages is not None and self._pid == os.getpid():
-            self._stages.spans.close()
-
-
-class TrackrecordApp(Celery):
-    """The Celery app whose tasks find their clients in `stages`.
-
-    Args:
-        settings: validated settings.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__("trackrecord", include=["trackrecord_worker.tasks"], set_as_current=False)
-        self.stages = ServicesOfProcess(settings, self)

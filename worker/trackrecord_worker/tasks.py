@@ -9,7 +9,9 @@ from celery import Task, shared_task
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
 
 from . import jobs
-from .services import DRAIN_TASK, Services, TrackrecordApp
+from .process_services import TrackrecordApp
+from .schedule import DRAIN_TASK
+from .services import Services
 
 # A Redis whose memory is full refuses writes, and takes them again when there is room.
 REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)

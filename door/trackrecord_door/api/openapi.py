@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -81,6 +82,7 @@ def openapi_document() -> dict[str, Any]:
     }
 
 
+@cache
 def encoded_document() -> bytes:
     """Return the document as it is served."""
     return msgspec.json.encode(openapi_document())

@@ -23,6 +23,7 @@ from ..statuses import status_of
 
 _log = structlog.get_logger(__name__)
 
+_OUTCOMES: Final = f"{API}/outcomes"
 _UNAVAILABLE: Final = 503
 _RETRY_AFTER: Final = {"Retry-After": "5"}
 
@@ -36,13 +37,25 @@ def routes(floor: Floor, bodies: Bodies) -> list[BaseRoute]:
         floor: where questions are asked.
         bodies: reads what is posted.
     """
-    return [Mount(API, _Api(floor, bodies))]
+    return [
+        Route(_OUTCOMES, _Later(_reporting, floor, bodies)),
+        Mount(API, _Later(_asking, floor, bodies)),
+    ]
 
 
-class _Api:
-    """The application of the HTTP API, built when it is first wanted: many only report."""
+class _Later:
+    """An application that is built when it is first wanted: many only report.
 
-    def __init__(self, floor: Floor, bodies: Bodies) -> None:
+    Args:
+        build: builds it.
+        floor: where questions are asked.
+        bodies: reads what is posted.
+    """
+
+    def __init__(
+        self, build: Callable[[Floor, Bodies], ASGIApp], floor: Floor, bodies: Bodies
+    ) -> None:
+        self._build = build
         self._floor = floor
         self._bodies = bodies
         self._app: ASGIApp | None = None
@@ -50,7 +63,7 @@ class _Api:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._app is None:
             # Twice at the same time does no harm.
-            self._app = await self._floor.run(_application, self._floor, self._bodies)
+            self._app = await self._floor.run(self._build, self._floor, self._bodies)
         await self._app(scope, receive, send)
 
 
@@ -77,25 +90,40 @@ class _Path:
         await response(scope, receive, send)
 
 
-def _application(floor: Floor, bodies: Bodies) -> ASGIApp:
-    from .answering import Answerer
-    from .openapi import encoded_document
+def _reporting(floor: Floor, bodies: Bodies) -> ASGIApp:
+    """Build what takes outcomes: without the table of endpoints, which imports all of the store."""
     from .outcomes import OutcomesTaken
-    from .table import ENDPOINTS
 
-    document = encoded_document()
+    return _application([Route(_OUTCOMES, _Path({"POST": OutcomesTaken(floor, bodies)}))])
+
+
+def _asking(floor: Floor, bodies: Bodies) -> ASGIApp:
+    """Build what answers questions and takes decisions."""
+    from .answering import Answerer
+    from .table import ENDPOINTS
 
     async def openapi(request: Request) -> Response:
         check_permitted(request, Permission.READ, caller_of(request).project)
-        return Response(document, media_type=JSON)
+        return Response(await floor.run(_openapi), media_type=JSON)
 
     answers: dict[str, dict[str, Answer]] = defaultdict(dict)
     answers["/openapi.json"]["GET"] = openapi
-    answers["/outcomes"]["POST"] = OutcomesTaken(floor, bodies)
     for each in ENDPOINTS:
         answers[each.path][each.method] = Answerer(each, floor, bodies)
+    return _application(
+        [Route(path, _Path(answers[path])) for path in sorted(answers, key=_last_if_open)]
+    )
+
+
+def _openapi() -> bytes:
+    from .openapi import encoded_document
+
+    return encoded_document()
+
+
+def _application(found: list[BaseRoute]) -> ASGIApp:
     app = Starlette(
-        routes=[Route(path, _Path(answers[path])) for path in sorted(answers, key=_last_if_open)],
+        routes=found,
         exception_handlers={
             Refused: _refuse,
             HTTPException: _refuse_http,

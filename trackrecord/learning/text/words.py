@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from math import sqrt
+from operator import add
 
 from .width import one_width
 
@@ -38,7 +39,7 @@ def words_of(text: str) -> frozenset[str]:
 def _bigrams(run: str) -> Iterable[str]:
     if len(run) == 1:
         return (run,)
-    return (run[i : i + 2] for i in range(len(run) - 1))
+    return map(add, run, run[1:])
 
 
 def similarity(task: str, phrases: Iterable[str]) -> float | None:

@@ -34,12 +34,13 @@ def retract_episodes(connection: Connection, replaced: Sequence[Replaced]) -> No
                 for_update(connection, query.order_by(table.c.outcome), table)
             ).scalars()
         )
-        connection.execute(
-            delete(table).where(
-                table.c.project_id.in_({project_id for project_id, _ in some}),
-                table.c.outcome.in_(held),
+        if held:
+            connection.execute(
+                delete(table).where(
+                    table.c.project_id.in_({project_id for project_id, _ in some}),
+                    table.c.outcome.in_(held),
+                )
             )
-        )
         read = set(
             connection.execute(
                 select(episodes.c.outcome).where(

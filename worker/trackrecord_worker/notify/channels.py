@@ -1,6 +1,7 @@
 """The channels: a webhook and a command, each of which takes one message at a time."""
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -16,6 +17,9 @@ from .message import signed_headers
 
 _LONGEST_SHOWN: Final = 200
 _AGAIN_LATER: Final = frozenset({408, 425, 429})
+
+# At "info" it writes the URL of every request, which may hold a secret.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 class NotTaken(Exception):
