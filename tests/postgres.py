@@ -22,7 +22,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from open_store import open_store
 from psycopg import sql
 from sqlalchemy import Engine
 
@@ -285,7 +284,7 @@ def new_store(
     def make() -> Engine:
         path = tmp_path_factory.mktemp("store") / "trackrecord.db"
         shutil.copyfile(_migrated_file, path)
-        return open_store(f"sqlite:///{path}")
+        return connect_store(f"sqlite:///{path}", timeout_s=20.0)
 
     return make
 
@@ -293,11 +292,11 @@ def new_store(
 @pytest.fixture(scope="session")
 def memory_store() -> Iterator[Callable[[], Engine]]:
     """Makes migrated stores in memory, for one thread each: cheaper than `new_store`."""
-    template = open_store("sqlite://")
+    template = connect_store("sqlite://", timeout_s=20.0)
     migrate(template)
 
     def make() -> Engine:
-        engine = open_store("sqlite://")
+        engine = connect_store("sqlite://", timeout_s=20.0)
         source, target = template.raw_connection(), engine.raw_connection()
         source.driver_connection.backup(target.driver_connection)
         source.close()

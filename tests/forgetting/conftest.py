@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
-from open_store import open_store
 from sqlalchemy import Engine
+
+from trackrecord.store.database.engine import connect_store
 
 
 @pytest.fixture
 def engine(store_url: str) -> Iterator[Engine]:
     """An engine of an empty store."""
-    engine = open_store(store_url)
+    engine = connect_store(store_url, timeout_s=20.0)
     yield engine
     engine.dispose()

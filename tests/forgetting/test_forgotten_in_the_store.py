@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from open_store import open_store
 from sqlalchemy import Engine
 from told_store import HOUR, NOW, RULES, Told
 from whole_store import whole
 
 from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.store.database.engine import connect_store
 from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import find_in_store
@@ -242,7 +242,7 @@ def engine(new_store: Callable[[], Engine]) -> Iterator[Engine]:
 @pytest.fixture
 def postgres_engine(migrated_postgres_url: str) -> Iterator[Engine]:
     """A store on a server."""
-    engine = open_store(migrated_postgres_url)
+    engine = connect_store(migrated_postgres_url, timeout_s=20.0)
     yield engine
     engine.dispose()
 

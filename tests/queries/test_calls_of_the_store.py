@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from open_store import open_store
 from sqlalchemy import Connection, Engine, event
 
 import trackrecord
@@ -28,7 +27,7 @@ from trackrecord.errors import (
 )
 from trackrecord.factories import scorer_of
 from trackrecord.rules_bundle import Rules
-from trackrecord.store.database.engine import writing
+from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_cli.main import run
@@ -48,7 +47,7 @@ def taught(store_url: str):
 
     def teach(*outcomes: dict) -> None:
         scorer = scorer_of(Rules())
-        engine = open_store(store_url)
+        engine = connect_store(store_url, timeout_s=20.0)
         with writing(engine) as connection:
             bodies = [
                 encode_body({"outcome_id": f"o{number}", "task_id": f"t{number}", **fields})

@@ -1,13 +1,12 @@
 """What can be asked of a store: the same answers in memory, on disk and from PostgreSQL."""
 
 import pytest
-from open_store import open_store
 from sqlalchemy import event
 from teaching import DEFAULTS, NOW, RULES, outcome, teach
 
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.store.criteria.feedback import feedback_of_criterion, feedback_of_task
-from trackrecord.store.database.engine import reading
+from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import PatternFilter, read_examples, read_standings
 
@@ -22,7 +21,7 @@ def any_store(request):
     elif request.param == "disk":
         engine = request.getfixturevalue("new_store")()
     else:
-        engine = open_store(request.getfixturevalue("migrated_postgres_url"))
+        engine = connect_store(request.getfixturevalue("migrated_postgres_url"), timeout_s=20.0)
     yield engine
     engine.dispose()
 
