@@ -4,9 +4,11 @@ An engine compiles each statement when it first runs it, which takes longer than
 store of a few rows. What one engine of these has compiled, the next one finds compiled.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Dialect, Engine
+from sqlalchemy import Connection, Dialect, Engine, event
 
 from trackrecord.store.database.engine import connect_store
 
@@ -26,3 +28,22 @@ def open_store(url: str) -> Engine:
     engine.dialect = _dialects[name]
     engine.update_execution_options(compiled_cache=_compiled)
     return engine
+
+
+@contextmanager
+def compiling_once() -> Iterator[None]:
+    """Let every engine of a SQLite database find what the others compiled, until the end.
+
+    For tests of commands, each of which makes an engine of its own.
+    """
+    event.listen(Engine, "engine_connect", _share_what_is_compiled)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "engine_connect", _share_what_is_compiled)
+
+
+def _share_what_is_compiled(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        connection.dialect = _dialects.setdefault("sqlite", connection.dialect)
+        connection.execution_options(compiled_cache=_compiled)

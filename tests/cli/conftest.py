@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from folder_scope import shared_in
+from open_store import compiling_once
 
 from trackrecord.agent_settings import load_agent_settings
 from trackrecord.prompt.client import RankingsReader, given_readers
@@ -37,6 +38,12 @@ class Ran:
 
 
 Trackrecord = Callable[..., Ran]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _statements_are_compiled_once() -> Iterator[None]:
+    with compiling_once():
+        yield
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import redis
 from command_tree import leaves
 from terminal import PATIENCE_S, Terminal
 
@@ -119,6 +120,31 @@ def test_what_is_on_record_is_completed(learnt, trackrecord, project, up, comple
     assert completed("patterns", "list", "--state", "pro") == ["proven"]
 
 
+def test_more_ids_are_completed(learnt, trackrecord, project, up, completed, suggested, tmp_path):
+    """Of lessons, artifacts and dead letters, and of the tokens that are valid."""
+    mine = ("--project", project)
+    failing = {"tool": "book", "ok": False, "error": "no seat left"}
+    learnt(*({"task_id": f"t{n}", "success": False, "tool_graph": [failing]} for n in range(4)))
+    lessons = [each["id"] for each in trackrecord("lessons", "list", *mine, "--all", "--json").json]
+    (tmp_path / "output").write_text("text")
+    artifact = trackrecord("artifacts", "put", tmp_path / "output", *mine).out.strip()
+    valid, revoked = (trackrecord("token", "create", *mine, "--json").json["id"] for _ in range(2))
+    trackrecord("token", "revoke", revoked)
+    with redis.Redis(unix_socket_path=str(up / "redis.sock")) as client:
+        letter = client.xadd("trackrecord:dead", {"body": b"x", "reason": "r"}).decode()
+        for beginning in (letter[:12], letter[:13], letter):
+            assert letter in suggested("dead", "replay", beginning), beginning
+        assert suggested("dead", "replay", "''")
+        assert completed("dead", "discard", f"{letter[:-1]}x") == []
+        client.xdel("trackrecord:dead", letter)
+    assert lessons
+    assert sorted(suggested("lessons", "show", *mine, "''")) == sorted(lessons)
+    assert suggested("lessons", "restore", *mine, lessons[0][:-1]) == [lessons[0]]
+    assert suggested("artifacts", "get", *mine, artifact[:6]) == [artifact]
+    assert suggested("token", "revoke", valid[:6]) == [valid]
+    assert completed("token", "revoke", revoked[:6]) == []
+
+
 def test_nothing_breaks_when_the_store_is_away(home, completed, monkeypatch):
     """There is no suggestion then, and no file is made for it."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home / "not-there"))
@@ -139,13 +165,14 @@ def test_a_suggestion_that_takes_too_long_is_given_up(home):
 
 
 def test_every_id_is_completed():
-    """Of the kinds whose ids are cheap to read; a new command that takes one is not forgotten."""
-    cheap = {"pattern_id", "competence_id", "competence_ids", "old_id", "new_id", "memory_id",
-             "outcome_id", "criterion", "error_id", "some_id", "project"}  # fmt: skip
+    """A new command that takes one is not forgotten."""
+    known = {"pattern_id", "competence_id", "competence_ids", "old_id", "new_id", "memory_id",
+             "outcome_id", "criterion", "error_id", "some_id", "project", "lesson_id",
+             "artifact_id", "token_id", "ids"}  # fmt: skip
     for path, command in leaves():
         for parameter in command.params:
             is_new = path in {("amend",), ("feedback", "give"), ("feedback", "list")}
-            if parameter.name in cheap and not is_new:
+            if parameter.name in known and not is_new:
                 assert parameter._custom_shell_complete is not None, (path, parameter.name)
 
 

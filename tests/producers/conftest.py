@@ -15,6 +15,13 @@ from trackrecord_producers.publisher import Publisher
 
 # The pause before another try, short enough for tests.
 RETRY_AFTER_S = 0.1
+BARE_INSTALL = Path(__file__).parent / "bare_install"
+
+
+@pytest.fixture(autouse=True)
+def _processes_have_what_is_installed_with_trackrecord(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no process of an agent find what only the tests' environment has and redis-py loads."""
+    monkeypatch.setenv("PYTHONPATH", str(BARE_INSTALL), prepend=os.pathsep)
 
 
 @pytest.fixture

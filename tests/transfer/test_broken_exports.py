@@ -5,7 +5,7 @@ import random
 
 import pytest
 from exports import exported, import_into
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_stores import History, all_rows
 from sqlalchemy import select
@@ -72,6 +72,8 @@ def test_a_broken_line_is_named_and_nothing_is_imported(
     assert not any(all_rows(target, metadata.tables.values()).values())
 
 
+# An example takes a twentieth of a second: it makes a store and imports up to the damage.
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), is_cut=st.booleans())
 def test_whatever_the_bytes_are_it_is_all_or_nothing(
     seed, is_cut, export, new_store, tmp_path_factory

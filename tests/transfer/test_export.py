@@ -100,13 +100,12 @@ def test_under_another_name_it_is_a_project_of_its_own(store, imported):
     History(store, 30).go_on(25)
     index_past_tasks(store)
     imported(store, exported(store), "the copy")
-    one, other = (dict(lists(_url(store), name)) for name in ("default", "the copy"))
-    for command in ("patterns list", "memories list", "criteria list", "kinds"):
-        first = one[f"{command} --project default --json"]
-        assert other[f"{command} --project the copy --json"] == first, command
+    for command in (["patterns", "list"], ["memories", "list"], ["criteria", "list"], ["kinds"]):
+        assert _told(store, command, "the copy") == _told(store, command, "default"), command
+    patterns = _told(store, ["patterns", "list"], "default")
     mine, copied = (
-        json.loads(answers[f"competences list --project {name} --json"][2:])
-        for answers, name in ((one, "default"), (other, "the copy"))
+        json.loads(_told(store, ["competences", "list"], name)[2:])
+        for name in ("default", "the copy")
     )
     assert mine
     assert sorted(each["skill_name"] for each in mine) == sorted(
@@ -122,8 +121,12 @@ def test_under_another_name_it_is_a_project_of_its_own(store, imported):
     with writing(store) as connection:
         project_id = project_id_of(connection, "the copy")
         rebuild_patterns(connection, project_id, RULES, now=NOW)
-    again = asked_for(_url(store), "patterns", "list", "--project", "default", "--json")
-    assert again == one["patterns list --project default --json"]
+    assert _told(store, ["patterns", "list"], "default") == patterns
+
+
+def _told(store, command, project):
+    """What a command says of a project."""
+    return asked_for(_url(store), *command, "--project", project, "--json")
 
 
 def test_importing_twice_changes_nothing(store, imported):

@@ -1,9 +1,6 @@
 """Two hundred recorded runs of a real agent (τ-bench), from the command line to the records."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +10,7 @@ from working import until
 
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
+from trackrecord_cli.main import run
 from trackrecord_worker.daemon import Daemon
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
@@ -23,21 +21,21 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def trackrecord(settings: Settings) -> Callable[..., Any]:
-    """The command line in a process of its own; answers what it prints as JSON."""
+def trackrecord(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Any]:
+    """The command line; answers what it prints as JSON."""
+    for name, value in settings.as_environment().items():
+        monkeypatch.setenv(name, value)
 
-    def run(*arguments: str) -> Any:
-        done = subprocess.run(
-            [sys.executable, "-m", "trackrecord_cli", *arguments, "--json"],
-            env={**os.environ, **settings.as_environment()},
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        return json.loads(done.stdout)
+    def call(*arguments: str) -> Any:
+        capfd.readouterr()
+        status = run([*arguments, "--json"])
+        said = capfd.readouterr()
+        assert status == 0, said.err
+        return json.loads(said.out)
 
-    return run
+    return call
 
 
 def test_what_two_hundred_runs_teach(

@@ -9,6 +9,7 @@ from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.criteria.tables import criteria
+from trackrecord.store.database.access_tokens import access_tokens
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.tables import outcomes
@@ -33,8 +34,8 @@ def completions(connection: Connection, kind: str, project: str, typed: str) -> 
 
     Args:
         connection: a reading transaction.
-        kind: "project", "pattern", "record", "memory", "outcome", "criterion" or "task".
-        project: whose ids.
+        kind: "project", "pattern", "record", "memory", "outcome", "criterion", "task" or "token".
+        project: whose ids; any, for projects and for tokens, which are valid ones.
         typed: the beginning; "" for any.
 
     Raises:
@@ -42,6 +43,8 @@ def completions(connection: Connection, kind: str, project: str, typed: str) -> 
     """
     if kind == "project":
         return _beginning(project_names(connection), typed)
+    if kind == "token":
+        return _from(connection, access_tokens.c.id, access_tokens.c.revoked_at.is_(None), typed)
     project_id = project_row(connection, project)
     if kind in _READS:
         return _READS[kind](connection, project_id, typed)

@@ -101,6 +101,21 @@ def count_letters(client: redis.Redis, keys: Keys) -> int:
     return int(client.xlen(keys.dead))
 
 
+def letter_ids(client: redis.Redis, keys: Keys, begins: str, *, limit: int) -> list[str]:
+    """Return the ids of the oldest dead letters whose ids begin with a text.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        begins: the text; "" for any letter.
+        limit: the maximum number of letters to read.
+    """
+    span = _span_of(begins) if begins else ("-", "+")
+    page: Any = span and client.xrange(keys.dead, min=span[0], max=span[1], count=limit)
+    ids = (letter_id.decode() for letter_id, _ in page or ())
+    return [letter_id for letter_id in ids if letter_id.startswith(begins)]
+
+
 def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
     text = {name.decode(errors="replace"): _text(value) for name, value in fields.items()}
     return DeadLetter(
@@ -192,15 +207,23 @@ def _ids_near(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
 
 
 def _ids_beginning_with(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
-    """Yield the ids that may begin with a text: an id begins with its milliseconds."""
+    """Yield the ids that may begin with a text."""
+    if span := _span_of(given):
+        for letter_id, _ in _pages(client, keys, *span):
+            yield letter_id.decode()
+
+
+def _span_of(given: str) -> tuple[str, str] | None:
+    """Return between which moments an id that begins with a text was made; None if none does.
+
+    An id begins with its milliseconds.
+    """
     digits = given.partition("-")[0]
     if not digits.isascii() or not digits.isdecimal() or len(digits) > _MILLISECONDS_DIGITS:
-        return
-    low, high = digits.ljust(_MILLISECONDS_DIGITS, "0"), digits.ljust(_MILLISECONDS_DIGITS, "9")
+        return None
     if "-" in given:
-        low = high = digits
-    for letter_id, _ in _pages(client, keys, low, high):
-        yield letter_id.decode()
+        return digits, digits
+    return digits.ljust(_MILLISECONDS_DIGITS, "0"), digits.ljust(_MILLISECONDS_DIGITS, "9")
 
 
 def _all(client: redis.Redis, keys: Keys) -> Iterator[tuple[bytes, Fields]]:

@@ -14,7 +14,7 @@ from trackrecord.errors import ServerUnfit, StoreUnfit
 from trackrecord.redis_client import worker_client
 from trackrecord.redis_problems import cluster_problem, explain_redis_error
 from trackrecord.settings import Settings
-from trackrecord.store.database.engine import POOLED, connect_store, explained
+from trackrecord.store.database.engine import POOLED, connect_store, dialect_of, explained
 from trackrecord.store.database.migrate import migrate
 
 # A pooler that is busy with other clients may not lend the same session at once.
@@ -65,8 +65,9 @@ def check_database(settings: Settings) -> None:
     """
     engine = connect_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
     try:
-        if engine.dialect.name == "postgresql":
-            _check_sessions(engine)
+        query = dialect_of(engine).session_of_connection
+        if query is not None:
+            _check_sessions(engine, query)
         migrate(engine)
     finally:
         engine.dispose()
@@ -183,18 +184,18 @@ def _worker_commands(probe: str) -> list[tuple[str, ...]]:
     ]
 
 
-def _check_sessions(engine: Engine) -> None:
+def _check_sessions(engine: Engine, query: str) -> None:
     """Refuse a pooler that gives each transaction another session.
 
     Such a pooler lends the session that has just served one client to the next one, although the
     first client's connection is still open.
     """
     with explained(), engine.connect() as one, engine.connect() as other:
-        seen = [(_session_of(one), _session_of(other)) for _ in range(_POOLER_TRIES)]
+        seen = [(_session_of(one, query), _session_of(other, query)) for _ in range(_POOLER_TRIES)]
     if any(first == second for first, second in seen) or len({first for first, _ in seen}) > 1:
         raise StoreUnfit(POOLED)
 
 
-def _session_of(connection: Connection) -> int:
+def _session_of(connection: Connection, query: str) -> int:
     with connection.begin():
-        return int(connection.execute(text("SELECT pg_backend_pid()")).scalar_one())
+        return int(connection.execute(text(query)).scalar_one())

@@ -10,6 +10,7 @@ import click
 from trackrecord.queries.sorting import ARTIFACTS, Order
 
 from ..access import check_project, settings_for
+from ..completing import complete
 from ..group import Group
 from ..options import (
     Read,
@@ -92,7 +93,7 @@ def put_artifact(
 
 
 @command.command("get")
-@click.argument("artifact_id", metavar="ID")
+@click.argument("artifact_id", metavar="ID", shell_complete=complete("artifact"))
 @click.option("--lines", type=_range_of("lines"), help="Return line a to line b, counted from 1.")
 @click.option(
     "--bytes", "in_bytes", type=_range_of("bytes"), help="Return byte a to byte b, counted from 0."

@@ -7,6 +7,7 @@ import click
 from trackrecord.queries.sorting import DEAD_LETTERS, Order
 
 from ..access import open_redis, settings_for
+from ..completing import complete
 from ..group import Group
 from ..options import at_option, json_option, limit_option, sort_option
 from ..screen import print_json, print_table, say_more
@@ -52,7 +53,7 @@ def list_letters(limit: int, order: Order | None, at: float | None, *, as_json: 
 
 
 @command.command("replay")
-@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=complete("letter"))
 @click.option("--all", "everything", is_flag=True, help="Put all dead letters back.")
 def replay(ids: tuple[str, ...], *, everything: bool) -> None:
     """Put dead letters back into the stream, after their cause has been mended."""
@@ -66,7 +67,7 @@ def replay(ids: tuple[str, ...], *, everything: bool) -> None:
 
 
 @command.command("discard")
-@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=complete("letter"))
 @click.option("--all", "everything", is_flag=True, help="Delete all dead letters.")
 def discard(ids: tuple[str, ...], *, everything: bool) -> None:
     """Delete dead letters for good."""

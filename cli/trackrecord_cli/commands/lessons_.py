@@ -11,6 +11,7 @@ from trackrecord.queries.sorting import LESSONS, Order
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import refresh_rankings, signed
+from ..completing import complete
 from ..group import Group
 from ..options import (
     Command,
@@ -122,7 +123,7 @@ def _state(state: str, *, is_dismissed: bool) -> Coloured:
 
 
 @command.command("show")
-@click.argument("lesson_id", metavar="ID")
+@click.argument("lesson_id", metavar="ID", shell_complete=complete("lesson"))
 @project_option
 @at_option
 @json_option
@@ -141,7 +142,9 @@ def _options(command: Command) -> Command:
         reason="Give the reason; the history keeps it.",
         reason_required=False,
     )
-    return click.argument("lesson_id", metavar="ID")(options(command))
+    return click.argument("lesson_id", metavar="ID", shell_complete=complete("lesson"))(
+        options(command)
+    )
 
 
 @command.command("dismiss")

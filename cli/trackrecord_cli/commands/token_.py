@@ -120,7 +120,7 @@ def list_them(project: str | None, limit: int, order: Order | None, *, as_json: 
 
 
 @command.command("revoke")
-@click.argument("token_id", metavar="ID")
+@click.argument("token_id", metavar="ID", shell_complete=complete("token"))
 @json_option
 def revoke(token_id: str, *, as_json: bool) -> None:
     """Revoke a token: within five seconds its bearer is refused.

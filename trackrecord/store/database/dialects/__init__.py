@@ -6,7 +6,6 @@ A new one is a module here and a row in `ALL`. Beyond these modules a database i
   the commands;
 - tables differ: the variants of column types in `metadata`, `sqlite_with_rowid` in the `tables` of
   each subject, their `partial_indexes`, and the first revision;
-- daemons check its server before they start: `server_checks` of the worker;
 - its driver is an extra in pyproject.toml, and a message of its module names that extra.
 
 The tests run on every database that `tests/postgres.py` and the fixture `store_url` can start.

@@ -43,12 +43,15 @@ class Dialect(ABC):
         vectors: the table of vectors, which is made when it is first needed; None where the
             database cannot have one.
         code_points: the collation that compares texts by code point, as Python does.
+        session_of_connection: the query for the session of the server that a connection has; None
+            where nothing can come between the two.
     """
 
     name: ClassVar[str]
     ddl_extras: ClassVar[tuple[Extra, ...]]
     vectors: ClassVar[Extra | None] = None
     code_points: ClassVar[str]
+    session_of_connection: ClassVar[str | None] = None
 
     @abstractmethod
     def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:

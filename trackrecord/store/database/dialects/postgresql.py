@@ -66,6 +66,7 @@ class PostgreSQL(Dialect):
 
     name = "postgresql"
     code_points = "C"
+    session_of_connection = "SELECT pg_backend_pid()"
     ddl_extras: ClassVar[tuple[Extra, ...]] = (
         _full_text_index("memory_words"),
         _full_text_index("task_words"),

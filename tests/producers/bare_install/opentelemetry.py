@@ -1,0 +1,6 @@
+"""Stand where OpenTelemetry would be, which `pip install trackrecord` does not install.
+
+redis-py imports its SDK where there is one, which takes half as long again as redis-py itself.
+"""
+
+raise ModuleNotFoundError(name="opentelemetry")
