@@ -203,13 +203,15 @@ def test_a_large_body_of_usual_spans():
     """A body of the largest size is decoded if it holds what spans usually hold."""
     request = ExportTraceServiceRequest()
     scoped = request.resource_spans.add().scope_spans.add()
+    said = AnyValue(string_value="what it says " * 5)
+    attributes = [KeyValue(key=f"gen_ai.attribute.{place}", value=said) for place in range(12)]
     for number in range(1, 15_001):
-        span = scoped.spans.add(
-            trace_id=b"t" * 16, span_id=number.to_bytes(8, "big"), name="a tool"
+        scoped.spans.add(
+            trace_id=b"t" * 16,
+            span_id=number.to_bytes(8, "big"),
+            name="a tool",
+            attributes=attributes,
         )
-        for place in range(12):
-            attribute = span.attributes.add(key=f"gen_ai.attribute.{place}")
-            attribute.value.string_value = "what it says " * 5
     body = request.SerializeToString()
     assert len(body) > 15 * 1024 * 1024
     assert sum(1 for span in decode_spans(body, "protobuf") if span is not None) == 15_000
